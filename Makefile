@@ -1,0 +1,55 @@
+# Two commands do everything: `make up` and `make test`. Both need Python 3.11 and nothing else.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help up down test check bench lock clean
+
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[36m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+up: $(VENV)/.service ## Set everything up and run the service with the demo data (ARGS="--port 8081")
+	@$(BIN)/itemindex up $(ARGS)
+
+down: $(VENV)/.service ## Stop a service started with --detach
+	@$(BIN)/itemindex down $(ARGS)
+
+test: check ## Run every check and every test
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+
+check: $(VENV)/.test ## The fast part: style, types, import direction, unit tests (under 30 s)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m pytest tests/unit tests/laws -n $(JOBS)
+
+bench: $(VENV)/.bench ## Measure a lookup and a refusal beside its peers; prints a table
+	@$(BIN)/python -m tests.load.bench $(ARGS)
+
+lock: $(VENV)/.service ## Renew the lock files from pyproject.toml
+	@PIP="$(BIN)/pip" UV="$(BIN)/uv" sh deploy/lock.sh
+
+clean: ## Remove the virtual environment (data in ./var stays)
+	rm -rf $(VENV)
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or name it: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "This Python cannot make a virtual environment; on Debian and Ubuntu: apt install python3.11-venv"; exit 1; }
+
+$(VENV)/.service: requirements.lock pyproject.toml $(VENV)/bin/python
+	@echo "Installing the service from requirements.lock …"
+	@$(BIN)/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.test: requirements-test.lock $(VENV)/.service
+	@echo "Installing the tests' tools from requirements-test.lock …"
+	@$(BIN)/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-test.lock
+	@touch $@
+
+$(VENV)/.bench: requirements-bench.lock $(VENV)/.test
+	@$(BIN)/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-bench.lock
+	@touch $@

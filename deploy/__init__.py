@@ -1,0 +1,1 @@
+"""How it is run: the operator's command line, the embedded stack, the demo. Nothing imports it."""

@@ -1,0 +1,1 @@
+"""The async tier: who are you, may you, here it is."""

@@ -1,0 +1,45 @@
+"""Who a caller is, as a value: the principal, and the account that is charged for it."""
+
+import ipaddress
+from dataclasses import dataclass
+from typing import Literal
+
+from shared.plans import Plan
+
+CredentialKind = Literal["public-token", "api-key", "bearer"]
+IPV6_PREFIX_BITS = 64
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """An authenticated caller. `organization_id` is None for public tokens, which are counted by network address."""
+
+    kind: CredentialKind
+    credential_id: str
+    plan: Plan
+    organization_id: str | None = None
+    organization_name: str | None = None
+
+
+def counted_network(address: str) -> str | None:
+    """Return the network that an address is counted as: an IPv4 address itself, an IPv6 address by its /64.
+
+    IPv4 inside IPv6 (mapped, NAT64) counts as that IPv4 address, or one caller would have two allowances.
+    None when the text is no address.
+    """
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or (ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None)
+        if inner is None:
+            return str(ipaddress.ip_network((ip, IPV6_PREFIX_BITS), strict=False))
+        ip = inner
+    return str(ip)
+
+
+def account_of(principal: Principal, network: str) -> str:
+    """Name the account that pays: the organization, or else the caller's network."""
+    return f"org:{principal.organization_id}" if principal.organization_id else f"ip:{network}"

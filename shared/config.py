@@ -1,0 +1,117 @@
+"""Every setting of every part, declared once, with a sentence. The environment is read here and nowhere else."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from shared.errors import ConfigurationError
+
+
+def _setting(sentence: str, default: Any = MISSING, *, secret: bool = False) -> Any:
+    metadata = {"sentence": sentence, "secret": secret}
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings of one process. The name of an environment variable is the field's name in upper case."""
+
+    database_url: str = _setting(
+        "PostgreSQL as the owner of the schema: migrations and the command line.", "", secret=True
+    )
+    edge_database_url: str = _setting("PostgreSQL as the edge's role; empty: DATABASE_URL.", "", secret=True)
+    worker_database_url: str = _setting("PostgreSQL as the workers' role; empty: DATABASE_URL.", "", secret=True)
+    state_url: str = _setting(
+        "Valkey or Redis for quotas and sessions; must not evict and must persist.", "", secret=True
+    )
+    cache_url: str = _setting("Valkey or Redis for records; may lose everything at any time.", "", secret=True)
+    broker_url: str = _setting("Celery's broker; empty: database 1 of STATE_URL.", "", secret=True)
+
+    base_url: str = _setting("Public address of the API, with its version segment.", "http://127.0.0.1:8080/v1")
+    errors_base: str = _setting("Address below which each problem's slug is explained; empty: BASE_URL + /errors.", "")
+    revision: str = _setting("Identity of the running code, shown by /health as `api-<id>`.", "dev")
+
+    anonymous_token: str = _setting(
+        "The public token that is printed in the docs.",
+        "iixp_anon_ItemIndex0PublicAccessWithoutSignUpForEveryone3RYmJQ",
+    )
+    token_pepper: str = _setting(
+        "Key of the keyed hash under which credentials are stored; 32 characters or more.", "", secret=True
+    )
+    cursor_secret: str = _setting("Key that signs the cursors of lists; 32 characters or more.", "", secret=True)
+
+    trusted_proxies: str = _setting(
+        "Networks (CIDR, comma-separated) whose X-Real-IP is believed on TCP; a unix socket always is.", ""
+    )
+    record_cache_bytes_max: int = _setting("Memory for records in each edge process.", 64 * 1024 * 1024)
+    record_ttl_seconds: int = _setting("How long the cache store keeps a record.", 86_400)
+    state_deadline_ms: int = _setting("How long the edge waits for the state store before it goes on without.", 100)
+    cache_deadline_ms: int = _setting("How long the edge waits for the cache store before it asks PostgreSQL.", 50)
+    database_deadline_ms: int = _setting("How long the edge waits for PostgreSQL.", 1_000)
+    database_pool_max: int = _setting("Connections to PostgreSQL of each edge process.", 8)
+    drain_seconds: float = _setting("How long a stopping edge goes on answering what still arrives.", 2.0)
+
+    search_dir: Path = _setting("Directory of the search indexes, one folder per data_version.", Path("var/search"))
+    results_dir: Path = _setting("Directory of job results and exports.", Path("var/results"))
+    upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
+
+    lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)
+    job_attempts_max: int = _setting("Attempts after which a job is given up.", 3)
+
+    log_level: str = _setting("Least severe log event that is written: debug, info, warning, error.", "info")
+    access_log: str = _setting("File of the edge's access lines; `-` is standard output, empty writes none.", "-")
+    metrics_dir: Path | None = _setting(
+        "Directory where the processes of one host add up their metrics; empty: each its own.", None
+    )
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
+        """Read the settings; raise ConfigurationError that names a value which cannot be read."""
+        given = os.environ if environment is None else environment
+        values: dict[str, Any] = {}
+        for item in fields(cls):
+            text = given.get(item.name.upper(), "")
+            if text:
+                values[item.name] = _convert(item.name.upper(), text, item.default)
+        settings = cls(**values)
+        return settings._with_derived()
+
+    def _with_derived(self) -> Self:
+        derived = {
+            "edge_database_url": self.edge_database_url or self.database_url,
+            "worker_database_url": self.worker_database_url or self.database_url,
+            "broker_url": self.broker_url or _database_one(self.state_url),
+            "errors_base": self.errors_base or f"{self.base_url}/errors",
+        }
+        return type(self)(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **derived})
+
+    def require(self, *names: str) -> None:
+        """Raise ConfigurationError unless each of these settings has a value."""
+        missing = [name.upper() for name in names if not getattr(self, name)]
+        if missing:
+            raise ConfigurationError(
+                f"{', '.join(missing)} must be set; `itemindex up` sets them for the embedded stack"
+            )
+
+    def environment(self) -> dict[str, str]:
+        """Return the settings as environment variables, so that a child process reads the same."""
+        pairs = ((f.name.upper(), getattr(self, f.name)) for f in fields(self))
+        return {name: str(value) for name, value in pairs if value not in ("", None)}
+
+
+def _convert(name: str, text: str, default: Any) -> Any:
+    try:
+        if isinstance(default, int | float):
+            return type(default)(text)
+    except ValueError:
+        raise ConfigurationError(f"{name} must be a number") from None
+    return Path(text) if isinstance(default, Path) or name == "METRICS_DIR" else text
+
+
+def _database_one(url: str) -> str:
+    """Give the broker a database of its own on the state server, so its keys never meet the quotas'."""
+    if url.startswith("unix://"):
+        return f"redis+socket://{url.removeprefix('unix://').split('?')[0]}?virtual_host=1" if url else ""
+    return f"{url.split('?')[0].rstrip('/').removesuffix('/0')}/1" if url else ""

@@ -1,0 +1,91 @@
+"""Numbered migrations, forward only, one transaction each, under an advisory lock with time-outs.
+
+A file is `NNNN_what.sql` and begins with `-- phase: expand` (old code still works afterwards) or `-- phase: contract`.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from shared.db.connect import Connection
+
+DIRECTORY = Path(__file__).with_name("migrations")
+_NAME = re.compile(r"(?P<number>\d{4})_[a-z0-9_]+\.sql")
+_PHASE = re.compile(r"\A-- phase: (?P<phase>expand|contract)\n")
+_LOCK_KEY = 0x17E311DE
+_LOCK_TIMEOUT = "5s"
+_STATEMENT_TIMEOUT = "10min"
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS schema_migrations (
+    number integer PRIMARY KEY, name text NOT NULL, phase text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())
+"""
+
+
+class Migration(NamedTuple):
+    """One step of the schema."""
+
+    number: int
+    name: str
+    phase: str
+    sql: str
+
+
+def available(directory: Path = DIRECTORY) -> list[Migration]:
+    """Return all migrations in order; raise ValueError on a gap, a twin, or a missing phase."""
+    steps = [_read(path) for path in sorted(directory.glob("*.sql"))]
+    if [step.number for step in steps] != list(range(1, len(steps) + 1)):
+        raise ValueError("the migrations' numbers must run 0001, 0002, … without gap or twin")
+    return steps
+
+
+def pending(connection: Connection) -> list[Migration]:
+    """Return what the database still lacks, without changing anything."""
+    exists = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
+    done = (
+        {row[0] for row in connection.execute("SELECT number FROM schema_migrations")}
+        if exists and exists[0]
+        else set()
+    )
+    connection.rollback()
+    return [step for step in available() if step.number not in done]
+
+
+def migrate(connection: Connection, told: Callable[[Migration], None] = lambda step: None) -> list[Migration]:
+    """Apply what is missing and return it. Two at once are safe: the second waits, then finds nothing to do."""
+    connection.execute("SELECT pg_advisory_lock($1)", (_LOCK_KEY,))
+    try:
+        connection.execute(_TABLE)
+        connection.commit()
+        steps = pending(connection)
+        for step in steps:
+            _apply(connection, step)
+            told(step)
+        return steps
+    finally:
+        connection.rollback()
+        connection.execute("SELECT pg_advisory_unlock($1)", (_LOCK_KEY,))
+        connection.commit()
+
+
+def _apply(connection: Connection, step: Migration) -> None:
+    with connection.transaction():
+        connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
+        connection.execute(f"SET LOCAL statement_timeout = '{_STATEMENT_TIMEOUT}'")
+        connection.execute(step.sql.encode())
+        connection.execute(
+            "INSERT INTO schema_migrations (number, name, phase) VALUES ($1, $2, $3)",
+            (step.number, step.name, step.phase),
+        )
+
+
+def _read(path: Path) -> Migration:
+    name = _NAME.fullmatch(path.name)
+    text = path.read_text(encoding="utf-8")
+    phase = _PHASE.match(text)
+    if not name or not phase:
+        raise ValueError(
+            f"{path.name}: the name must be NNNN_what.sql and the first line `-- phase: expand` or contract"
+        )
+    return Migration(int(name["number"]), path.stem, phase["phase"], text)

@@ -1,0 +1,55 @@
+"""Domain errors. They know nothing of HTTP; the edge gives each one a status, a slug and a public sentence."""
+
+
+class ItemIndexError(Exception):
+    """The root of every error that this project raises on purpose."""
+
+
+class InvalidParameter(ItemIndexError):
+    """A value that a caller sent is not allowed; names the parameter and what it allows, never the value."""
+
+    def __init__(self, parameter: str, detail: str) -> None:
+        super().__init__(f"{parameter}: {detail}")
+        self.parameter = parameter
+        self.detail = detail
+
+
+class InvalidCursor(ItemIndexError):
+    """The cursor is not one of ours, was changed, or belongs to another query."""
+
+
+class InvalidIid(ItemIndexError):
+    """The text is not an IID."""
+
+
+class ItemNotFound(ItemIndexError):
+    """No item has this well-formed IID."""
+
+
+class ItemWithdrawn(ItemIndexError):
+    """The item was withdrawn and will not come back."""
+
+
+class ItemMerged(ItemIndexError):
+    """The item lives on under another IID."""
+
+    def __init__(self, survivor: str) -> None:
+        super().__init__(survivor)
+        self.survivor = survivor
+
+
+class StoreUnavailable(ItemIndexError):
+    """A store did not answer in time. `store` is its plain name: state, cache, database, search."""
+
+    def __init__(self, store: str, retry_after_seconds: int = 2) -> None:
+        super().__init__(f"the {store} store does not answer")
+        self.store = store
+        self.retry_after_seconds = retry_after_seconds
+
+
+class ConfigurationError(ItemIndexError):
+    """A setting is missing or unusable; the text says which one and what to write there."""
+
+
+class LoadRefused(ItemIndexError):
+    """A load cannot start or go on; nothing of it stays."""

@@ -1,0 +1,33 @@
+"""Every metric of every part, declared once, with a sentence. Names follow the Prometheus conventions."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+REGISTRY = CollectorRegistry()
+_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+def _counter(name: str, sentence: str, *labels: str) -> Counter:
+    return Counter(f"itemindex_{name}", sentence, labels, registry=REGISTRY)
+
+
+def _histogram(name: str, sentence: str, *labels: str) -> Histogram:
+    return Histogram(f"itemindex_{name}", sentence, labels, buckets=_SECONDS, registry=REGISTRY)
+
+
+requests = _counter("requests", "Requests answered, by route and status.", "route", "status")
+request_seconds = _histogram("request_seconds", "Time from a request's head to its answer.", "route")
+quota_decisions = _counter(
+    "quota_decisions", "Charges, by plan and outcome: taken, refused, repeated, refunded.", "plan", "outcome"
+)
+quota_unverified = _counter("quota_unverified", "Requests decided without the state store, by outcome.", "outcome")
+record_reads = _counter("record_reads", "Records found, by where: memory, cache, database, absent.", "where")
+store_errors = _counter("store_errors", "Calls to a store that failed or were late.", "store")
+jobs_relayed = _counter("jobs_relayed", "Jobs handed to the broker.", "kind")
+jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kind", "state")
+job_seconds = _histogram("job_seconds", "Time that a job's last attempt took.", "kind")
+data_version = Gauge(
+    "itemindex_data_version", "The data_version that is served.", multiprocess_mode="min", registry=REGISTRY
+)
+loop_lag_seconds = Gauge(
+    "itemindex_loop_lag_seconds", "How late the event loop woke up.", multiprocess_mode="max", registry=REGISTRY
+)

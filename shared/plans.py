@@ -1,0 +1,34 @@
+"""Plans as values. They live in the table `plans`, which operators edit; code knows only their shape."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+CountedBy = Literal["ip", "organization"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What an account may do: units a day, units a second, jobs at a time, IIDs in one call.
+
+    `rank` orders the plans: a route that asks for a plan lets in that rank and every higher one.
+    """
+
+    name: str
+    title: str
+    rank: int
+    counted_by: CountedBy
+    daily_units: int
+    burst_units: int
+    jobs_running: int
+    jobs_queued: int
+    batch_iids_max: int
+
+    @property
+    def daily_policy(self) -> str:
+        """Name of the daily window in the `RateLimit` headers."""
+        return f"{self.name}-daily"
+
+    @property
+    def burst_policy(self) -> str:
+        """Name of the one-second window in the `RateLimit` headers."""
+        return f"{self.name}-burst"

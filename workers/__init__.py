@@ -1,0 +1,1 @@
+"""The sync tier: heavy work with a lease, and the loads that fill the index."""
