@@ -35,7 +35,7 @@ class Settings:
 
     anonymous_token: str = _setting(
         "The public token that is printed in the docs.",
-        "iixp_anon_ItemIndex0PublicAccessWithoutSignUpForEveryone3RYmJQ",
+        "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK",
     )
     token_pepper: str = _setting(
         "Key of the keyed hash under which credentials are stored; 32 characters or more.", "", secret=True

@@ -1,0 +1,74 @@
+"""The one map of the edge: the way through the gates, and every route with its rule."""
+
+from ipaddress import ip_network
+
+from aiohttp import web
+
+from edge.account.quota import QuotaPage
+from edge.account.root import Root
+from edge.auth.gate import AuthGate
+from edge.http import cors, redirects
+from edge.http.openapi import Document
+from edge.http.parameters import validation
+from edge.http.problems import Problems
+from edge.http.routing import ANY, KEY, KEY_OR_BEARER, Route, Rule, register
+from edge.http.trace import Trace
+from edge.index.brands import Brands
+from edge.index.lookup import Lookup, batch_units
+from edge.index.search import Search
+from edge.quota.gate import QuotaGate
+from edge.resources import Resources
+from edge.site.errors import Errors
+from edge.site.health import Health
+from edge.site.pages import Pages
+
+PREFIX = "/v1"
+REQUEST_BODY_BYTES_MAX = 64 * 1024
+
+
+def create_app(resources: Resources) -> web.Application:
+    """Build the application: every request passes the gates from top to bottom, then its handler."""
+    settings = resources.settings
+    problems = Problems(settings.errors_base, resources.log)
+    trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
+    app = web.Application(
+        middlewares=[
+            Trace(trusted, problems, resources.lines).middleware(),
+            problems.middleware(),
+            cors.preflight,
+            redirects.trailing_slash,
+            AuthGate(resources.directory, settings.anonymous_token, f"{settings.base_url}/docs").middleware(),
+            validation,
+            QuotaGate(resources.meter).middleware(),
+        ],
+        client_max_size=REQUEST_BODY_BYTES_MAX,
+    )
+    register(app, routes(resources))
+    Document(app, settings, resources.directory)
+    return app
+
+
+def routes(resources: Resources) -> tuple[Route, ...]:
+    """Return every route of the edge with its rule: who may come in, and what one call costs."""
+    settings = resources.settings
+    health, pages, errors = Health(resources), Pages(settings), Errors(settings)
+    lookup = Lookup(resources.records, settings.base_url)
+    search, brands = Search(resources.search, settings), Brands(resources.database, resources.version, settings)
+    root, quota = Root(resources), QuotaPage(resources.meter)
+    free = {"accepts": ANY, "units": 1, "any_origin": True}
+    return (
+        Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
+        Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),
+        Route("GET", "/metrics", health.metrics, Rule(name="metrics")),
+        Route("GET", f"{PREFIX}/openapi.json", pages.openapi_json, Rule(name="openapi", any_origin=True)),
+        Route("GET", f"{PREFIX}/openapi.yaml", pages.openapi_yaml, Rule(name="openapi", any_origin=True)),
+        Route("GET", f"{PREFIX}/docs", pages.docs, Rule(name="docs")),
+        Route("GET", f"{PREFIX}/errors", errors.list, Rule(name="errors", any_origin=True)),
+        Route("GET", f"{PREFIX}/errors/{{slug}}", errors.show, Rule(name="errors", any_origin=True)),
+        Route("GET", f"{PREFIX}/", root.show, Rule(name="root", accepts=KEY_OR_BEARER)),
+        Route("GET", f"{PREFIX}/quota", quota.show, Rule(name="quota", accepts=ANY, any_origin=True)),
+        Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, Rule(name="lookup", **free)),
+        Route("GET", f"{PREFIX}/index/lookup", lookup.list, Rule(name="lookup-batch", accepts=KEY, units=batch_units)),
+        Route("GET", f"{PREFIX}/index/search", search.show, Rule(name="search", **free)),
+        Route("GET", f"{PREFIX}/index/brands", brands.list, Rule(name="brands", **free)),
+    )

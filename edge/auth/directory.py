@@ -1,0 +1,101 @@
+"""The directory of valid credentials: PostgreSQL, remembered for seconds in the process.
+
+A change in the accounts' tables is told by NOTIFY and everything remembered is forgotten at once; the short life of
+an entry is the net under a lost notice.
+"""
+
+import time
+
+from edge.auth import tokens
+from edge.store.database import Database
+from shared.accounts import CredentialKind, Principal
+from shared.db.queries import beside
+from shared.plans import Plan
+
+SQL = beside(__file__, "auth.sql")
+_KINDS: dict[str, CredentialKind] = {
+    tokens.ANONYMOUS_PREFIX: "public-token",
+    tokens.FREE_PREFIX: "public-token",
+    tokens.KEY_PREFIX: "api-key",
+}
+_REMEMBERED_SECONDS = 5.0
+_UNKNOWN_MAX = 10_000
+
+
+class Directory:
+    """Finds the principal behind a credential."""
+
+    def __init__(self, database: Database, *, anonymous_token: str, pepper: str) -> None:
+        self._database = database
+        self._anonymous_token = anonymous_token
+        self._pepper = pepper
+        self._plans: dict[str, Plan] = {}
+        self._anonymous: Principal | None = None
+        self._known: dict[str, tuple[float, Principal | None]] = {}
+
+    @property
+    def plans(self) -> dict[str, Plan]:
+        """The plans by name, as last read."""
+        return self._plans
+
+    def known(self, credential: str) -> Principal | None:
+        """Return the principal without waiting, if it is in memory and fresh. For the fast lane."""
+        if credential == self._anonymous_token:
+            return self._anonymous
+        entry = self._known.get(credential)
+        return entry[1] if entry is not None and entry[0] > time.monotonic() else None
+
+    async def find(self, kind: CredentialKind, credential: str) -> Principal | None:
+        """Return the principal behind a credential of this kind, or None when it is not valid.
+
+        Raises StoreUnavailable when PostgreSQL is needed and does not answer: a caller whose key we cannot check
+        must not be told that it is wrong.
+        """
+        form = tokens.split(credential)
+        if form is None or _KINDS[form.prefix] != kind:
+            return None
+        if form.prefix == tokens.ANONYMOUS_PREFIX:
+            return await self._find_anonymous(credential)
+        entry = self._known.get(credential)
+        if entry is None or entry[0] <= time.monotonic():
+            entry = (time.monotonic() + _REMEMBERED_SECONDS, await self._read(form, kind, credential))
+            self._remember(credential, entry)
+        return entry[1]
+
+    def forget(self) -> None:
+        """Forget everything remembered, plans included: something in the accounts' tables has changed."""
+        self._known.clear()
+        self._plans = {}
+        self._anonymous = None
+
+    async def _find_anonymous(self, credential: str) -> Principal | None:
+        if credential != self._anonymous_token:
+            return None
+        if self._anonymous is None:
+            self._anonymous = Principal("public-token", "anonymous", await self._plan("anonymous"))
+        return self._anonymous
+
+    async def _read(self, form: tokens.Credential, kind: CredentialKind, credential: str) -> Principal | None:
+        query = SQL.public_token if kind == "public-token" else SQL.api_key
+        row = await self._database.fetch_row(query, form.credential_id)
+        # Hashed even when the id is unknown, so that the time taken tells nothing about which ids exist.
+        computed = tokens.keyed_hash(credential, self._pepper)
+        if not tokens.same(row["secret_hash"] if row else bytes(32), computed) or row is None:
+            return None
+        plan = await self._plan(row["plan"])
+        if kind == "public-token":
+            return Principal(kind, form.credential_id, plan)
+        return Principal(kind, form.credential_id, plan, row["organization_id"], row["organization_name"])
+
+    async def _plan(self, name: str) -> Plan:
+        if name not in self._plans:
+            rows = await self._database.fetch(SQL.plans)
+            self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
+        return self._plans[name]
+
+    def _remember(self, credential: str, entry: tuple[float, Principal | None]) -> None:
+        # Unknown credentials are remembered too, or a scanner would reach PostgreSQL on every request; all are
+        # dropped together when there are too many, because a scanner's entries are worth nothing.
+        if len(self._known) >= _UNKNOWN_MAX:
+            self._known.clear()
+        self._known[credential] = entry

@@ -1,0 +1,85 @@
+"""The auth gate: from a request's headers to a principal, by the rule of the route."""
+
+from typing import Any
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from edge.auth.directory import Directory
+from edge.http.context import CONTEXT
+from edge.http.problems import Problem
+from edge.http.routing import Rule, rule_of
+from shared.accounts import CredentialKind, Principal, account_of
+
+PUBLIC_TOKEN_FIELD = "X-Service-Public-Token"  # noqa: S105 - the name of a header
+_CHALLENGES = {
+    "public-token": f'PublicToken realm="item-index", header="{PUBLIC_TOKEN_FIELD}"',
+    "api-key": 'ApiKey realm="item-index"',
+    "bearer": 'Bearer realm="item-index"',
+}
+
+
+class AuthGate:
+    """Lets in who the rule accepts. Routes that accept no credential are open to all and look at none."""
+
+    def __init__(self, directory: Directory, anonymous_token: str, sign_up_url: str) -> None:
+        self._directory = directory
+        self._hint = (
+            f"Send `{PUBLIC_TOKEN_FIELD}: {anonymous_token}`, or sign up at {sign_up_url} for a token of your own."
+        )
+
+    def middleware(self) -> Any:
+        """Return the aiohttp middleware."""
+
+        @web.middleware
+        async def auth(request: web.Request, handler: Handler) -> web.StreamResponse:
+            rule = rule_of(request)
+            if rule.accepts:
+                context = request[CONTEXT]
+                context.principal = await self._principal(request, rule)
+                context.account = account_of(context.principal, context.network)
+            return await handler(request)
+
+        return auth
+
+    async def _principal(self, request: web.Request, rule: Rule) -> Principal:
+        kind, credential = credential_of(request)
+        if kind is None:
+            raise self._unauthorized(rule, "missing-credentials", f"This call needs a credential. {self._hint}")
+        if kind != "bearer":
+            principal = await self._directory.find(kind, credential)
+            if principal is None:
+                raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.")
+            if kind in rule.accepts:
+                return principal
+        raise _not_accepted(rule, kind)
+
+    def _unauthorized(self, rule: Rule, slug: str, detail: str) -> Problem:
+        challenge = ", ".join(_CHALLENGES[kind] for kind in sorted(rule.accepts, reverse=True))
+        return Problem(slug, detail, fields={"WWW-Authenticate": challenge})
+
+
+def credential_of(request: web.Request) -> tuple[CredentialKind | None, str]:
+    """Find the one credential of a request; raise the problem `ambiguous-credentials` where there are two."""
+    tokens = request.headers.getall(PUBLIC_TOKEN_FIELD, [])
+    authorizations = request.headers.getall("Authorization", [])
+    if len(tokens) + len(authorizations) > 1:
+        raise Problem("ambiguous-credentials", "Send one credential: a public token, an API key, or an ID token.")
+    if tokens:
+        return "public-token", tokens[0]
+    if not authorizations:
+        return None, ""
+    scheme, _, credential = authorizations[0].partition(" ")
+    match scheme.lower():
+        case "apikey":
+            return "api-key", credential
+        case "bearer":
+            return "bearer", credential
+        case _:
+            return "api-key", ""
+
+
+def _not_accepted(rule: Rule, kind: CredentialKind) -> Problem:
+    accepted = sorted(rule.accepts)
+    detail = f"This call takes {' or '.join(accepted)}, not {kind}."
+    return Problem("credential-not-accepted", detail, extra={"accepted": accepted})

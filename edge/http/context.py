@@ -1,0 +1,59 @@
+"""What is known of one request on its way through the edge."""
+
+import re
+import time
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from uuid import NAMESPACE_OID, UUID, uuid5
+
+from aiohttp import web
+
+from edge.http.uuid7 import uuid7
+from shared.accounts import Principal, counted_network
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
+
+
+@dataclass(slots=True)
+class Context:
+    """Filled from the outside in: trace makes it, the gates add who is calling and what was charged."""
+
+    request_id: str
+    charge_id: str
+    network: str
+    started: float = field(default_factory=time.perf_counter)
+    principal: Principal | None = None
+    account: str | None = None
+    limit_fields: bytes = b""
+    slug: str | None = None
+
+
+CONTEXT: web.RequestKey[Context] = web.RequestKey("context", Context)
+
+
+def request_id_from(given: str | None) -> str:
+    """Take over the caller's request id where it is well-formed, or make one (UUIDv7, hexadecimal)."""
+    return given if given and _REQUEST_ID.fullmatch(given) else uuid7().hex
+
+
+def instance_of(request_id: str) -> str:
+    """Name a request as a URN (RFC 9562): its own UUID where it is one, else a name-based one."""
+    try:
+        return UUID(request_id).urn
+    except ValueError:
+        return uuid5(NAMESPACE_OID, request_id).urn
+
+
+Network = IPv4Network | IPv6Network
+
+
+def network_of(request: web.Request, trusted: tuple[Network, ...]) -> str | None:
+    """Return the network that the caller is counted as, or None when the front did not say who it is.
+
+    A header is believed only from our own front: over the unix socket, or from a trusted proxy's address.
+    """
+    peer = request.transport.get_extra_info("peername") if request.transport else None
+    address = peer[0] if isinstance(peer, tuple) else None
+    if address is None or any(ip_address(address) in network for network in trusted):
+        return counted_network(request.headers.get("X-Real-IP", ""))
+    return counted_network(address)

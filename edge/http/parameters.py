@@ -1,0 +1,107 @@
+"""Parameters at the door: strict by default, and every fault at once in one problem document."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from aiohttp_apispec import validation_middleware
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
+from webargs.aiohttpparser import AIOHTTPParser
+
+from edge.http.problems import Problem, invalid_parameters
+from shared.errors import InvalidParameter
+
+_WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
+
+
+class Parameters(Schema):
+    """Base of every set of parameters: an unknown name is an error, so that a typing error never widens a query."""
+
+    class Meta:
+        """Marshmallow's switch for that."""
+
+        unknown = RAISE
+
+
+class WholeNumber(fields.Integer):
+    """A whole number in plain ASCII digits. Python's int() would also take `+5`, `1_0` and digits of other scripts."""
+
+    def __init__(self, least: int, most: int, **options: Any) -> None:
+        super().__init__(validate=validate.Range(least, most), **options)
+        self._allowed = f"a whole number from {least} to {most}"
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
+        if not isinstance(value, str) or not _WHOLE.fullmatch(value):
+            raise ValidationError(f"must be {self._allowed}")
+        return int(value)
+
+
+class Utf8(fields.String):
+    """Text of bounded length, counted in code points after NFC and trimming; no NUL, no lone surrogate."""
+
+    def __init__(self, least: int, most: int, **options: Any) -> None:
+        metadata = {**options.pop("metadata", {}), "minLength": least, "maxLength": most}
+        super().__init__(metadata=metadata, **options)
+        self._least, self._most = least, most
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
+        text = unicodedata.normalize("NFC", str(super()._deserialize(value, attr, data, **options))).strip()
+        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            raise ValidationError("must be valid UTF-8 without NUL")
+        if not self._least <= len(text) <= self._most:
+            raise ValidationError(f"must have {self._least} to {self._most} characters after trimming")
+        return text
+
+
+class StrictParser(AIOHTTPParser):
+    """Turns what webargs finds wrong into the problems of the contract."""
+
+    def load_querystring(self, req: web.Request, schema: Schema) -> Any:
+        """Read the query; a parameter that comes twice is an error unless it is a list."""
+        lists = {name for name, field in schema.fields.items() if isinstance(field, fields.List)}
+        twice = [name for name in dict.fromkeys(req.query) if name not in lists and len(req.query.getall(name)) > 1]
+        if twice:
+            raise invalid_parameters([(name[:60], "comes more than once; send it once") for name in twice])
+        return super().load_querystring(req, schema)
+
+    def handle_error(self, error: ValidationError, req: web.Request, schema: Schema, **options: Any) -> Any:
+        """Name every parameter that is wrong."""
+        raise problem_of_validation(error, schema)
+
+
+def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
+    """Tell which parameters are missing and which are not allowed, with the reason of each."""
+    faults = [(name, text) for names in error.normalized_messages().values() for name, text in _faults(names, schema)]
+    missing = [name for name, text in faults if text == "is needed"]
+    if missing and len(missing) == len(faults):
+        listed = [{"parameter": name, "detail": "is needed"} for name in missing]
+        return Problem(
+            "missing-parameter", f"Needed: {', '.join(f'`{name}`' for name in missing)}.", extra={"errors": listed}
+        )
+    return invalid_parameters(faults)
+
+
+def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]]:
+    known = ", ".join(sorted(schema.fields)) or "none"
+    words = {"Missing data for required field.": "is needed", "Unknown field.": f"is unknown; allowed are: {known}"}
+    return [(str(name)[:60], words.get(text := _first(found), text)) for name, found in messages.items()]
+
+
+def _first(messages: Any) -> str:
+    while not isinstance(messages, str):
+        messages = next(iter(messages.values() if isinstance(messages, Mapping) else messages))
+    return messages
+
+
+@web.middleware
+async def validation(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Validate what the handler declares; refuse query parameters where it declares none."""
+    declared = getattr(request.match_info.handler, "__schemas__", ())
+    takes_query = any(schema["location"] == "querystring" for schema in declared)
+    if request.query and not takes_query and request.match_info.http_exception is None:
+        raise InvalidParameter(next(iter(request.query))[:60], "is unknown; this call takes no query parameters")
+    response: web.StreamResponse = await validation_middleware(request, handler)
+    return response

@@ -1,0 +1,151 @@
+"""From errors to problem documents (RFC 9457). Every non-2xx answer of the edge is made here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from edge.http.catalogue import CATALOGUE
+from edge.http.context import CONTEXT, Context, instance_of
+from shared.errors import (
+    InvalidCursor,
+    InvalidIid,
+    InvalidParameter,
+    ItemIndexError,
+    ItemNotFound,
+    ItemWithdrawn,
+    StoreUnavailable,
+)
+from shared.log import Log
+
+CONTENT_TYPE = "application/problem+json"
+_ENCODER = msgspec.json.Encoder()
+
+
+class Problem(Exception):
+    """An answer that is not the one asked for. `extra` are the members that the slug adds, `fields` more headers."""
+
+    def __init__(
+        self, slug: str, detail: str, *, extra: Mapping[str, Any] | None = None, fields: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(slug)
+        self.type = CATALOGUE[slug]
+        self.detail = detail
+        self.extra = dict(extra or {})
+        self.fields = dict(fields or {})
+
+    def document(self, errors_base: str, request_id: str) -> bytes:
+        """Encode the problem document."""
+        return _ENCODER.encode(
+            {
+                "type": f"{errors_base}/{self.type.slug}",
+                "title": self.type.title,
+                "status": self.type.status,
+                "detail": self.detail,
+                "instance": instance_of(request_id),
+                **self.extra,
+            }
+        )
+
+
+def unavailable(error: StoreUnavailable) -> Problem:
+    """Say that a store is out of service, and when to come back."""
+    seconds = error.retry_after_seconds
+    detail = f"The {error.store} store does not answer at the moment; nothing was charged. Try again in {seconds} s."
+    return Problem("service-unavailable", detail, extra={"retry_after": seconds}, fields={"Retry-After": str(seconds)})
+
+
+def invalid_parameters(errors: list[tuple[str, str]]) -> Problem:
+    """Name every parameter that is wrong, and what it allows."""
+    names = ", ".join(dict.fromkeys(f"`{name}`" for name, _ in errors))
+    listed = [{"parameter": name, "detail": detail} for name, detail in errors]
+    return Problem(
+        "invalid-parameter", f"Not allowed: {names}. See `errors` for what each allows.", extra={"errors": listed}
+    )
+
+
+def problem_of(error: Exception) -> Problem | None:
+    """Give a domain error its public form; None for one that nobody expected."""
+    match error:
+        case Problem():
+            return error
+        case InvalidParameter():
+            return invalid_parameters([(error.parameter, error.detail)])
+        case InvalidIid():
+            return Problem("invalid-iid", CATALOGUE["invalid-iid"].remedy)
+        case InvalidCursor():
+            return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
+        case ItemNotFound():
+            return Problem("iid-not-found", "No item has this IID. Search at /v1/index/search?q=…")
+        case ItemWithdrawn():
+            return Problem("iid-withdrawn", "This item was withdrawn; its IID will not be used again.")
+        case StoreUnavailable():
+            return unavailable(error)
+        case web.HTTPException():
+            return _of_framework(error)
+        case _:
+            return None
+
+
+def _of_framework(error: web.HTTPException) -> Problem:
+    if isinstance(error, web.HTTPMethodNotAllowed):
+        allowed = ", ".join(sorted(error.allowed_methods | ({"OPTIONS"} if "GET" in error.allowed_methods else set())))
+        return Problem("method-not-allowed", f"This path allows {allowed}.", fields={"Allow": allowed})
+    if isinstance(error, web.HTTPRequestEntityTooLarge):
+        return Problem("content-too-large", "The body is larger than this call takes.")
+    slugs = {404: "not-found", 406: "not-acceptable", 415: "unsupported-media-type", 417: "expectation-failed"}
+    slug = slugs.get(error.status, "invalid-request" if error.status < 500 else "internal-error")
+    return Problem(slug, CATALOGUE[slug].meaning)
+
+
+class Problems:
+    """The middleware that turns whatever a handler raises into a problem document."""
+
+    def __init__(self, errors_base: str, log: Log) -> None:
+        self._errors_base = errors_base
+        self._log = log
+
+    def answer(self, problem: Problem, context: Context) -> web.Response:
+        """Make the answer of a problem; remembers its slug for the access line."""
+        context.slug = problem.type.slug
+        body = problem.document(self._errors_base, context.request_id)
+        fields = {"Cache-Control": "no-store", **problem.fields}
+        return web.Response(
+            status=problem.type.status, reason=problem.type.title, body=body, content_type=CONTENT_TYPE, headers=fields
+        )
+
+    def middleware(self) -> Any:
+        """Return the aiohttp middleware."""
+
+        @web.middleware
+        async def problems(request: web.Request, handler: Handler) -> web.StreamResponse:
+            context = request[CONTEXT]
+            try:
+                return await handler(request)
+            except web.HTTPRedirection:
+                raise
+            except (ItemIndexError, Problem, web.HTTPException) as error:
+                known = problem_of(error)
+                return self.answer(known or self._unexpected(error, context), context)
+            except Exception as error:  # noqa: BLE001 - the last line of defence: the caller always gets a document
+                return self.answer(self._unexpected(error, context), context)
+
+        return problems
+
+    def _unexpected(self, error: Exception, context: Context) -> Problem:
+        self._log.error(
+            "unhandled-error", request_id=context.request_id, error=type(error).__name__, trace=trace_of(error)
+        )
+        return Problem("internal-error", "We made an error; it is logged under the request id in `instance`.")
+
+
+def trace_of(error: BaseException) -> list[str]:
+    """Return where an error came from, as file:line function; never its text, which may quote a caller's secret."""
+    steps, tb = [], error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        steps.append(f"{code.co_filename.rsplit('/', 2)[-1]}:{tb.tb_lineno} {code.co_name}")
+        tb = tb.tb_next
+    return steps

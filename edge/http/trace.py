@@ -1,0 +1,80 @@
+"""The outermost step: request id, the fields that every answer has, one access line, two metrics."""
+
+import time
+from typing import Any
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from multidict import CIMultiDict
+
+from edge.http.access import AccessLines
+from edge.http.context import CONTEXT, Context, Network, network_of, request_id_from
+from edge.http.problems import Problem, Problems
+from edge.http.routing import Rule, rule_of
+from shared import metrics
+
+# What a browser's script may read of an answer; without it the limits would be invisible to web pages.
+EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Link, Location"
+COMMON_FIELDS: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
+ANY_ORIGIN_FIELDS: tuple[tuple[str, str], ...] = (
+    ("Access-Control-Allow-Origin", "*"),
+    ("Access-Control-Expose-Headers", EXPOSED),
+)
+
+
+class Trace:
+    """Makes the context, times the request, and finishes the answer's head."""
+
+    def __init__(self, trusted: tuple[Network, ...], problems: Problems, lines: AccessLines) -> None:
+        self._trusted = trusted
+        self._problems = problems
+        self._lines = lines
+
+    def middleware(self) -> Any:
+        """Return the aiohttp middleware."""
+
+        @web.middleware
+        async def trace(request: web.Request, handler: Handler) -> web.StreamResponse:
+            context = self._context(request)
+            rule = rule_of(request)
+            response: web.StreamResponse
+            if context.network == "":
+                response = self._problems.answer(_no_address(), context)
+            else:
+                try:
+                    response = await handler(request)
+                except web.HTTPRedirection as redirection:
+                    where = {"Location": redirection.headers["Location"]}
+                    response = web.Response(status=redirection.status, reason=redirection.reason, headers=where)
+            finish_head(response.headers, context, rule)
+            self._record(request, response, context, rule)
+            return response
+
+        return trace
+
+    def _context(self, request: web.Request) -> Context:
+        request_id = request_id_from(request.headers.get("X-Request-Id"))
+        charge_id = request.headers.get("X-Charge-Id") or request_id_from(None)
+        context = Context(request_id, charge_id[:64], network_of(request, self._trusted) or "")
+        request[CONTEXT] = context
+        return context
+
+    def _record(self, request: web.Request, response: web.StreamResponse, context: Context, rule: Rule) -> None:
+        seconds = time.perf_counter() - context.started
+        metrics.requests.labels(rule.name, response.status).inc()
+        metrics.request_seconds.labels(rule.name).observe(seconds)
+        self._lines.write(request.method, rule.name, request.raw_path, response.status, seconds, context)
+
+
+def finish_head(head: CIMultiDict[str], context: Context, rule: Rule) -> None:
+    """Add the fields that every answer of this rule has, always in the same order."""
+    for line in context.limit_fields.decode("ascii").splitlines():
+        name, _, value = line.partition(": ")
+        head[name] = value
+    head["X-Request-Id"] = context.request_id
+    for name, value in COMMON_FIELDS + (ANY_ORIGIN_FIELDS if rule.any_origin else ()):
+        head[name] = value
+
+
+def _no_address() -> Problem:
+    return Problem("internal-error", "The front did not say who is calling; its X-Real-IP header is missing.")

@@ -1,0 +1,1 @@
+"""The free index: lookup, search, brands."""

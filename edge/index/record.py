@@ -1,0 +1,114 @@
+"""A record as the contract shows it (section 2), made from one row of PostgreSQL. Pure."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from edge.cache.records import Record
+from shared.clock import rfc3339
+from shared.money import to_text
+
+ABSENT = Record("-", b"", "")
+INDICATORS = ("co2e_kg", "water_l", "waste_kg")
+_ENCODER = msgspec.json.Encoder()
+# PostgreSQL's numbers are exact; read as decimals they stay so.
+_DECODER = msgspec.json.Decoder(float_hook=Decimal)
+
+
+def make(row: Mapping[str, Any], base_url: str) -> Record:
+    """Make what an item's row leads to: its record, or that it was merged or withdrawn."""
+    if row["status"] == "withdrawn":
+        return Record("x", b"", "")
+    if row["status"] == "merged":
+        return Record(">", b"", "", row["survivor_iid"])
+    return Record("+", _ENCODER.encode(document(row, base_url)), etag_of(row["iid"], row["version"]))
+
+
+def etag_of(iid: str, version: int) -> str:
+    """Return the weak ETag of an item's version: the same for every content coding."""
+    return f'W/"{iid}.{version}"'
+
+
+def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+    """Return the record's members, in the contract's order; what is unknown is None, never absent."""
+    attributes = _json(row["attributes"]) or {}
+    self_url = f"{base_url}/index/lookup/{row['iid']}"
+    brand = row["brand_slug"] is not None
+    return {
+        "iid": row["iid"],
+        "name": row["name"],
+        "alt_names": row["alt_names"],
+        "status": row["status"],
+        "brand": {"id": row["brand_id"], "name": row["brand_name"], "slug": row["brand_slug"]} if brand else None,
+        "product_type": row["product_type"],
+        "category": {"code": row["category_code"], "path": row["category_path"]} if row["category_code"] else None,
+        "identifiers": _json(row["identifiers"]) or [],
+        "attributes": attributes,
+        "channels": _json(row["channels"]) or [],
+        "price_band": price_band(_json(row["price_band"])),
+        "sustainability": sustainability(_json(row["impacts"]), _json(row["factors"]), attributes.get("weight_kg")),
+        "sources": [_source(source) for source in _json(row["sources"]) or []],
+        "version": row["version"],
+        "first_seen_on": row["first_seen_on"].isoformat(),
+        "updated_at": rfc3339(row["updated_at"]),
+        "links": {
+            "self": self_url,
+            "brand": f"{base_url}/index/brands?q={row['brand_slug']}" if brand else None,
+            "pricing": f"{base_url}/index/pricing/{row['iid']}",
+            "sustainability": f"{base_url}/index/sustainability/{row['iid']}",
+        },
+    }
+
+
+def price_band(band: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Write the amounts as decimal text of their currency."""
+    if band is None:
+        return None
+    money = {name: to_text(Decimal(band[name]), band["currency"]) for name in ("low", "median", "high")}
+    return {
+        "currency": band["currency"],
+        **money,
+        "observations": band["observations"],
+        "from": band["from"],
+        "to": band["to"],
+    }
+
+
+def sustainability(
+    impacts: list[dict[str, Any]] | None, factors: list[dict[str, Any]] | None, weight_kg: Any
+) -> dict[str, Any] | None:
+    """Give an item's own figures; else its product type's or category's per kilogram, times its weight; else None."""
+    if impacts:
+        figures = {impact["indicator"]: _number(impact["per_unit"]) for impact in impacts}
+        basis, method = impacts[0]["basis"], impacts[0]["method"]
+    elif factors and (weight := _weight(weight_kg)) is not None:
+        nearest = {factor["indicator"]: factor for factor in reversed(factors)}
+        figures = {name: _number(Decimal(factor["per_kg"]) * weight) for name, factor in nearest.items()}
+        basis, method = "category_average", factors[0]["method"]
+    else:
+        return None
+    return {**{name: figures.get(name) for name in INDICATORS}, "basis": basis, "method": method}
+
+
+def _weight(value: Any) -> Decimal | None:
+    try:
+        weight = Decimal(str(value))
+    except ArithmeticError:
+        return None
+    return weight if weight.is_finite() and weight > 0 else None
+
+
+def _number(value: Any) -> float:
+    return float(f"{Decimal(value):.6g}")
+
+
+def _source(source: dict[str, Any]) -> dict[str, Any]:
+    observed = datetime.fromisoformat(source["observed_at"]).replace(tzinfo=UTC)
+    return {"source": source["source"], "observed_at": rfc3339(observed), "license": source["license"]}
+
+
+def _json(text: Any) -> Any:
+    return _DECODER.decode(text) if text is not None else None

@@ -1,0 +1,39 @@
+-- name: record
+-- Everything one record shows, in one round trip. It runs only on a miss, so it reads the item's own observations by
+-- their index instead of keeping a table of figures up to date for every item at every load.
+SELECT i.iid, i.name, i.alt_names, i.status, i.survivor_iid, i.product_type, i.identifiers, i.attributes, i.version,
+       i.first_seen_on, i.updated_at, b.id AS brand_id, b.name AS brand_name, b.slug AS brand_slug,
+       c.code AS category_code, c.path AS category_path, seen.channels, band.price_band, own.impacts, factor.factors,
+       origin.sources
+FROM items i
+LEFT JOIN brands b ON b.id = i.brand_id
+LEFT JOIN categories c ON c.id = i.category_id
+LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_object('channel', h.code, 'listings', g.listings, 'last_seen_on', g.last_seen_on) ORDER BY h.code) AS channels
+    FROM (SELECT channel_id, count(*) AS listings, max(day) AS last_seen_on FROM observations WHERE item_id = i.id GROUP BY channel_id) g
+    JOIN channels h ON h.id = g.channel_id
+) seen ON true
+LEFT JOIN LATERAL (
+    SELECT json_build_object('currency', o.currency, 'low', min(o.price_minor), 'high', max(o.price_minor),
+        'median', (percentile_cont(0.5) WITHIN GROUP (ORDER BY o.price_minor))::numeric, 'observations', count(*),
+        'from', min(o.day), 'to', max(o.day)) AS price_band
+    FROM observations o
+    WHERE o.item_id = i.id AND o.day > (SELECT max(day) - 30 FROM observations WHERE item_id = i.id)
+    GROUP BY o.currency ORDER BY count(*) DESC, o.currency LIMIT 1
+) band ON true
+LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_object('indicator', p.indicator, 'per_unit', p.per_unit, 'basis', p.basis, 'method', p.method)) AS impacts
+    FROM impacts p WHERE p.item_id = i.id
+) own ON true
+LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg, 'method', f.method)
+                    ORDER BY f.scope DESC, length(f.code) DESC) AS factors
+    FROM impact_factors f
+    WHERE (f.scope = 'product_type' AND f.code = i.product_type)
+       OR (f.scope = 'category' AND (c.code = f.code OR starts_with(c.code, f.code || '.')))
+) factor ON true
+LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_object('source', s.name, 'observed_at', t.observed_at AT TIME ZONE 'UTC', 'license', s.license) ORDER BY s.name) AS sources
+    FROM item_sources t JOIN sources s ON s.id = t.source_id WHERE t.item_id = i.id
+) origin ON true
+WHERE i.iid = $1;

@@ -1,0 +1,183 @@
+"""Parameters and answers of the free index, declared once: validation and the OpenAPI document are made from them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from edge.http.parameters import Parameters, Utf8, WholeNumber
+from shared.errors import InvalidIid
+from shared.ids import IID_CHARACTERS_MAX, canonical_iid
+
+_IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
+_MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
+
+
+class Iid(fields.String):
+    """An IID in its canonical form; anything else is the problem `invalid-iid`, not one of parameters."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
+        iid = canonical_iid(str(value))
+        if iid is None:
+            raise InvalidIid
+        return iid
+
+
+class IidPath(Parameters):
+    """Path of one item."""
+
+    iid = Iid(required=True, metadata=_IID)
+
+
+class IidList(Parameters):
+    """Query of a batch lookup."""
+
+    iid = fields.List(
+        fields.Str(validate=validate.Length(1, IID_CHARACTERS_MAX)),
+        required=True,
+        validate=validate.Length(1, 1000),
+        metadata={"description": "Item identifiers; repeat the parameter.", "explode": True},
+    )
+
+
+class SearchQuery(Parameters):
+    """Query of a search."""
+
+    q = Utf8(
+        1,
+        200,
+        required=True,
+        metadata={
+            "description": "Brand, product type, category, name, or the beginning of an IID",
+            "example": "soy milk",
+        },
+    )
+    limit = WholeNumber(1, 50, load_default=20, metadata={"description": "Hits on a page"})
+    brand = Utf8(1, 200, load_default=None, metadata={"description": "Only this brand (slug)"})
+    category = Utf8(1, 400, load_default=None, metadata={"description": "Only this category (code) and those below it"})
+    product_type = Utf8(1, 200, load_default=None, metadata={"description": "Only this product type"})
+    cursor = fields.Str(
+        load_default=None,
+        validate=validate.Length(1, 800),
+        metadata={"description": "`next_cursor` of the page before"},
+    )
+
+
+class BrandsQuery(Parameters):
+    """Query of the list of brands."""
+
+    q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the brand's name", "example": "ka"})
+    limit = WholeNumber(1, 500, load_default=100, metadata={"description": "Brands on a page"})
+    cursor = fields.Str(
+        load_default=None,
+        validate=validate.Length(1, 800),
+        metadata={"description": "`next_cursor` of the page before"},
+    )
+
+
+class BrandRef(Schema):
+    """A brand, named."""
+
+    id = fields.Int(required=True)
+    name = fields.Str(required=True)
+    slug = fields.Str(required=True)
+
+
+class CategoryRef(Schema):
+    """A category, named."""
+
+    code = fields.Str(required=True)
+    path = fields.List(fields.Str(), required=True)
+
+
+class Identifier(Schema):
+    """An identifier that others gave the item."""
+
+    scheme = fields.Str(required=True)
+    value = fields.Str(required=True)
+
+
+class ChannelSeen(Schema):
+    """Where the item was seen."""
+
+    channel = fields.Str(required=True)
+    listings = fields.Int(required=True)
+    last_seen_on = fields.Date(required=True)
+
+
+class PriceBand(Schema):
+    """Prices of the last 30 days of the item's data, in the currency with most observations."""
+
+    currency = fields.Str(required=True)
+    low = fields.Str(required=True, metadata=_MONEY)
+    median = fields.Str(required=True, metadata=_MONEY)
+    high = fields.Str(required=True, metadata=_MONEY)
+    observations = fields.Int(required=True)
+    from_ = fields.Date(required=True, data_key="from")
+    to = fields.Date(required=True)
+
+
+class Sustainability(Schema):
+    """What one unit costs the planet."""
+
+    co2e_kg = fields.Float(required=True, allow_none=True)
+    water_l = fields.Float(required=True, allow_none=True)
+    waste_kg = fields.Float(required=True, allow_none=True)
+    basis = fields.Str(required=True, validate=validate.OneOf(["measured", "modelled", "category_average"]))
+    method = fields.Str(required=True)
+
+
+class SourceRef(Schema):
+    """Where the record's facts come from."""
+
+    source = fields.Str(required=True)
+    observed_at = fields.DateTime(required=True)
+    license = fields.Str(required=True)
+
+
+class RecordLinks(Schema):
+    """Where to go on."""
+
+    self = fields.Url(required=True)
+    brand = fields.Url(required=True, allow_none=True)
+    pricing = fields.Url(required=True)
+    sustainability = fields.Url(required=True)
+
+
+class Record(Schema):
+    """One item. A field that is unknown is present and null."""
+
+    iid = fields.Str(required=True, metadata=_IID)
+    name = fields.Str(required=True)
+    alt_names = fields.List(fields.Str(), required=True)
+    status = fields.Str(required=True, validate=validate.OneOf(["active"]))
+    brand = fields.Nested(BrandRef(), required=True, allow_none=True)
+    product_type = fields.Str(required=True, allow_none=True)
+    category = fields.Nested(CategoryRef(), required=True, allow_none=True)
+    identifiers = fields.List(fields.Nested(Identifier()), required=True)
+    attributes = fields.Dict(required=True)
+    channels = fields.List(fields.Nested(ChannelSeen()), required=True)
+    price_band = fields.Nested(PriceBand(), required=True, allow_none=True)
+    sustainability = fields.Nested(Sustainability(), required=True, allow_none=True)
+    sources = fields.List(fields.Nested(SourceRef()), required=True)
+    version = fields.Int(required=True)
+    first_seen_on = fields.Date(required=True)
+    updated_at = fields.DateTime(required=True)
+    links = fields.Nested(RecordLinks(), required=True)
+
+
+class LookupEntry(Schema):
+    """What became of one IID of a batch."""
+
+    iid = fields.Str(required=True)
+    status = fields.Int(required=True, metadata={"description": "The status a single lookup would have had"})
+    record = fields.Nested(Record(), required=True, allow_none=True)
+    survivor = fields.Str(required=True, allow_none=True)
+    problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
+
+
+class LookupList(Schema):
+    """The answer of a batch lookup."""
+
+    data = fields.List(fields.Nested(LookupEntry()), required=True)
+    count = fields.Int(required=True)

@@ -1,0 +1,96 @@
+"""What the edge stands on, built once per process, opened and closed in order, handed on by constructor."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from edge.auth.directory import Directory
+from edge.cache.records import Records
+from edge.cache.versions import DataVersion
+from edge.http.access import AccessLines
+from edge.index.lookup import RecordReader
+from edge.index.search_engine import SearchEngine
+from edge.quota.local import LocalAllowance
+from edge.quota.meter import Meter
+from edge.store.client import StoreClient
+from edge.store.database import Database
+from edge.store.notices import Notices
+from shared.config import Settings
+from shared.log import Log
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """Everything that the edge's features share."""
+
+    settings: Settings
+    log: Log
+    lines: AccessLines
+    database: Database
+    state: StoreClient
+    cache: StoreClient
+    notices: Notices
+    version: DataVersion
+    directory: Directory
+    meter: Meter
+    records: Records
+    search: SearchEngine
+
+
+def build(settings: Settings) -> Resources:
+    """Build all resources; nothing is opened yet. Raises ConfigurationError where a needed setting is missing."""
+    settings.require("edge_database_url", "state_url", "cache_url", "token_pepper", "cursor_secret")
+    log = Log("edge", level=settings.log_level)
+    database = Database(
+        settings.edge_database_url,
+        connections_max=settings.database_pool_max,
+        deadline_seconds=settings.database_deadline_ms / 1000,
+    )
+    state = StoreClient(settings.state_url, name="state", deadline_seconds=settings.state_deadline_ms / 1000, log=log)
+    cache = StoreClient(settings.cache_url, name="cache", deadline_seconds=settings.cache_deadline_ms / 1000, log=log)
+    version = DataVersion(database, log)
+    directory = Directory(database, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
+    search = SearchEngine(settings.search_dir, log)
+    heard = {"data_version": version.refresh, "accounts": directory.forget, "search_index": search.refresh}
+    return Resources(
+        settings=settings,
+        log=log,
+        lines=AccessLines(settings.access_log),
+        database=database,
+        state=state,
+        cache=cache,
+        notices=Notices(settings.edge_database_url, heard, log),
+        version=version,
+        directory=directory,
+        meter=Meter(state, LocalAllowance(), log),
+        records=Records(
+            cache,
+            version,
+            RecordReader(database, settings.base_url),
+            bytes_max=settings.record_cache_bytes_max,
+            ttl_seconds=settings.record_ttl_seconds,
+        ),
+        search=search,
+    )
+
+
+@asynccontextmanager
+async def opened(resources: Resources) -> AsyncIterator[Resources]:
+    """Open what needs opening, and close it again in the opposite order. No store has to be up for that."""
+    await resources.database.open()
+    await resources.state.start()
+    await resources.cache.start()
+    await resources.version.read()
+    resources.search.refresh()
+    resources.notices.start()
+    resources.log.info("started", revision=resources.settings.revision)
+    try:
+        yield resources
+    finally:
+        await resources.notices.stop()
+        await resources.cache.close()
+        await resources.state.close()
+        await resources.database.close()
+        resources.search.close()
+        resources.lines.close()
+        resources.log.info("stopped")

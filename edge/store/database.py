@@ -1,0 +1,56 @@
+"""PostgreSQL as the edge uses it: a bounded pool, a deadline on every call, one error for all that can go wrong."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+
+from shared import metrics
+from shared.errors import StoreUnavailable
+
+_LOST = (OSError, asyncio.TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError,
+         asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)  # fmt: skip
+
+
+class Database:
+    """A pool that connects when it is first needed, so that the edge starts and stays up without PostgreSQL."""
+
+    def __init__(self, url: str, *, connections_max: int, deadline_seconds: float) -> None:
+        self._url = url
+        self._connections_max = connections_max
+        self._deadline_seconds = deadline_seconds
+        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+
+    async def open(self) -> None:
+        """Make the pool; connects to nothing yet."""
+        self._pool = await asyncpg.create_pool(
+            self._url,
+            min_size=0,
+            max_size=self._connections_max,
+            command_timeout=self._deadline_seconds,
+            timeout=self._deadline_seconds,
+            server_settings={"application_name": "itemindex-edge"},
+        )
+
+    async def close(self) -> None:
+        """Close all connections; those that are busy get a second."""
+        if self._pool is not None:
+            try:
+                await asyncio.wait_for(self._pool.close(), 1.0)
+            except TimeoutError:
+                self._pool.terminate()
+
+    async def fetch(self, query: str, *arguments: Any) -> list[asyncpg.Record]:
+        """Return all rows. Raises StoreUnavailable when no connection or no answer comes within the deadline."""
+        assert self._pool is not None
+        try:
+            async with self._pool.acquire(timeout=self._deadline_seconds) as connection:
+                return await connection.fetch(query, *arguments)
+        except _LOST as error:
+            metrics.store_errors.labels("database").inc()
+            raise StoreUnavailable("database", retry_after_seconds=5) from error
+
+    async def fetch_row(self, query: str, *arguments: Any) -> asyncpg.Record | None:
+        """Return the first row or None."""
+        rows = await self.fetch(query, *arguments)
+        return rows[0] if rows else None
