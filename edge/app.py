@@ -55,7 +55,6 @@ def routes(resources: Resources) -> tuple[Route, ...]:
     lookup = Lookup(resources.records, settings.base_url)
     search, brands = Search(resources.search, settings), Brands(resources.database, resources.version, settings)
     root, quota = Root(resources), QuotaPage(resources.meter)
-    free = {"accepts": ANY, "units": 1, "any_origin": True}
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),
@@ -67,8 +66,12 @@ def routes(resources: Resources) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/errors/{{slug}}", errors.show, Rule(name="errors", any_origin=True)),
         Route("GET", f"{PREFIX}/", root.show, Rule(name="root", accepts=KEY_OR_BEARER)),
         Route("GET", f"{PREFIX}/quota", quota.show, Rule(name="quota", accepts=ANY, any_origin=True)),
-        Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, Rule(name="lookup", **free)),
+        Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, _free("lookup")),
         Route("GET", f"{PREFIX}/index/lookup", lookup.list, Rule(name="lookup-batch", accepts=KEY, units=batch_units)),
-        Route("GET", f"{PREFIX}/index/search", search.show, Rule(name="search", **free)),
-        Route("GET", f"{PREFIX}/index/brands", brands.list, Rule(name="brands", **free)),
+        Route("GET", f"{PREFIX}/index/search", search.show, _free("search")),
+        Route("GET", f"{PREFIX}/index/brands", brands.list, _free("brands")),
     )
+
+
+def _free(name: str) -> Rule:
+    return Rule(name=name, accepts=ANY, units=1, any_origin=True)

@@ -74,7 +74,7 @@ class StrictParser(AIOHTTPParser):
 
 def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
     """Tell which parameters are missing and which are not allowed, with the reason of each."""
-    faults = [(name, text) for names in error.normalized_messages().values() for name, text in _faults(names, schema)]
+    faults = [(name, text) for names in _by_location(error).values() for name, text in _faults(names, schema)]
     missing = [name for name, text in faults if text == "is needed"]
     if missing and len(missing) == len(faults):
         listed = [{"parameter": name, "detail": "is needed"} for name in missing]
@@ -88,6 +88,12 @@ def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]
     known = ", ".join(sorted(schema.fields)) or "none"
     words = {"Missing data for required field.": "is needed", "Unknown field.": f"is unknown; allowed are: {known}"}
     return [(str(name)[:60], words.get(text := _first(found), text)) for name, found in messages.items()]
+
+
+def _by_location(error: ValidationError) -> dict[str, Mapping[str, Any]]:
+    # webargs puts the location around marshmallow's messages: {"querystring": {"limit": ["…"]}}
+    messages = error.messages
+    return messages if isinstance(messages, dict) else {"request": {"request": messages}}
 
 
 def _first(messages: Any) -> str:

@@ -31,8 +31,9 @@ class RecordReader:
         self._base_url = base_url
 
     async def __call__(self, iid: str) -> Record:
+        """Return what a canonical IID leads to."""
         row = await self._database.fetch_row(SQL.record, iid)
-        return record.make(row, self._base_url) if row else record.ABSENT
+        return record.make(dict(row), self._base_url) if row else record.ABSENT
 
 
 class Lookup:
@@ -74,13 +75,6 @@ class Lookup:
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one entry for each IID asked."""
         asked: list[str] = request["querystring"]["iid"]
-        principal = request[CONTEXT].principal
-        assert principal is not None
-        if len(asked) > principal.plan.batch_iids_max:
-            raise InvalidParameter(
-                "iid", f"{principal.plan.batch_iids_max} at most with the plan {principal.plan.title}"
-            )
-        await self._quota.charge(request, -(-len(asked) // IIDS_PER_UNIT))
         entries = [await self._entry(text) for text in asked]
         body = b'{"data":[' + b",".join(entries) + b'],"count":%d}' % len(entries)
         return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
