@@ -62,7 +62,7 @@ def build(settings: Settings) -> Resources:
         notices=Notices(settings.edge_database_url, heard, log),
         version=version,
         directory=directory,
-        meter=Meter(state, LocalAllowance(), log),
+        meter=Meter(state, LocalAllowance()),
         records=Records(
             cache,
             version,

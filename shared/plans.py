@@ -25,10 +25,10 @@ class Plan:
 
     @property
     def daily_policy(self) -> str:
-        """Name of the daily window in the `RateLimit` headers."""
-        return f"{self.name}-daily"
+        """Name of the daily window in the `RateLimit` fields; both free plans share one counter and so one name."""
+        return "free-daily" if self.counted_by == "ip" else f"{self.name}-daily"
 
     @property
     def burst_policy(self) -> str:
-        """Name of the one-second window in the `RateLimit` headers."""
-        return f"{self.name}-burst"
+        """Name of the one-second window in the `RateLimit` fields."""
+        return "free-burst" if self.counted_by == "ip" else f"{self.name}-burst"

@@ -1,14 +1,14 @@
 """How the keys of both stores are spelled. The hash tag keeps all keys of one account on one shard of a cluster."""
 
 
-def quota(account: str, day: str) -> str:
-    """Hash of an account's counters for one UTC day (`YYYYMMDD`): the date is in the key, so no counter can stick."""
-    return f"q:{{{account}}}:{day}"
-
-
 def quota_prefix(account: str) -> str:
-    """What the charge script completes with the day, because only the store knows which day it is."""
+    """Beginning of the hash of an account's counters; the charge script adds the day, because the store has the clock."""
     return f"q:{{{account}}}:"
+
+
+def quota(account: str, day: int) -> str:
+    """Hash of an account's counters on a UTC day (days since 1970-01-01): n units, s last second, b units in it."""
+    return f"{quota_prefix(account)}{day}"
 
 
 def charge_marker(account: str, charge_id: str) -> str:

@@ -4,12 +4,12 @@ from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from edge.quota.headers import limit_fields
-from edge.quota.meter import Meter
-from edge.quota.refusal import refusal
 
 from edge.http.context import CONTEXT, Context
 from edge.http.routing import rule_of
+from edge.quota.headers import limit_fields
+from edge.quota.meter import Meter
+from edge.quota.refusal import refusal
 from shared.errors import ItemNotFound
 
 COUNTED = frozenset({200, 202, 206})

@@ -1,0 +1,117 @@
+"""The meter: one script call to the state store charges all windows of an account, or none."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hiredis
+
+from edge.quota.local import LocalAllowance
+from edge.quota.policy import TAKEN, Decision, outcome_name
+from edge.store.client import StoreClient, pack
+from shared import metrics, redis_keys
+from shared.errors import StoreUnavailable
+from shared.plans import Plan
+
+MARKER_SECONDS = 20
+_RETRY_SECONDS = 0.06
+
+
+class Script:
+    """A Lua file, called by its digest; loaded when the store does not know it."""
+
+    def __init__(self, name: str) -> None:
+        self.source = Path(__file__).with_name(name).read_bytes()
+        self.digest = hashlib.sha1(self.source, usedforsecurity=False).hexdigest()
+
+
+TAKE, REFUND = Script("take.lua"), Script("refund.lua")
+
+
+class Meter:
+    """Takes and refunds units. Never raises: while the store is down the local allowance decides."""
+
+    def __init__(self, store: StoreClient, local: LocalAllowance) -> None:
+        self._store = store
+        self._local = local
+
+    def take(self, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]) -> None:
+        """Charge, and call `done` with the decision. The same charge id is taken once, however often it is asked."""
+
+        def answered(reply: Any) -> None:
+            if type(reply) is list:
+                done(Decision(account, charge_id, plan, units, *reply))
+            else:
+                self._again(reply, packed, answered_again)
+
+        def answered_again(reply: Any) -> None:
+            if type(reply) is list:
+                done(Decision(account, charge_id, plan, units, *reply))
+            else:
+                done(self._local.decide(account, plan, units, charge_id))
+
+        if not self._store.healthy:
+            done(self._local.decide(account, plan, units, charge_id))
+            return
+        packed = _packed_take(TAKE.digest, account, plan, units, charge_id)
+        self._store.send(packed, answered)
+
+    async def charge(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
+        """Charge and wait for the decision."""
+        future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+
+        def decided(decision: Decision) -> None:
+            if not future.done():  # the caller may have gone in the meantime
+                future.set_result(decision)
+
+        self.take(account, plan, units, charge_id, decided)
+        decision = await future
+        if decision.verified and units:
+            metrics.quota_decisions.labels(plan.name, outcome_name(decision.outcome)).inc()
+        return decision
+
+    async def peek(self, account: str, plan: Plan) -> Decision:
+        """Tell what is used, and count nothing."""
+        return await self.charge(account, plan, 0, "")
+
+    async def refund(self, decision: Decision) -> Decision:
+        """Give a taken charge back and return the decision with what is used now; once only, and never below zero."""
+        if not decision.verified or not decision.allowed or not decision.units:
+            return decision
+        keys = (
+            redis_keys.quota(decision.account, decision.day),
+            redis_keys.charge_marker(decision.account, decision.charge_id),
+        )
+        try:
+            given, used = await self._store.command("EVAL", REFUND.source, 2, *keys)
+        except StoreUnavailable:  # the charge stays: an outage may cost the caller a unit, never give one away twice
+            return decision
+        if given:
+            metrics.quota_decisions.labels(decision.plan.name, "refunded").inc()
+        second = max(0, decision.used_second - decision.units)
+        return Decision(
+            decision.account, decision.charge_id, decision.plan, decision.units, TAKEN, used, second,
+            decision.day, decision.ends_in_seconds,
+        )  # fmt: skip
+
+    def _again(self, reply: Any, packed: bytes, done: Callable[[Any], None]) -> None:
+        """Ask once more where that can help: the script was not loaded, or the reply was lost with its connection.
+
+        The charge id makes the second asking harmless: a charge that was taken before its reply was lost is `repeated`.
+        """
+        if isinstance(reply, hiredis.ReplyError) and str(reply).startswith("NOSCRIPT"):
+            self._store.send(pack("SCRIPT", "LOAD", TAKE.source), lambda loaded: None)
+            self._store.send(packed, done)
+        elif isinstance(reply, StoreUnavailable):
+            asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._store.send, packed, done)
+        else:
+            done(reply)
+
+
+def _packed_take(digest: str, account: str, plan: Plan, units: int, charge_id: str) -> bytes:
+    return pack(
+        "EVALSHA", digest, 2, redis_keys.quota_prefix(account), redis_keys.charge_marker(account, charge_id),
+        units, plan.daily_units, plan.burst_units, MARKER_SECONDS,
+    )  # fmt: skip

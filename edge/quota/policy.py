@@ -1,0 +1,65 @@
+"""What a charge came to, as a value. Pure."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from shared.plans import Plan
+
+TAKEN, REPEATED, REFUSED_DAY, REFUSED_SECOND = 1, 2, 0, -1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The outcome of one charge. `verified` is False when the state store was not asked; its numbers then say nothing.
+
+    `used_day` and `used_second` are units, after the charge; `day` counts from 1970-01-01; `ends_in_seconds` is how
+    long the UTC day still lasts by the store's clock.
+    """
+
+    account: str
+    charge_id: str
+    plan: Plan
+    units: int
+    outcome: int
+    used_day: int
+    used_second: int
+    day: int
+    ends_in_seconds: int
+    verified: bool = True
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the request may be served."""
+        return self.outcome > 0
+
+    @property
+    def window(self) -> Literal["daily", "burst"]:
+        """The window that decides: the one that refused, else the day."""
+        return "burst" if self.outcome == REFUSED_SECOND else "daily"
+
+    @property
+    def retry_after_seconds(self) -> int:
+        """When the refusing window opens again; 1 to 86,400."""
+        return 1 if self.outcome == REFUSED_SECOND else max(1, self.ends_in_seconds)
+
+    @property
+    def remaining_day(self) -> int:
+        """Units left today; never negative, also after a move to a smaller plan."""
+        return max(0, self.plan.daily_units - self.used_day)
+
+    @property
+    def remaining_second(self) -> int:
+        """Units left in this second."""
+        return max(0, self.plan.burst_units - self.used_second)
+
+    @property
+    def resets_at(self) -> datetime:
+        """The next UTC midnight, when the daily window begins anew."""
+        return _EPOCH + timedelta(days=self.day + 1)
+
+
+def outcome_name(outcome: int) -> str:
+    """Return the outcome's name in the metrics."""
+    return {TAKEN: "taken", REPEATED: "repeated", REFUSED_DAY: "refused", REFUSED_SECOND: "refused"}[outcome]

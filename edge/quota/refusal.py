@@ -1,0 +1,40 @@
+"""How a refusal is told: which limit, when it opens again, who was counted, and what would lift it. Pure."""
+
+from edge.http.problems import Problem
+from edge.quota.policy import Decision
+from shared.clock import rfc3339
+
+_LIFTS = {
+    "anonymous": "Free sign-up has 100 requests a day; the Brand plan counts your organization, not your address.",
+    "free": "The Brand plan has 50,000 units a day and counts your organization, not your address.",
+    "brand": "The Institutional plan has higher limits.",
+    "institutional": "Ask us for a limit that fits.",
+}
+
+
+def refusal(decision: Decision, network: str) -> Problem:
+    """Make the problem `rate-limited`, or `service-unavailable` where nothing was counted."""
+    plan = decision.plan
+    counted_as = decision.account if plan.counted_by == "organization" else network
+    seconds = decision.retry_after_seconds
+    resets_at = rfc3339(decision.resets_at)
+    if decision.window == "burst":
+        limit, policy = plan.burst_units, plan.burst_policy
+        detail = f"Limit of {limit} units a second reached; it opens again in 1 s."
+    elif plan.counted_by == "ip":
+        limit, policy = plan.daily_units, plan.daily_policy
+        used = min(decision.used_day, limit)
+        detail = f"Daily free-tier limit for lookups reached ({used} of {limit} used); it resets at {resets_at}."
+    else:
+        limit, policy = plan.daily_units, plan.daily_policy
+        used = f"{decision.used_day} of {limit} units used"
+        detail = f"Daily limit of your organization reached ({used}); it resets at {resets_at}."
+    extra = {
+        "retry_after": seconds,
+        "policy": policy,
+        "limit": limit,
+        "resets_at": resets_at,
+        "counted_as": counted_as,
+        "lifted_by": _LIFTS.get(plan.name, "A higher plan has higher limits."),
+    }
+    return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(seconds)})

@@ -1,0 +1,1 @@
+"""Connections to the stores, each with one deadline and one error."""
