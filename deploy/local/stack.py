@@ -1,0 +1,241 @@
+"""The whole embedded stack: which programs there are, in which order they start, and who is brought from outside."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from typing import Any
+
+from deploy.local import nginx, postgres, valkey
+from deploy.local.child import Child, Program, tail
+from deploy.local.nginx import PROJECT
+from deploy.local.places import Places, free_port
+from shared.clock import utc_now
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.db.migrate import migrate
+from shared.errors import ConfigurationError
+
+_READY_SECONDS = 60.0
+_WATCH_SECONDS = 0.2
+Step = Callable[[str], None]
+
+
+class StackError(Exception):
+    """The stack cannot start or go on; the text says why and what to do."""
+
+
+@dataclass
+class Stack:
+    """One embedded stack below one data directory."""
+
+    places: Places
+    port: int
+    edge_workers: int = 1
+    children: list[Child] = field(default_factory=list)
+    settings: Settings = field(default_factory=Settings)
+    metrics_port: int = 0
+
+    def start_servers(self, told: Step) -> None:
+        """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
+        secrets = self.places.secrets()
+        outside = Settings.from_environment()
+        own_database = not outside.database_url
+        if own_database:
+            told("PostgreSQL")
+            self._start(postgres.program(self.places, secrets["owner_password"]))
+            postgres.prepare(self.places, secrets)
+        for name, given, made in (
+            ("state", outside.state_url, valkey.state),
+            ("cache", outside.cache_url, valkey.cache),
+        ):
+            if not given:
+                told(f"Valkey ({name})")
+                self._start(made(self.places))
+        self.settings = self._settings(outside, secrets)
+        told("migrations")
+        with connect(self.settings.database_url, application="migrate") as connection:
+            migrate(connection)
+
+    def start_service(self, told: Step) -> None:
+        """Start the edges, the relay, a worker, and nginx in front."""
+        told("edges")
+        for program in (self._edge("edge-a"), self._edge("edge-b"), self._relay(), self._worker()):
+            self._spawn(program)
+        self.metrics_port = free_port()
+        edges = [self.places.socket("edge-a"), self.places.socket("edge-b")]
+        told("nginx")
+        listen, metrics = f"127.0.0.1:{self.port}", f"127.0.0.1:{self.metrics_port}"
+        for child in self.children:
+            if child.program.name.startswith("edge") and not child.wait_ready(_READY_SECONDS):
+                raise self._did_not_start(child.program)
+        self._start(
+            nginx.program(
+                self.places, listen=listen, metrics_listen=metrics, edges=edges, trusted=self.settings.trusted_proxies
+            )
+        )
+
+    def watch(self, stopping: Callable[[], bool]) -> None:
+        """Keep every child alive until told to stop."""
+        while not stopping():
+            revived = [child.revive() for child in self.children]
+            if any(revived):
+                self.tell()
+            time.sleep(_WATCH_SECONDS)
+
+    def stop(self) -> None:
+        """Stop everything, the front first and the stores last."""
+        for child in reversed(self.children):
+            child.stop()
+        self.places.state.unlink(missing_ok=True)
+
+    def tell(self, *, ready: bool = True) -> None:
+        """Write down what runs, for `status`, `down` and `doctor`."""
+        document = {
+            "pid": os.getpid(),
+            "ready": ready,
+            "port": self.port,
+            "metrics_port": self.metrics_port,
+            "base_url": self.settings.base_url,
+            "environment": self.settings.environment(),
+            "children": [_told(child) for child in self.children],
+        }
+        beside = self.places.state.with_suffix(".new")
+        beside.touch(mode=0o600)
+        beside.write_text(json.dumps(document, indent=1))
+        beside.replace(self.places.state)
+
+    def _start(self, program: Program) -> None:
+        child = self._spawn(program)
+        if not child.wait_ready(_READY_SECONDS):
+            raise self._did_not_start(program)
+
+    def _spawn(self, program: Program) -> Child:
+        child = Child(program)
+        self.children.append(child)
+        child.start()
+        return child
+
+    def _did_not_start(self, program: Program) -> StackError:
+        return StackError(f"{program.name} did not start; the end of {program.log} says:\n{tail(program.log)}")
+
+    def _settings(self, outside: Settings, secrets: dict[str, str]) -> Settings:
+        places = self.places
+        own = {
+            "token_pepper": secrets["token_pepper"],
+            "cursor_secret": secrets["cursor_secret"],
+            "search_dir": places.root / "search",
+            "results_dir": places.root / "results",
+            "metrics_dir": places.run / "metrics",
+            "access_log": str(places.root / "log" / "access.log"),
+            "base_url": f"http://127.0.0.1:{self.port}/v1",
+        }
+        if not outside.database_url:
+            own["database_url"] = postgres.url(places, postgres.OWNER, secrets["owner_password"])
+            own["edge_database_url"] = postgres.url(places, postgres.EDGE, secrets["edge_password"])
+            own["worker_database_url"] = postgres.url(places, postgres.WORKER, secrets["worker_password"])
+        for name in ("state", "cache"):
+            if not getattr(outside, f"{name}_url"):
+                own[f"{name}_url"] = valkey.url(places, name)
+        given = {name.lower() for name in os.environ}
+        merged = {name: value for name, value in own.items() if name not in given}
+        return Settings.from_environment({**os.environ, **{k.upper(): str(v) for k, v in merged.items()}})
+
+    def _edge(self, name: str) -> Program:
+        socket = self.places.socket(name)
+        socket.unlink(missing_ok=True)
+        environment = {
+            **self.settings.environment(),
+            "EDGE_BIND": f"unix:{socket}",
+            "EDGE_WORKERS": str(self.edge_workers),
+            "PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics"),
+        }
+        command = [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "-c",
+            str(PROJECT / "deploy" / "gunicorn.conf.py"),
+            "edge.server:create_runner",
+        ]
+        return Program(
+            name=name, command=command, log=self.places.log(name), environment=environment,
+            ready=socket.exists, stop_seconds=70.0,
+        )  # fmt: skip
+
+    def _relay(self) -> Program:
+        command = [sys.executable, "-m", "workers.relay"]
+        return Program(
+            name="relay", command=command, log=self.places.log("relay"), environment=self.settings.environment()
+        )
+
+    def _worker(self) -> Program:
+        command = [sys.executable, "-m", "celery", "-A", "workers.app:app", "worker", "-Q", "maintenance",
+                   "-c", "1", "-n", "maintenance@%h", "--without-gossip", "--without-mingle", "-l", "WARNING"]  # fmt: skip
+        return Program(
+            name="worker", command=command, log=self.places.log("worker"), environment=self.settings.environment(),
+            stop_seconds=30.0,
+        )  # fmt: skip
+
+
+@contextmanager
+def locked(places: Places) -> Iterator[None]:
+    """Hold the stack's lock; raise StackError that names the running one where another holds it."""
+    with places.lock.open("a") as file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except OSError:
+            running = read_state(places)
+            where = f"pid {running['pid']}, {running['base_url']}" if running else "it is just starting or stopping"
+            raise StackError(
+                f"a stack already runs on {places.root} ({where}); stop it with `itemindex down`"
+            ) from None
+        yield
+
+
+def read_state(places: Places) -> dict[str, Any] | None:
+    """Return what the running stack told about itself, or None where none runs. A stale file is nobody."""
+    try:
+        document: dict[str, Any] = json.loads(places.state.read_text())
+    except (OSError, ValueError):
+        return None
+    with places.lock.open("a") as file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except OSError:
+            return document
+    return None
+
+
+def settings_of(places: Places) -> Settings:
+    """Return the settings of the running stack; raise ConfigurationError where none runs."""
+    state = read_state(places)
+    if state is None:
+        raise ConfigurationError(
+            "no stack runs here; start one with `itemindex up`, or set DATABASE_URL and the others"
+        )
+    return Settings.from_environment(
+        {**state["environment"], **{k: v for k, v in os.environ.items() if k == "LOG_LEVEL"}}
+    )
+
+
+def _told(child: Child) -> dict[str, Any]:
+    uptime = max(0.0, time.monotonic() - child.started_at)
+    return {
+        "name": child.program.name,
+        "pid": child.process.pid if child.process else None,
+        "started": (utc_now() - timedelta(seconds=uptime)).isoformat(timespec="seconds"),
+        "restarts": child.restarts,
+        "log": str(child.program.log),
+    }
+
+
+def default_data_dir() -> Path:
+    """The data directory when none is named: `var` in the project, so that two clones never share one."""
+    return PROJECT / "var"

@@ -1,0 +1,154 @@
+"""How gunicorn runs the edge: the worker, the runner that drains before it stops, the server that hosts the fast lane."""
+
+import asyncio
+import json
+from typing import Any
+
+import uvloop
+from aiohttp import web
+from aiohttp.http_parser import HttpRequestParser
+from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_response import StreamResponse
+from aiohttp.worker import GunicornUVLoopWebWorker
+
+from edge.app import create_app
+from edge.http.catalogue import reason_phrase
+from edge.http.context import instance_of, request_id_from
+from edge.http.problems import CONTENT_TYPE
+from edge.lane import FastLane, LaneHandler
+from edge.resources import Resources, build, opened
+from shared.config import Settings
+from shared.errors import ConfigurationError
+from shared.log import adopt_libraries
+
+_HEAD_BYTES_MAX = 16 * 1024
+_KEEP_ALIVE_SECONDS = 75.0
+_SHUTDOWN_SECONDS = 57.0
+
+
+class EdgeWorker(GunicornUVLoopWebWorker):
+    """gunicorn's worker on uvloop; named here so that a configuration need not know where it comes from."""
+
+
+class EdgeServer(web.Server):
+    """Makes a connection's protocol: aiohttp's own, with the fast lane in front of it."""
+
+    def __init__(self, handler: Any, *, lane: FastLane, errors_base: str, **options: Any) -> None:
+        super().__init__(handler, **options)
+        self._lane = lane
+        self._errors_base = errors_base
+        self._options = {
+            k: v for k, v in options.items() if k not in ("request_factory", "handler_cancellation", "loop")
+        }
+
+    def __call__(self) -> RequestHandler:
+        """Return the protocol of a new connection."""
+        return EdgeHandler(self, asyncio.get_running_loop(), self._lane, self._errors_base, self._options)
+
+
+class EdgeHandler(LaneHandler):
+    """Answers what aiohttp's parser refuses with a problem document instead of plain text."""
+
+    def __init__(
+        self,
+        manager: web.Server,
+        loop: asyncio.AbstractEventLoop,
+        lane: FastLane,
+        errors_base: str,
+        options: dict[str, Any],
+    ) -> None:
+        super().__init__(manager, loop, lane, options)
+        self._errors_base = errors_base
+
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> StreamResponse:
+        """Make the answer; what the parser says is not repeated, because it quotes the request."""
+        slug, detail = _PARSER_PROBLEMS.get(status, _PARSER_PROBLEMS[500])
+        request_id = request_id_from(None)
+        document = {
+            "type": f"{self._errors_base}/{slug}",
+            "title": reason_phrase(status),
+            "status": status,
+            "detail": detail,
+            "instance": instance_of(request_id),
+        }
+        response = web.Response(
+            status=status, reason=reason_phrase(status), body=json.dumps(document).encode(), content_type=CONTENT_TYPE,
+            headers={"Cache-Control": "no-store", "X-Request-Id": request_id},
+        )  # fmt: skip
+        response.force_close()
+        return response
+
+
+_PARSER_PROBLEMS = {
+    400: ("invalid-request", "The request could not be read as HTTP."),
+    500: ("internal-error", "We made an error."),
+    504: ("upstream-timeout", "A part of the service did not answer in time."),
+}
+
+
+class DrainingRunner(web.AppRunner):
+    """Stops in three steps: accept no more, answer what still arrives and close each connection, then end.
+
+    Without the pause a connection that was accepted a moment before, or a request already on its way through the
+    front's keep-alive connection, would be dropped: a restart would lose requests.
+    """
+
+    def __init__(self, app: web.Application, resources: Resources) -> None:
+        super().__init__(
+            app, access_log=None, keepalive_timeout=_KEEP_ALIVE_SECONDS, shutdown_timeout=_SHUTDOWN_SECONDS
+        )
+        self._resources = resources
+        self._lane = FastLane(resources)
+
+    async def _make_server(self) -> web.Server:
+        await super()._make_server()
+        return EdgeServer(
+            self.app._handle,
+            lane=self._lane,
+            errors_base=self._resources.settings.errors_base,
+            request_factory=self.app._make_request,
+            keepalive_timeout=_KEEP_ALIVE_SECONDS,
+            access_log=None,
+            max_line_size=_HEAD_BYTES_MAX,
+            max_field_size=_HEAD_BYTES_MAX,
+            auto_decompress=False,
+        )
+
+    async def cleanup(self) -> None:
+        """Drain, then clean up."""
+        for site in list(self.sites):
+            await site.stop()
+        self._lane.draining = True
+        self._resources.log.info("draining")
+        await asyncio.sleep(self._resources.settings.drain_seconds)
+        await super().cleanup()
+
+
+async def create_runner() -> web.AppRunner:
+    """Build the edge of one process, as gunicorn asks for it. Raises ConfigurationError where it cannot run safely."""
+    if HttpRequestParser.__module__ != "aiohttp._http_parser":
+        raise ConfigurationError("aiohttp's C parser is not active; install aiohttp from its wheel")
+    resources = build(Settings.from_environment())
+    adopt_libraries(resources.log)
+    app = create_app(resources)
+
+    async def resources_open(app: web.Application) -> Any:
+        async with opened(resources):
+            yield
+
+    app.cleanup_ctx.append(resources_open)
+    return DrainingRunner(app, resources)
+
+
+def run_alone(path: str) -> None:
+    """Serve on a unix socket without gunicorn: for tests and benchmarks of one process."""
+
+    async def serve() -> None:
+        runner = await create_runner()
+        await runner.setup()
+        await web.UnixSite(runner, path).start()
+        await asyncio.Event().wait()
+
+    uvloop.run(serve())

@@ -1,0 +1,67 @@
+"""How an index lies on disk: a folder per data_version, in it the parts below."""
+
+from pathlib import Path
+
+import msgspec
+
+# Raised with every change of words, fields or files: an edge never opens an index that it would misread.
+FORMAT = 1
+
+ITEMS = "items"
+VOCABULARY = "vocabulary"
+IIDS = "iids"
+IID_OFFSETS = "iid_offsets"
+MANIFEST = "manifest.json"
+
+# Fields of ITEMS. Documents lie in the order of their IIDs, so a document's number is its IID's rank.
+RANK = "rank"
+WORDS = "words"
+PREFIXES = "prefixes"
+DESCRIPTION = "description"
+BRAND = "brand"
+CATEGORY = "category"
+PRODUCT_TYPE = "product_type"
+HIT = "hit"
+
+# Fields of VOCABULARY: every word, and how many items have it.
+WORD = "word"
+FREQUENCY = "frequency"
+
+TOKENS_PLAIN = "itemindex_words"
+TOKENS_STEMMED = "itemindex_stems"
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What a finished index says of itself; written last, so its presence means that the rest is whole."""
+
+    format: int
+    data_version: int
+    items: int
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """Return the manifest of a finished index of our format, or None."""
+    try:
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return manifest if manifest.format == FORMAT else None
+
+
+def versions(directory: Path) -> list[int]:
+    """Return the data_versions that have a folder, newest first."""
+    try:
+        names = [entry.name for entry in directory.iterdir() if entry.is_dir()]
+    except FileNotFoundError:
+        return []
+    return sorted((int(name) for name in names if name.isdecimal()), reverse=True)
+
+
+def newest(directory: Path) -> tuple[Path, Manifest] | None:
+    """Return the newest finished index, or None where there is none yet."""
+    for version in versions(directory):
+        folder = directory / str(version)
+        manifest = read_manifest(folder)
+        if manifest is not None:
+            return folder, manifest
+    return None

@@ -1,0 +1,78 @@
+"""What goes into the index and what comes out of a search, as values."""
+
+from typing import Literal
+
+import msgspec
+
+MatchedOn = Literal["brand", "product_type", "category", "name", "iid_prefix"]
+
+
+class Brand(msgspec.Struct, frozen=True):
+    """A brand as a hit shows it."""
+
+    id: int
+    name: str
+    slug: str
+
+
+class Category(msgspec.Struct, frozen=True):
+    """A category as a hit shows it; the code is the path's slugs joined by dots."""
+
+    code: str
+    path: list[str]
+
+
+class Item(msgspec.Struct, frozen=True):
+    """What a hit shows of an item; lies in the index as it is, so that a search asks nobody else."""
+
+    iid: str
+    name: str
+    brand: Brand | None
+    product_type: str | None
+    category: Category | None
+
+
+class Document(msgspec.Struct, frozen=True):
+    """An item with the texts under which it is found but which a hit does not show."""
+
+    item: Item
+    alt_names: list[str] = []
+    description: str | None = None
+
+
+class Position(msgspec.Struct, frozen=True, array_like=True):
+    """Where a page ended: the order's key of its last hit, and how many hits that were of which data_version."""
+
+    score: float
+    iid: str
+    rank: int
+    data_version: int
+
+
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """What a caller asks. `brand` is a slug, `category` a code that matches those below it too."""
+
+    q: str
+    limit: int = 20
+    brand: str | None = None
+    category: str | None = None
+    product_type: str | None = None
+    after: Position | None = None
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """An item that was found. `score` is 0–1; the order is score, then IID."""
+
+    item: Item
+    score: float
+    matched_on: list[MatchedOn]
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A page of hits. `exact` tells whether there are `total` hits or at least so many."""
+
+    hits: list[Hit]
+    total: int
+    exact: bool
+    next: Position | None
+    data_version: int
