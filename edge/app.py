@@ -8,6 +8,7 @@ from edge.account.quota import QuotaPage
 from edge.account.root import Root
 from edge.auth.gate import AuthGate
 from edge.http import cors, redirects
+from edge.http.cursors import Cursors
 from edge.http.openapi import Document
 from edge.http.parameters import validation
 from edge.http.problems import Problems
@@ -43,18 +44,22 @@ def create_app(resources: Resources) -> web.Application:
         ],
         client_max_size=REQUEST_BODY_BYTES_MAX,
     )
-    register(app, routes(resources))
-    Document(app, settings, resources.directory)
+    document = Document(settings)
+    listed = routes(resources, document)
+    register(app, listed)
+    document.describe(app, listed)
     return app
 
 
-def routes(resources: Resources) -> tuple[Route, ...]:
+def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
     """Return every route of the edge with its rule: who may come in, and what one call costs."""
     settings = resources.settings
-    health, pages, errors = Health(resources), Pages(settings), Errors(settings)
+    cursors = Cursors(settings.cursor_secret)
+    health, pages, errors = Health(resources), Pages(settings, document), Errors(settings)
     lookup = Lookup(resources.records, settings.base_url)
-    search, brands = Search(resources.search, settings), Brands(resources.database, resources.version, settings)
-    root, quota = Root(resources), QuotaPage(resources.meter)
+    search = Search(resources.search, cursors, settings.base_url)
+    brands = Brands(resources.database, resources.version, cursors)
+    root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),

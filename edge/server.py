@@ -1,4 +1,4 @@
-"""How gunicorn runs the edge: the worker, the runner that drains before it stops, the server that hosts the fast lane."""
+"""How gunicorn runs the edge: its worker, the runner that drains before it stops, the server with the fast lane."""
 
 import asyncio
 import json

@@ -52,7 +52,7 @@ class Tally:
         self.count += 1
 
     def flush_into(self, histogram: Histogram) -> None:
-        """Add what was counted to a histogram's child and begin anew. Uses its private parts: it has no way for many."""
+        """Add what was counted to a histogram's child, by its private parts: it has no way to take many at once."""
         for bucket, number in zip(histogram._buckets, self._buckets, strict=True):
             if number:
                 bucket.inc(number)

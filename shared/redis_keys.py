@@ -7,7 +7,7 @@ def quota_prefix(account: str) -> str:
 
 
 def quota(account: str, day: int) -> str:
-    """Hash of an account's counters on a UTC day (days since 1970-01-01): n units, s last second, b units in it."""
+    """Hash of an account's counters on a UTC day (days since 1970): n units, s last second, b units in it."""
     return f"{quota_prefix(account)}{day}"
 
 

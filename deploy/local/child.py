@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -48,7 +49,9 @@ class Child:
     def start(self) -> None:
         """Start the process; its output is appended to its log."""
         program = self.program
-        identity = {} if program.user is None else {"user": program.user, "group": program.user, "extra_groups": []}
+        identity: dict[str, Any] = {}
+        if program.user is not None:
+            identity = {"user": program.user, "group": program.user, "extra_groups": []}
         with program.log.open("ab") as log:
             self.process = subprocess.Popen(
                 program.command,
@@ -58,7 +61,7 @@ class Child:
                 env={**os.environ, **program.environment},
                 preexec_fn=_die_with_parent(os.getpid(), program.stop_signal),  # noqa: PLW1509 - no threads here
                 start_new_session=True,  # a Ctrl-C at the terminal is the supervisor's to hear, not the children's
-                **identity,  # type: ignore[arg-type]
+                **identity,
             )
         self.started_at = time.monotonic()
 

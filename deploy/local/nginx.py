@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -9,7 +10,21 @@ from deploy.local.child import Program
 from deploy.local.places import Places
 
 PROJECT = Path(__file__).parents[2]
-_LIMITS = {"HEADER_TIMEOUT": "10s", "BODY_TIMEOUT": "10s", "SEND_TIMEOUT": "30s", "UPSTREAM_TIMEOUT": "35s"}
+_BESIDE = PROJECT / "deploy" / "nginx"
+_DEFAULTS = {
+    "HEADER_TIMEOUT": "10s",
+    "BODY_TIMEOUT": "10s",
+    "SEND_TIMEOUT": "30s",
+    "UPSTREAM_TIMEOUT": "35s",
+    "REQUESTS_PER_SECOND": "1000",
+    "SERVER_NAMES": "localhost 127.0.0.1",
+    "TRUSTED_PROXIES": "",
+    "USER": "",
+    "PROBLEMS_JS": str(_BESIDE / "problems.js"),
+    "PROBLEM_PAGES": str(_BESIDE / "problem-pages.conf"),
+    "STATIC_DIR": str(PROJECT / "edge" / "site" / "static"),
+}
+_PLACE = re.compile(r"@[A-Z_]+@")
 
 
 def binary() -> str:
@@ -24,15 +39,18 @@ def binary() -> str:
 def render(values: dict[str, str], template: Path = PROJECT / "nginx.conf") -> str:
     """Fill in the places of nginx.conf; raise ValueError where one has no value."""
     text = template.read_text(encoding="utf-8")
-    for name, value in {**_LIMITS, **values}.items():
+    for name, value in {**_DEFAULTS, **values}.items():
         text = text.replace(f"@{name}@", value)
-    left = [word for word in text.split() if word.startswith("@") and word.rstrip(";").endswith("@")]
+    left = sorted(set(_PLACE.findall(text)))
     if left:
-        raise ValueError(f"nginx.conf: no value for {', '.join(sorted(set(left)))}")
+        raise ValueError(f"nginx.conf: no value for {', '.join(left)}")
     return text
 
 
-def program(places: Places, *, listen: str, metrics_listen: str, edges: list[Path], trusted: str = "") -> Program:
+def program(
+    places: Places, *, listen: str, metrics_listen: str, edges: list[Path], errors_base: str,
+    server_names: str = _DEFAULTS["SERVER_NAMES"], trusted: str = "",
+) -> Program:  # fmt: skip
     """Return the server as a program, its configuration written."""
     proxies = "\n    ".join(f"set_real_ip_from {network.strip()};" for network in trusted.split(",") if network.strip())
     values = {
@@ -42,7 +60,8 @@ def program(places: Places, *, listen: str, metrics_listen: str, edges: list[Pat
         "METRICS_LISTEN": metrics_listen,
         "EDGE_A": str(edges[0]),
         "EDGE_B": str(edges[-1]),
-        "STATIC_DIR": str(PROJECT / "edge" / "site" / "static"),
+        "ERRORS_BASE": errors_base,
+        "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": proxies,
         "USER": "user root;" if os.getuid() == 0 else "",
     }

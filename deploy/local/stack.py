@@ -77,9 +77,10 @@ class Stack:
                 raise self._did_not_start(child.program)
         self._start(
             nginx.program(
-                self.places, listen=listen, metrics_listen=metrics, edges=edges, trusted=self.settings.trusted_proxies
+                self.places, listen=listen, metrics_listen=metrics, edges=edges,
+                errors_base=self.settings.errors_base, trusted=self.settings.trusted_proxies,
             )
-        )
+        )  # fmt: skip
 
     def watch(self, stopping: Callable[[], bool]) -> None:
         """Keep every child alive until told to stop."""

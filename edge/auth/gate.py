@@ -63,7 +63,8 @@ def credential_of(request: web.Request) -> tuple[CredentialKind | None, str]:
     """Find the one credential of a request; raise the problem `ambiguous-credentials` where there are two."""
     tokens = request.headers.getall(PUBLIC_TOKEN_FIELD, [])
     authorizations = request.headers.getall("Authorization", [])
-    if len(tokens) + len(authorizations) > 1:
+    # A front may join two headers of one name with a comma, which no credential contains.
+    if len(tokens) + len(authorizations) > 1 or any("," in text for text in tokens + authorizations):
         raise Problem("ambiguous-credentials", "Send one credential: a public token, an API key, or an ID token.")
     if tokens:
         return "public-token", tokens[0]

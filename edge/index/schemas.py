@@ -5,6 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
+from edge.http.envelope import ListEnvelope
 from edge.http.parameters import Parameters, Utf8, WholeNumber
 from shared.errors import InvalidIid
 from shared.ids import IID_CHARACTERS_MAX, canonical_iid
@@ -181,3 +182,49 @@ class LookupList(Schema):
 
     data = fields.List(fields.Nested(LookupEntry()), required=True)
     count = fields.Int(required=True)
+
+
+class BrandEntry(Schema):
+    """One brand."""
+
+    id = fields.Int(required=True)
+    name = fields.Str(required=True)
+    slug = fields.Str(required=True)
+    item_count = fields.Int(required=True)
+    top_categories = fields.List(fields.Str(), required=True)
+    channels = fields.List(fields.Str(), required=True)
+    first_seen_on = fields.Date(required=True, allow_none=True)
+    updated_at = fields.DateTime(required=True)
+
+
+class BrandList(ListEnvelope):
+    """One page of brands."""
+
+    data = fields.List(fields.Nested(BrandEntry()), required=True)
+
+
+class HitLinks(Schema):
+    """Where the whole record is."""
+
+    self = fields.Url(required=True)
+
+
+class SearchHit(Schema):
+    """One hit of a search."""
+
+    iid = fields.Str(required=True, metadata=_IID)
+    name = fields.Str(required=True)
+    brand = fields.Nested(BrandRef(), required=True, allow_none=True)
+    product_type = fields.Str(required=True, allow_none=True)
+    category = fields.Nested(CategoryRef(), required=True, allow_none=True)
+    score = fields.Float(required=True, validate=validate.Range(0, 1))
+    matched_on = fields.List(
+        fields.Str(validate=validate.OneOf(["brand", "product_type", "category", "name", "iid_prefix"])), required=True
+    )
+    links = fields.Nested(HitLinks(), required=True)
+
+
+class SearchList(ListEnvelope):
+    """One page of hits, best first; equal scores in the order of their IIDs."""
+
+    data = fields.List(fields.Nested(SearchHit()), required=True)

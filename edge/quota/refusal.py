@@ -23,7 +23,7 @@ def refusal(decision: Decision, network: str) -> Problem:
         detail = f"Limit of {limit} units a second reached; it opens again in 1 s."
     elif plan.counted_by == "ip":
         limit, policy = plan.daily_units, plan.daily_policy
-        used = min(decision.used_day, limit)
+        used = f"{min(decision.used_day, limit)}"
         detail = f"Daily free-tier limit for lookups reached ({used} of {limit} used); it resets at {resets_at}."
     else:
         limit, policy = plan.daily_units, plan.daily_policy

@@ -66,13 +66,14 @@ CREATE TABLE brands (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     slug text NOT NULL UNIQUE,
     name text NOT NULL,
+    folded_name text NOT NULL COLLATE "C",
     item_count bigint NOT NULL DEFAULT 0,
     top_categories text[] NOT NULL DEFAULT '{}',
     channels text[] NOT NULL DEFAULT '{}',
     first_seen_on date,
     updated_at timestamptz NOT NULL DEFAULT now()
 );
-CREATE INDEX brands_name_prefix ON brands (lower(name) text_pattern_ops);
+CREATE INDEX brands_folded_name ON brands (folded_name, id);
 
 CREATE TABLE categories (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

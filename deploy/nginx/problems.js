@@ -1,0 +1,59 @@
+// The problem documents of what nginx itself refuses or cannot do, in the same form as the edge's.
+// status: [slug, title, detail]; slugs and titles as in edge/http/catalogue.toml; a test holds the two together.
+const PROBLEMS = {
+    400: ["invalid-request", "Bad Request", "The request could not be read as HTTP."],
+    404: ["not-found", "Not Found", "There is nothing at this path."],
+    405: ["method-not-allowed", "Method Not Allowed", "This path does not take this method."],
+    408: ["request-timeout", "Request Timeout", "The request did not arrive in time."],
+    411: ["length-required", "Length Required", "The request has a body of unknown length."],
+    412: ["precondition-failed", "Precondition Failed", "A condition that the request set does not hold."],
+    413: ["content-too-large", "Content Too Large", "The body is larger than any call takes: 64 kB."],
+    414: ["uri-too-long", "URI Too Long", "The request's target is longer than 8 kB."],
+    416: ["range-not-satisfiable", "Range Not Satisfiable", "The range lies outside the file."],
+    421: ["misdirected-request", "Misdirected Request", "This server does not answer for that host."],
+    429: ["rate-limited", "Too Many Requests", "Too many requests or connections at once from this address; wait a second."],
+    431: ["headers-too-large", "Request Header Fields Too Large", "The headers are too large: 8 kB each, 32 kB in all."],
+    500: ["internal-error", "Internal Server Error", "We made an error."],
+    501: ["not-implemented", "Not Implemented", "The request uses a feature of HTTP that is not supported."],
+    502: ["upstream-error", "Bad Gateway", "The part that answers this call failed; try again in a moment."],
+    503: ["service-unavailable", "Service Unavailable", "The service is out of reach for a moment; try again."],
+    504: ["upstream-timeout", "Gateway Timeout", "The part that answers this call did not do so in time."],
+    505: ["http-version-not-supported", "HTTP Version Not Supported", "Use HTTP/1.1 or HTTP/2."],
+};
+const ALLOW = "GET, HEAD, OPTIONS";
+const WAIT_SECONDS = { 429: 1, 502: 2, 503: 2, 504: 5 };
+
+function instance(id) {
+    if (!/^[0-9a-fA-F]{32}$/.test(id)) {
+        return "urn:request:" + id;
+    }
+    const hex = id.toLowerCase();
+    return "urn:uuid:" + [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+function answer(r) {
+    const status = Number(r.uri.slice(-3));
+    const problem = PROBLEMS[status];
+    const document = {
+        type: r.variables.errors_base + "/" + problem[0],
+        title: problem[1],
+        status: status,
+        detail: problem[2],
+        instance: instance(r.variables.request_id),
+    };
+    const fields = r.headersOut;
+    fields["Content-Type"] = "application/problem+json";
+    fields["Cache-Control"] = "no-store";
+    fields["X-Request-Id"] = r.variables.request_id;
+    fields["Access-Control-Allow-Origin"] = "*";
+    if (WAIT_SECONDS[status]) {
+        document.retry_after = WAIT_SECONDS[status];
+        fields["Retry-After"] = String(WAIT_SECONDS[status]);
+    }
+    if (status === 405) {
+        fields["Allow"] = ALLOW;
+    }
+    r.return(status, JSON.stringify(document));
+}
+
+export default { answer };

@@ -1,0 +1,1 @@
+"""What a caller may know about itself."""

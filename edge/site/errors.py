@@ -1,0 +1,70 @@
+"""GET /errors and /errors/{slug}: the catalogue behind every problem's `type`, for people and for programs."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, response_schema
+from marshmallow import Schema, fields
+
+from edge.http.catalogue import CATALOGUE, ProblemType
+from edge.http.html import Templates, wants_html
+from edge.http.problems import Problem
+from shared.config import Settings
+
+_CACHED = {"Cache-Control": "public, max-age=300", "Vary": "Accept"}
+
+
+class ProblemEntry(Schema):
+    """One kind of problem."""
+
+    type = fields.Url(required=True)
+    slug = fields.Str(required=True)
+    title = fields.Str(required=True)
+    status = fields.Int(required=True)
+    meaning = fields.Str(required=True)
+    remedy = fields.Str(required=True)
+
+
+class ProblemList(Schema):
+    """Every kind of problem."""
+
+    data = fields.List(fields.Nested(ProblemEntry()), required=True)
+    count = fields.Int(required=True)
+
+
+class Errors:
+    """The handlers."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._base = settings.errors_base
+        self._templates = Templates(Path(__file__).with_name("templates"))
+
+    @docs(operationId="listProblems", summary="Every problem that can be answered", tags=["service"])
+    @response_schema(ProblemList(), 200, description="The catalogue; HTML where the browser asks for it")
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the whole catalogue."""
+        entries = [self._entry(entry) for entry in CATALOGUE.values()]
+        if wants_html(request):
+            return self._templates.page("errors.html", entries=entries, one=None)
+        return _json({"data": entries, "count": len(entries)})
+
+    @docs(operationId="getProblem", summary="What one problem means and what to do", tags=["service"])
+    @response_schema(ProblemEntry(), 200, description="The entry; HTML where the browser asks for it")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one entry."""
+        entry = CATALOGUE.get(request.match_info["slug"])
+        if entry is None:
+            raise Problem("not-found", "There is no problem of this name; the list is at /v1/errors.")
+        if wants_html(request):
+            return self._templates.page("errors.html", entries=[self._entry(entry)], one=entry.slug)
+        return _json(self._entry(entry))
+
+    def _entry(self, entry: ProblemType) -> dict[str, Any]:
+        told = {"slug": entry.slug, "title": entry.title, "status": entry.status}
+        return {"type": f"{self._base}/{entry.slug}", **told, "meaning": entry.meaning, "remedy": entry.remedy}
+
+
+def _json(document: dict[str, Any]) -> web.Response:
+    return web.Response(body=msgspec.json.encode(document), content_type="application/json", headers=_CACHED)

@@ -1,0 +1,120 @@
+"""GET /health: alive. GET /ready: able to work, part by part. GET /metrics: numbers, for the internal listener only."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, response_schema
+from marshmallow import Schema, fields, validate
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from edge.resources import Resources
+from shared.clock import rfc3339, utc_now
+from shared.errors import StoreUnavailable
+from shared.metrics import REGISTRY
+
+_NO_STORE = {"Cache-Control": "no-store"}
+_EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class HealthAnswer(Schema):
+    """The process is alive."""
+
+    status = fields.Str(required=True, validate=validate.OneOf(["ok"]))
+    revision = fields.Str(required=True, metadata={"example": "api-1.0.0"})
+    ts = fields.DateTime(required=True)
+
+
+class PartState(Schema):
+    """One part that the edge needs."""
+
+    name = fields.Str(required=True)
+    state = fields.Str(required=True, validate=validate.OneOf(["ok", "down", "empty"]))
+    detail = fields.Str(required=True)
+
+
+class ReadyAnswer(Schema):
+    """Whether the edge can do all of its work."""
+
+    status = fields.Str(required=True, validate=validate.OneOf(["ready", "degraded", "not-ready"]))
+    data_version = fields.Int(required=True)
+    parts = fields.List(fields.Nested(PartState()), required=True)
+    ts = fields.DateTime(required=True)
+
+
+class Health:
+    """The handlers."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    @docs(
+        operationId="getHealth", summary="Is the process alive?", description="Touches no dependency.", tags=["service"]
+    )
+    @response_schema(HealthAnswer(), 200, description="Alive")
+    async def live(self, request: web.Request) -> web.StreamResponse:
+        """Answer as long as the process can answer at all."""
+        document = {"status": "ok", "revision": f"api-{self._resources.settings.revision}", "ts": rfc3339(utc_now())}
+        return _answer(document, 200)
+
+    @docs(
+        operationId="getReadiness",
+        summary="Can it do all of its work?",
+        description="Each dependency and its state. 503 where lookups cannot be answered.",
+        tags=["service"],
+    )
+    @response_schema(ReadyAnswer(), 200, description="Ready, or degraded")
+    @response_schema(ReadyAnswer(), 503, description="Not ready")
+    async def ready(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the state of each part; lookups need PostgreSQL or a warm cache, and the state store to count."""
+        resources = self._resources
+        database, state, cache = await asyncio.gather(
+            self._database(), _store(resources.state, "state"), _store(resources.cache, "cache")
+        )
+        search_version = resources.search.data_version
+        search = _part("search", "ok" if search_version else "empty", f"index of data_version {search_version}")
+        parts = [database, state, cache, search]
+        down = {part["name"] for part in parts if part["state"] == "down"}
+        status = "not-ready" if "database" in down else "degraded" if down or not search_version else "ready"
+        document = {
+            "status": status,
+            "data_version": resources.version.current,
+            "parts": parts,
+            "ts": rfc3339(utc_now()),
+        }
+        return _answer(document, 503 if status == "not-ready" else 200)
+
+    async def metrics(self, request: web.Request) -> web.StreamResponse:
+        """Answer in the Prometheus text format: all processes of the host, or this one."""
+        registry = REGISTRY
+        if self._resources.settings.metrics_dir:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry, path=str(self._resources.settings.metrics_dir))  # type: ignore[no-untyped-call]
+        return web.Response(body=generate_latest(registry), headers={"Content-Type": _EXPOSITION, **_NO_STORE})
+
+    async def _database(self) -> dict[str, str]:
+        try:
+            await self._resources.database.fetch("SELECT 1")
+        except StoreUnavailable:
+            return _part("database", "down", "does not answer; lookups come from memory and cache only")
+        return _part("database", "ok", "answers")
+
+
+async def _store(client: Any, name: str) -> dict[str, str]:
+    consequence = {"state": "quotas are decided locally and not verified", "cache": "records come from PostgreSQL"}
+    try:
+        await client.command("PING")
+    except StoreUnavailable:
+        return _part(name, "down", f"does not answer; {consequence[name]}")
+    return _part(name, "ok", "answers")
+
+
+def _part(name: str, state: str, detail: str) -> dict[str, str]:
+    return {"name": name, "state": state, "detail": detail}
+
+
+def _answer(document: dict[str, Any], status: int) -> web.Response:
+    body = msgspec.json.encode(document)
+    return web.Response(status=status, body=body, content_type="application/json", headers=_NO_STORE)
