@@ -11,7 +11,15 @@ ITEMS = "items"
 VOCABULARY = "vocabulary"
 IIDS = "iids"
 IID_OFFSETS = "iid_offsets"
+COMMON_TERMS = "common_terms.json"
+COMMON_BITS = "common_bits"
+COMMON_ORDER = "common_order"
+COMMON_LENGTHS = "common_lengths"
 MANIFEST = "manifest.json"
+
+# A term that more documents have than this is common. tantivy has to look at every one of them; a row of bits does not.
+COMMON_DOCUMENTS_MIN = 20_000
+COMMON_SHARE = 64
 
 # Fields of ITEMS. Documents lie in the order of their IIDs, so a document's number is its IID's rank.
 RANK = "rank"
@@ -32,11 +40,25 @@ TOKENS_STEMMED = "itemindex_stems"
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a finished index says of itself; written last, so its presence means that the rest is whole."""
+    """What a finished index says of itself; written last, so its presence means that the rest is whole.
 
+    `id` differs between two builds of one data_version, so an edge notices that it was built again.
+    """
+
+    id: str
     format: int
     data_version: int
     items: int
+
+
+def common_from(items: int) -> int:
+    """Return how many documents make a term a common one in an index of so many items."""
+    return max(COMMON_DOCUMENTS_MIN, items // COMMON_SHARE)
+
+
+def row_bytes(items: int) -> int:
+    """Return the length of a row of bits, one for each item, in whole 64-bit words."""
+    return -(-items // 64) * 8
 
 
 def read_manifest(folder: Path) -> Manifest | None:

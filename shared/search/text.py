@@ -1,4 +1,4 @@
-"""From text to words, the same at index time and at query time: were they to differ, items would silently not be found."""
+"""From text to words, the same at index and at query time: were they to differ, items would not be found."""
 
 import re
 import unicodedata

@@ -1,0 +1,126 @@
+"""How each word of a question may be meant: as it stands, still being typed, mistyped, joined or split wrongly."""
+
+from dataclasses import dataclass
+
+from edge.index.search_index import SearchIndex
+from shared.search import layout
+from shared.search.text import PREFIX_CHARACTERS_MAX, asked_words, is_cjk, stems
+
+# More words than any item's name has; a bound, because each word costs.
+WORDS_MAX = 16
+PREFIX_WEIGHT = 0.2
+NEAR_WEIGHT = 0.5
+NEAR_WORDS_MAX = 8
+# Looking for near spellings costs a millisecond a word.
+MISTYPED_WORDS_MAX = 4
+ONE_EDIT_FROM_CHARACTERS = 4
+TWO_EDITS_FROM_CHARACTERS = 8
+# A word that so few items have may be a typing error that they share with the question.
+RARE_DOCUMENTS = 3
+SPLIT_CHARACTERS_MIN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Terms that together stand for a word, the field where they are looked for, and what they count of the word."""
+
+    terms: tuple[str, ...]
+    field: str
+    weight: float
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the question and every way to read it. `documents` is how many can have it at most."""
+
+    text: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def documents(self) -> int:
+        return sum(reading.documents for reading in self.readings)
+
+    def whole(self) -> "Word":
+        """Return the word without the readings by which it is still being typed."""
+        return Word(self.text, tuple(reading for reading in self.readings if reading.field == layout.WORDS))
+
+
+def read_words(index: SearchIndex, question: str, *, generous: bool = False) -> list[Word]:
+    """Read every word of a question; `generous` also looks for near spellings of words that are merely rare."""
+    texts = asked_words(question)[:WORDS_MAX]
+    words: list[Word] = []
+    mistyped = 0
+    for place, text in enumerate(texts):
+        unfinished = place == len(texts) - 1
+        readings = _as_typed(index, text, unfinished=unfinished)
+        readings += _joined(index, texts, place)
+        if sum(reading.documents for reading in readings) <= (RARE_DOCUMENTS if generous else 0):
+            readings += _split(index, text)
+            if mistyped < MISTYPED_WORDS_MAX:
+                mistyped += 1
+                readings += _near(index, text, unfinished=unfinished)
+        words.append(Word(text, tuple(_best(readings))))
+    return words
+
+
+def _as_typed(index: SearchIndex, text: str, *, unfinished: bool) -> list[Reading]:
+    readings = _known(index, text, 1.0)
+    if unfinished and not is_cjk(text):
+        readings += _beginning(index, text, PREFIX_WEIGHT)
+    return readings
+
+
+def _joined(index: SearchIndex, texts: list[str], place: int) -> list[Reading]:
+    # A space too many is one edit: "soda stream" is also "sodastream", for either of its two words.
+    pairs = [texts[place - 1] + texts[place]] if place else []
+    pairs += [texts[place] + texts[place + 1]] if place + 1 < len(texts) else []
+    return [reading for pair in pairs if not is_cjk(pair) for reading in _known(index, pair, 1.0)]
+
+
+def _split(index: SearchIndex, text: str) -> list[Reading]:
+    # A space too few is one edit as well.
+    if is_cjk(text):
+        return []
+    best: Reading | None = None
+    for cut in range(SPLIT_CHARACTERS_MIN, len(text) - SPLIT_CHARACTERS_MIN + 1):
+        terms = tuple(stems([text[:cut], text[cut:]]))
+        documents = min(index.frequency(layout.WORDS, term) for term in terms)
+        if documents > RARE_DOCUMENTS and (best is None or documents > best.documents):
+            best = Reading(terms, layout.WORDS, 1.0, documents)
+    return [best] if best else []
+
+
+def _near(index: SearchIndex, text: str, *, unfinished: bool) -> list[Reading]:
+    if len(text) < ONE_EDIT_FROM_CHARACTERS or is_cjk(text) or any(character.isdigit() for character in text):
+        return []
+    allowed = 2 if len(text) >= TWO_EDITS_FROM_CHARACTERS else 1
+    for edits in range(1, allowed + 1):
+        near = [word for word in index.words_near(text, edits, NEAR_WORDS_MAX) if word != text]
+        if near:
+            return [reading for word in near for reading in _known(index, word, NEAR_WEIGHT**edits)]
+    if unfinished:
+        begun = index.words_near(text, 1, NEAR_WORDS_MAX, beginning=True)
+        return [reading for word in begun for reading in _known(index, word, NEAR_WEIGHT)]
+    return []
+
+
+def _known(index: SearchIndex, text: str, weight: float) -> list[Reading]:
+    term = stems([text])[0]
+    documents = index.frequency(layout.WORDS, term)
+    return [Reading((term,), layout.WORDS, weight, documents)] if documents else []
+
+
+def _beginning(index: SearchIndex, text: str, weight: float) -> list[Reading]:
+    term = text[:PREFIX_CHARACTERS_MAX]
+    documents = index.frequency(layout.PREFIXES, term)
+    return [Reading((term,), layout.PREFIXES, weight, documents)] if documents else []
+
+
+def _best(readings: list[Reading]) -> list[Reading]:
+    best: dict[tuple[str, tuple[str, ...]], Reading] = {}
+    for reading in readings:
+        key = (reading.field, reading.terms)
+        if key not in best or best[key].weight < reading.weight:
+            best[key] = reading
+    return list(best.values())

@@ -1,0 +1,1 @@
+"""Builds the search index of a data_version."""
