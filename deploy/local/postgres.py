@@ -108,7 +108,7 @@ def identity() -> tuple[list[str], int | None]:
 def prepare(places: Places, passwords: dict[str, str]) -> None:
     """Make the database and the logins; safe to run again, and then sets the passwords anew."""
     with psycopg.connect(url(places, OWNER, passwords["owner_password"], "postgres"), autocommit=True) as connection:
-        if not connection.execute("SELECT FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
             connection.execute(f'CREATE DATABASE "{DATABASE}"')
         for login, group, name in ((EDGE, "itemindex_edge", "edge"), (WORKER, "itemindex_worker", "worker")):
             _make_login(connection, login, group, passwords[f"{name}_password"])
@@ -116,7 +116,7 @@ def prepare(places: Places, passwords: dict[str, str]) -> None:
 
 def _make_login(connection: psycopg.Connection[tuple[object, ...]], login: str, group: str, password: str) -> None:
     for role in (group, login):
-        if not connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
+        if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
             connection.execute(psycopg.sql.SQL("CREATE ROLE {}").format(psycopg.sql.Identifier(role)))
     change = psycopg.sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}")
     connection.execute(change.format(psycopg.sql.Identifier(login), psycopg.sql.Literal(password)))

@@ -8,6 +8,7 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 from edge.cache.versions import DataVersion
 from edge.http.cursors import Cursors
 from edge.http.envelope import envelope
+from edge.http.parameters import QUERY
 from edge.index import schemas
 from edge.store.database import Database
 from shared.clock import rfc3339
@@ -38,7 +39,7 @@ class Brands:
     @response_schema(schemas.BrandList(), 200, description="One page of brands")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        asked: dict[str, Any] = request["querystring"]
+        asked: dict[str, Any] = request[QUERY]
         query = {"q": asked["q"], "limit": asked["limit"]}
         after: tuple[str | None, int | None] = (None, None)
         if asked["cursor"] is not None:

@@ -10,6 +10,7 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 from edge.cache.records import Record, Records
 from edge.http.conditional import none_match
 from edge.http.context import CONTEXT
+from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem, problem_of
 from edge.index import record, schemas
 from edge.store.database import Database
@@ -57,7 +58,7 @@ class Lookup:
     @response_schema(schemas.Record(), 200, description="The record")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one record, or 304 when the caller has it."""
-        iid: str = request["match_info"]["iid"]
+        iid: str = request[PATH]["iid"]
         try:
             found = (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:
@@ -74,7 +75,7 @@ class Lookup:
     @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in the order asked")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one entry for each IID asked."""
-        asked: list[str] = request["querystring"]["iid"]
+        asked: list[str] = request[QUERY]["iid"]
         entries = [await self._entry(text) for text in asked]
         body = b'{"data":[' + b",".join(entries) + b'],"count":%d}' % len(entries)
         return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
@@ -99,7 +100,7 @@ class Lookup:
 
 def batch_units(request: web.Request) -> int:
     """Return what a batch lookup costs; raise InvalidParameter where the plan does not allow so many IIDs."""
-    asked: list[str] = request["querystring"]["iid"]
+    asked: list[str] = request[QUERY]["iid"]
     principal = request[CONTEXT].principal
     assert principal is not None
     if len(asked) > principal.plan.batch_iids_max:

@@ -8,6 +8,7 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 
 from edge.http.cursors import Cursors
 from edge.http.envelope import envelope
+from edge.http.parameters import QUERY
 from edge.index import schemas
 from edge.index.search_engine import SearchEngine
 from shared.errors import InvalidCursor
@@ -37,7 +38,7 @@ class Search:
     @response_schema(schemas.SearchList(), 200, description="One page of hits")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        asked: dict[str, Any] = request["querystring"]
+        asked: dict[str, Any] = request[QUERY]
         query = {name: asked[name] for name in ("q", "limit", "brand", "category", "product_type")}
         after = self._position(query, asked["cursor"])
         page = await self._engine.find(Question(**query, after=after))

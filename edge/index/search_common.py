@@ -70,7 +70,7 @@ class CommonTerms:
         word, bit = places // 64, (places % 64).astype(np.uint64)
         for row in rows:
             scores += (row[word] >> bit & np.uint64(1)) * (bonus + self._rarity(row))
-        best = np.lexsort((ranks, -scores))
+        best = np.lexsort((ranks, -scores))[: np.count_nonzero(scores)]  # what has none of the words is no hit
         return list(zip(scores[best].tolist(), ranks[best].tolist(), strict=True))
 
     def _rarity(self, row: Row) -> float:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from edge.index.search_common import Ranked
 from edge.index.search_index import SearchIndex
 from edge.index.search_matches import Matched, iid_only, matcher
-from edge.index.search_plan import filters_of, with_all_words, with_some_words
-from edge.index.search_words import Word, read_words
+from edge.index.search_plan import Planner, filters_of
+from edge.index.search_words import WEIGHTS, Weights, Word, read_words
 from shared.ids import canonical_iid_prefix
 from shared.search.model import Hit, Page, Position, Search
 
@@ -31,7 +31,7 @@ class _Ranking:
     words: list[Word]
 
 
-def find(index: SearchIndex, search: Search) -> Page:
+def find(index: SearchIndex, search: Search, weights: Weights = WEIGHTS) -> Page:
     """Return one page of hits, the same one for the same question, position and index.
 
     Score: the sum s of what each word counts (BM25), as s / (s + 10) in one of three bands of 0–1: the upper one where
@@ -42,25 +42,25 @@ def find(index: SearchIndex, search: Search) -> Page:
         return _by_iid(index, search)
     reach = _reach((search.after.rank if search.after else 0) + search.limit)
     while True:
-        ranking = _rank(index, search, reach)
+        ranking = _rank(index, search, weights, reach)
         start = _start(index, ranking.ranked, search.after)
         if start + search.limit < len(ranking.ranked) or ranking.whole:
             return _page(index, search, ranking, start, matcher(ranking.words))
         reach *= 8
 
 
-def _rank(index: SearchIndex, search: Search, reach: int) -> _Ranking:
-    words = read_words(index, search.q)
-    filters = filters_of(search)
-    whole = with_all_words(index, [*words[:-1], *(word.whole() for word in words[-1:])], filters, reach)
-    begun = with_all_words(index, words, filters, reach if whole.total < reach else 1)
+def _rank(index: SearchIndex, search: Search, weights: Weights, reach: int) -> _Ranking:
+    planner = Planner(index, weights, filters_of(search))
+    words = read_words(index, search.q, weights)
+    whole = planner.with_all_words([*words[:-1], *(word.whole() for word in words[-1:])], reach)
+    begun = planner.with_all_words(words, reach if whole.total < reach else 1)
     total = max(whole.total, begun.total)
     ranked = _banded(whole.ranked, 2, set())
     ranked += _banded(begun.ranked, 1, {rank for _, rank in ranked})
     if total >= FEW_HITS:
         return _Ranking(ranked[:reach], total, total <= min(len(ranked), reach), begun.exact, words)
-    words = read_words(index, search.q, generous=True)
-    some = with_some_words(index, words, filters, reach)
+    words = read_words(index, search.q, weights, generous=True)
+    some = planner.with_some_words(words, reach)
     ranked += _banded(some, 0, {rank for _, rank in ranked})
     return _Ranking(ranked, len(ranked), len(some) < reach, len(some) < reach, words)
 

@@ -1,23 +1,17 @@
-"""From the words of a question to ranked items: those with all words, or with as many as there are.
-
-The weights are the few that were tuned on judged queries: deploy/decisions/0005-search.md tells what each gains.
-"""
+"""From the words of a question to ranked items: those with all words, or with as many as there are."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import tantivy
 from tantivy import Occur, Query
 
 from edge.index.search_common import Ranked, Row
 from edge.index.search_index import SearchIndex
-from edge.index.search_words import Reading, Word
+from edge.index.search_words import Reading, Weights, Word
 from shared.search import layout
 from shared.search.model import Search
 from shared.search.text import fold
 
-DESCRIPTION_WEIGHT = 0.2
-WORD_MET_BONUS = 8.0
 # Where some words are enough, the rarest ones, which say most, find so many candidates among at most so many items.
 WEIGHED_ITEMS_MAX = 40_000
 CANDIDATES = 1_024
@@ -45,49 +39,78 @@ def filters_of(search: Search) -> list[Filter]:
     return [(field, term) for field, term in asked.items() if term is not None]
 
 
-def with_all_words(index: SearchIndex, words: Sequence[Word], filters: Sequence[Filter], count: int) -> Found:
-    """Return the best items in which every word is met."""
-    if not words or any(not word.readings for word in words):
-        return Found([], 0, True)
-    rows = [_row(index, word) for word in words]
-    kept = [index.common.row(field, [term]) for field, term in filters]
-    if not _lacks(rows) and not _lacks(kept):
-        every_reading = all(index.common.row(r.field, r.terms) is not None for word in words for r in word.readings)
-        ranked, total = index.common.with_all(_present([*rows, *kept]), count)
-        return Found(ranked, total, every_reading)
-    schema = index.schema
-    clauses = [(Occur.Must, _met(schema, word)) for word in words] + _filter_clauses(schema, filters)
-    # A common word's descriptions would all be read, for a share of the score that is lost among so many.
-    clauses += [(Occur.Should, _described(schema, word)) for word, row in zip(words, rows, strict=True) if row is None]
-    return Found(*index.best(Query.boolean_query(clauses), count), True)
+class Planner:
+    """Asks one index with one set of weights."""
+
+    def __init__(self, index: SearchIndex, weights: Weights, filters: Sequence[Filter]) -> None:
+        self._index = index
+        self._weights = weights
+        self._filters = filters
+
+    def with_all_words(self, words: Sequence[Word], count: int) -> Found:
+        """Return the best items in which every word is met."""
+        if not words or any(not word.readings for word in words):
+            return Found([], 0, True)
+        rows = [_row(self._index, word) for word in words]
+        kept = self._filter_rows()
+        if not _lacks(rows) and not _lacks(kept):
+            ranked, total = self._index.common.with_all(_present([*rows, *kept]), count)
+            return Found(ranked, total, all(_row_of(self._index, r) is not None for w in words for r in w.readings))
+        clauses = [(Occur.Must, self._met(word)) for word in words] + self._filter_clauses()
+        # A common word's descriptions would all be read, for a share of the score that is lost among so many.
+        rare = [word for word, row in zip(words, rows, strict=True) if row is None]
+        clauses += [(Occur.Should, self._described(word)) for word in rare]
+        return Found(*self._index.best(Query.boolean_query(clauses), count), True)
+
+    def with_some_words(self, words: Sequence[Word], count: int) -> Ranked:
+        """Return the best items in which some words are met, also in descriptions; the more words the better."""
+        known = sorted((word for word in words if word.readings), key=lambda word: word.documents)
+        rows = {word: row for word in known if (row := _row(self._index, word)) is not None}
+        rare = [word for word in known if word not in rows]
+        kept = self._filter_rows()
+        if not known:
+            return []
+        if rare or _lacks(kept):
+            return self._with_rare_words(rare, list(rows.values()), count)
+        return self._index.common.with_most(list(rows.values()), _present(kept), count)
+
+    def _with_rare_words(self, rare: Sequence[Word], common: Sequence[Row], count: int) -> Ranked:
+        some = [clause for word in rare[: _rarest(rare)] for clause in self._some(word)]
+        clauses = [(Occur.Must, Query.boolean_query(some))] if some else []
+        query = Query.boolean_query([*clauses, *self._filter_clauses()])
+        candidates, _ = self._index.best(query, max(count, CANDIDATES if some else WEIGHED_ITEMS_MAX))
+        return self._index.common.weigh(candidates, common, self._weights.word_met)[:count]
+
+    def _filter_rows(self) -> list[Row | None]:
+        return [self._index.common.row(field, [term]) for field, term in self._filters]
+
+    def _filter_clauses(self) -> list[Clause]:
+        terms = [Query.term_query(self._index.schema, field, term, "basic") for field, term in self._filters]
+        return [(Occur.Must, Query.const_score_query(term, 0.0)) for term in terms]
+
+    def _some(self, word: Word) -> list[Clause]:
+        met, described = self._met(word), self._described(word)
+        anywhere = Query.boolean_query([(Occur.Should, met), (Occur.Should, described)])
+        bonus = Query.const_score_query(anywhere, self._weights.word_met)
+        return [(Occur.Should, met), (Occur.Should, described), (Occur.Should, bonus)]
+
+    def _met(self, word: Word) -> Query:
+        return _any([self._reading(reading, reading.field) for reading in word.readings])
+
+    def _described(self, word: Word) -> Query:
+        described = _any([self._reading(reading, layout.DESCRIPTION) for reading in word.whole().readings])
+        return Query.boost_query(described, self._weights.description)
+
+    def _reading(self, reading: Reading, field: str) -> Query:
+        terms = [Query.term_query(self._index.schema, field, term, "freq") for term in reading.terms]
+        query = terms[0] if len(terms) == 1 else Query.boolean_query([(Occur.Must, term) for term in terms])
+        return query if reading.weight == 1.0 else Query.boost_query(query, reading.weight)
 
 
-def with_some_words(index: SearchIndex, words: Sequence[Word], filters: Sequence[Filter], count: int) -> Ranked:
-    """Return the best items in which some words are met, also in descriptions; the more words the better."""
-    known = sorted((word for word in words if word.readings), key=lambda word: word.documents)
-    rows = {word: row for word in known if (row := _row(index, word)) is not None}
-    rare = [word for word in known if word not in rows]
-    if rare:
-        return _with_rare_words(index, rare, list(rows.values()), filters, count)
-    if not rows:
-        return []
-    kept = [index.common.row(field, [term]) for field, term in filters]
-    if _lacks(kept):
-        return _with_rare_words(index, [], list(rows.values()), filters, count)
-    return index.common.with_most(list(rows.values()), _present(kept), count)
-
-
-def _with_rare_words(
-    index: SearchIndex, rare: Sequence[Word], common: Sequence[Row], filters: Sequence[Filter], count: int
-) -> Ranked:
-    schema = index.schema
-    some = [clause for word in rare[: _rarest(rare)] for clause in _some(schema, word)]
-    clauses = [(Occur.Must, Query.boolean_query(some))] if some else []
-    candidates, _ = index.best(
-        Query.boolean_query([*clauses, *_filter_clauses(schema, filters)]), max(count, CANDIDATES)
-    )
-    weighed = index.common.weigh(candidates, common, WORD_MET_BONUS)
-    return weighed[:count]
+def _any(queries: list[Query]) -> Query:
+    if not queries:
+        return Query.empty_query()
+    return queries[0] if len(queries) == 1 else Query.boolean_query([(Occur.Should, query) for query in queries])
 
 
 def _rarest(known: Sequence[Word]) -> int:
@@ -103,10 +126,14 @@ def _row(index: SearchIndex, word: Word) -> Row | None:
     """Return the items that have a word in one of its common readings; None where none of them is common."""
     found: Row | None = None
     for reading in word.readings:
-        row = index.common.row(reading.field, reading.terms)
+        row = _row_of(index, reading)
         if row is not None:
             found = row if found is None else found | row
     return found
+
+
+def _row_of(index: SearchIndex, reading: Reading) -> Row | None:
+    return index.common.row(reading.field, reading.terms)
 
 
 def _lacks(rows: Sequence[Row | None]) -> bool:
@@ -115,37 +142,3 @@ def _lacks(rows: Sequence[Row | None]) -> bool:
 
 def _present(rows: Sequence[Row | None]) -> list[Row]:
     return [row for row in rows if row is not None]
-
-
-def _filter_clauses(schema: tantivy.Schema, filters: Sequence[Filter]) -> list[Clause]:
-    terms = [Query.term_query(schema, field, term, "basic") for field, term in filters]
-    return [(Occur.Must, Query.const_score_query(term, 0.0)) for term in terms]
-
-
-def _some(schema: tantivy.Schema, word: Word) -> list[Clause]:
-    met, described = _met(schema, word), _described(schema, word)
-    anywhere = Query.boolean_query([(Occur.Should, met), (Occur.Should, described)])
-    bonus = Query.const_score_query(anywhere, WORD_MET_BONUS)
-    return [(Occur.Should, met), (Occur.Should, described), (Occur.Should, bonus)]
-
-
-def _met(schema: tantivy.Schema, word: Word) -> Query:
-    return _any([_reading(schema, reading, reading.field) for reading in word.readings])
-
-
-def _described(schema: tantivy.Schema, word: Word) -> Query:
-    readings = word.whole().readings
-    described = _any([_reading(schema, reading, layout.DESCRIPTION) for reading in readings])
-    return Query.boost_query(described, DESCRIPTION_WEIGHT)
-
-
-def _reading(schema: tantivy.Schema, reading: Reading, field: str) -> Query:
-    terms = [Query.term_query(schema, field, term, "freq") for term in reading.terms]
-    query = terms[0] if len(terms) == 1 else Query.boolean_query([(Occur.Must, term) for term in terms])
-    return query if reading.weight == 1.0 else Query.boost_query(query, reading.weight)
-
-
-def _any(queries: list[Query]) -> Query:
-    if not queries:
-        return Query.empty_query()
-    return queries[0] if len(queries) == 1 else Query.boolean_query([(Occur.Should, query) for query in queries])

@@ -8,8 +8,6 @@ from shared.search.text import PREFIX_CHARACTERS_MAX, asked_words, is_cjk, stems
 
 # More words than any item's name has; a bound, because each word costs.
 WORDS_MAX = 16
-PREFIX_WEIGHT = 0.2
-NEAR_WEIGHT = 0.5
 NEAR_WORDS_MAX = 8
 # Looking for near spellings costs a millisecond a word.
 MISTYPED_WORDS_MAX = 4
@@ -18,6 +16,19 @@ TWO_EDITS_FROM_CHARACTERS = 8
 # A word that so few items have may be a typing error that they share with the question.
 RARE_DOCUMENTS = 3
 SPLIT_CHARACTERS_MIN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The few numbers that were tuned on judged queries; deploy/decisions/0005-search.md tells what each gains."""
+
+    beginning: float = 0.2
+    one_edit: float = 0.5
+    description: float = 0.2
+    word_met: float = 8.0
+
+
+WEIGHTS = Weights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +57,24 @@ class Word:
         return Word(self.text, tuple(reading for reading in self.readings if reading.field == layout.WORDS))
 
 
-def read_words(index: SearchIndex, question: str, *, generous: bool = False) -> list[Word]:
+def read_words(index: SearchIndex, question: str, weights: Weights = WEIGHTS, *, generous: bool = False) -> list[Word]:
     """Read every word of a question; `generous` also looks for near spellings of words that are merely rare."""
     texts = asked_words(question)[:WORDS_MAX]
     words: list[Word] = []
     mistyped = 0
     for place, text in enumerate(texts):
         unfinished = place == len(texts) - 1
-        readings = _as_typed(index, text, unfinished=unfinished)
+        readings = _known(index, text, 1.0)
+        if unfinished and not is_cjk(text):
+            readings += _beginning(index, text, weights.beginning)
         readings += _joined(index, texts, place)
         if sum(reading.documents for reading in readings) <= (RARE_DOCUMENTS if generous else 0):
             readings += _split(index, text)
             if mistyped < MISTYPED_WORDS_MAX:
                 mistyped += 1
-                readings += _near(index, text, unfinished=unfinished)
+                readings += _near(index, text, weights.one_edit, unfinished=unfinished)
         words.append(Word(text, tuple(_best(readings))))
     return words
-
-
-def _as_typed(index: SearchIndex, text: str, *, unfinished: bool) -> list[Reading]:
-    readings = _known(index, text, 1.0)
-    if unfinished and not is_cjk(text):
-        readings += _beginning(index, text, PREFIX_WEIGHT)
-    return readings
 
 
 def _joined(index: SearchIndex, texts: list[str], place: int) -> list[Reading]:
@@ -91,17 +97,17 @@ def _split(index: SearchIndex, text: str) -> list[Reading]:
     return [best] if best else []
 
 
-def _near(index: SearchIndex, text: str, *, unfinished: bool) -> list[Reading]:
+def _near(index: SearchIndex, text: str, weight: float, *, unfinished: bool) -> list[Reading]:
     if len(text) < ONE_EDIT_FROM_CHARACTERS or is_cjk(text) or any(character.isdigit() for character in text):
         return []
     allowed = 2 if len(text) >= TWO_EDITS_FROM_CHARACTERS else 1
     for edits in range(1, allowed + 1):
         near = [word for word in index.words_near(text, edits, NEAR_WORDS_MAX) if word != text]
         if near:
-            return [reading for word in near for reading in _known(index, word, NEAR_WEIGHT**edits)]
+            return [reading for word in near for reading in _known(index, word, weight**edits)]
     if unfinished:
         begun = index.words_near(text, 1, NEAR_WORDS_MAX, beginning=True)
-        return [reading for word in begun for reading in _known(index, word, NEAR_WEIGHT)]
+        return [reading for word in begun for reading in _known(index, word, weight)]
     return []
 
 
