@@ -10,7 +10,7 @@ SEED = 20_261_121
 BRANDS = 20_000
 _SYLLABLES = """ba be bo da de do fi ga ka ki la le li lo ma me mi mo na ne no pa pe ra re ri ro sa se so ta te to va vi
 za""".split()
-_NOUNS = """
+NOUNS = """
 shirt jacket trousers dress shoes boots sandals sneakers socks hat scarf gloves belt bag backpack wallet watch
 ring necklace earrings lamp chair table sofa shelf bed mattress pillow blanket curtain carpet mirror clock vase kettle
 toaster blender oven fridge freezer dishwasher washer dryer iron vacuum fan heater phone tablet laptop monitor keyboard
@@ -18,7 +18,7 @@ mouse printer scanner router speaker headphones camera lens tripod drone console
 racket bicycle helmet tent stove rope knife pan pot plate bowl cup glass spoon fork towel soap shampoo lotion cream
 perfume toothpaste brush razor vitamins coffee tea juice milk yogurt cheese butter bread biscuits cereal pasta rice
 noodles sauce soup oil vinegar sugar salt honey jam chocolate candy nuts chips beer wine""".split()
-_ADJECTIVES = """
+ADJECTIVES = """
 classic modern vintage slim wide soft light heavy portable wireless electric solar organic natural premium
 basic deluxe compact large small medium mini double single long short black white red blue green yellow brown grey pink
 purple orange silver golden cotton wool leather linen silk steel wooden bamboo ceramic plastic rubber waterproof
@@ -32,13 +32,13 @@ def documents(count: int) -> Iterator[Document]:
     rng = random.Random(SEED)  # noqa: S311 - repeatable, not secret
     brands = [_brand(number, rng) for number in range(BRANDS)]
     brand_weights = _zipf(BRANDS)
-    noun_weights, adjective_weights = _zipf(len(_NOUNS)), _zipf(len(_ADJECTIVES))
+    noun_weights, adjective_weights = _zipf(len(NOUNS)), _zipf(len(ADJECTIVES))
     for number in range(count):
         brand = rng.choices(brands, cum_weights=brand_weights)[0]
-        noun = rng.choices(_NOUNS, cum_weights=noun_weights)[0]
-        adjectives = dict.fromkeys(rng.choices(_ADJECTIVES, cum_weights=adjective_weights, k=3))
+        noun = rng.choices(NOUNS, cum_weights=noun_weights)[0]
+        adjectives = dict.fromkeys(rng.choices(ADJECTIVES, cum_weights=adjective_weights, k=3))
         name = f"{brand.name} {' '.join(adjectives)} {noun} {_model(rng)}"
-        shelf = _SHELVES[_NOUNS.index(noun) * len(_SHELVES) // len(_NOUNS)]
+        shelf = _SHELVES[NOUNS.index(noun) * len(_SHELVES) // len(NOUNS)]
         category = Category(
             f"{shelf}.{noun}.{noun}-{number % 7}", [shelf.title(), noun.title(), f"{noun.title()} {number % 7}"]
         )
@@ -56,7 +56,7 @@ def _model(rng: random.Random) -> str:
 
 
 def _description(rng: random.Random, adjectives: dict[str, None], noun: str) -> str:
-    return f"A {' and '.join(adjectives)} {noun}. " + " ".join(rng.choices(_ADJECTIVES + _NOUNS, k=15))
+    return f"A {' and '.join(adjectives)} {noun}. " + " ".join(rng.choices(ADJECTIVES + NOUNS, k=15))
 
 
 def _zipf(count: int) -> list[float]:

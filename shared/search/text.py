@@ -13,6 +13,7 @@ STEMMING = "english"
 # Scripts written without spaces: cut into single characters and pairs instead of words.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+_FIRST_CJK = "\u3040"
 _STARTS_CJK = re.compile(rf"[{_CJK}]")
 # Only these marks are accents; the sound marks of kana tell words apart and stay.
 _ACCENT = re.compile("[\u0300-\u036f]+")
@@ -54,16 +55,17 @@ def asked_words(text: str) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def prefixes(word: str) -> list[str]:
+@lru_cache(maxsize=262_144)
+def prefixes(word: str) -> tuple[str, ...]:
     """Return the beginnings by which a word is found while it is still being typed; none of CJK, which needs none."""
     if is_cjk(word):
-        return []
-    return [word[:length] for length in range(1, min(len(word), PREFIX_CHARACTERS_MAX) + 1)]
+        return ()
+    return tuple(word[:length] for length in range(1, min(len(word), PREFIX_CHARACTERS_MAX) + 1))
 
 
 def is_cjk(word: str) -> bool:
     """Tell whether a word was cut from a script that is written without spaces."""
-    return _STARTS_CJK.match(word) is not None
+    return word >= _FIRST_CJK and _STARTS_CJK.match(word) is not None
 
 
 def analyzer() -> tantivy.TextAnalyzer:

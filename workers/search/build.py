@@ -3,7 +3,6 @@
 import os
 import shutil
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from uuid import uuid4
@@ -15,8 +14,8 @@ from shared.errors import ItemIndexError
 from shared.search import layout
 from shared.search.layout import Manifest
 from shared.search.model import Document, Item
-from shared.search.text import analyzer, fold, indexed_words, is_cjk, prefixes
-from workers.search.common import CommonTerms
+from shared.search.text import analyzer, fold, indexed_words, prefixes
+from workers.search.terms import Terms
 
 # One segment keeps documents in the order in which they came, and ranks them by one set of word counts.
 # The memory is a bound, used only as far as the items need it (about 1.1 GB for a million).
@@ -42,8 +41,10 @@ def build(documents: Iterable[Document], directory: Path, version: int, progress
     directory.mkdir(parents=True, exist_ok=True)
     folder = directory / f"{_UNFINISHED}{version}-{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
-    items, vocabulary = _write_items(documents, folder, progress)
-    _write_vocabulary(vocabulary, folder / layout.VOCABULARY)
+    terms = Terms()
+    items = _write_items(documents, folder, terms, progress)
+    terms.write(folder)
+    _write_vocabulary(terms.words(), folder / layout.VOCABULARY)
     manifest = Manifest(uuid4().hex, layout.FORMAT, version, items)
     (folder / layout.MANIFEST).write_bytes(_ENCODER.encode(manifest))
     _make_durable(folder)
@@ -64,11 +65,9 @@ def prune(directory: Path) -> list[int]:
     return removed
 
 
-def _write_items(documents: Iterable[Document], folder: Path, progress: Progress) -> tuple[int, Counter[str]]:
+def _write_items(documents: Iterable[Document], folder: Path, terms: Terms, progress: Progress) -> int:
     index = _items_index(folder / layout.ITEMS)
     writer = index.writer(WRITER_BYTES_MAX, 1)
-    vocabulary: Counter[str] = Counter()
-    common = CommonTerms()
     offsets, last = array("Q", [0]), ""
     with (folder / layout.IIDS).open("wb") as iids:
         for rank, document in enumerate(documents):
@@ -76,13 +75,12 @@ def _write_items(documents: Iterable[Document], folder: Path, progress: Progress
             if iid <= last:
                 raise ValueError(f"documents must come in the order of their IIDs: {iid} after {last}")
             last = iid
-            writer.add_document(_entry(document, rank, vocabulary, common))
+            writer.add_document(_entry(document, rank, terms))
             iids.write(iid.encode())
             offsets.append(offsets[-1] + len(iid))
             if rank % _PROGRESS_EVERY == 0:
                 progress(rank)
     (folder / layout.IID_OFFSETS).write_bytes(offsets.tobytes())
-    common.write(folder)
     writer.commit()
     writer.wait_merging_threads()
     index.reload()
@@ -90,7 +88,7 @@ def _write_items(documents: Iterable[Document], folder: Path, progress: Progress
     if index.searcher().num_segments > 1:
         raise IndexTooLarge(f"{items} items need more than {WRITER_BYTES_MAX} bytes while they are written")
     progress(items)
-    return items, vocabulary
+    return items
 
 
 def _items_index(folder: Path) -> tantivy.Index:
@@ -111,18 +109,17 @@ def _items_index(folder: Path) -> tantivy.Index:
     return index
 
 
-def _entry(document: Document, rank: int, vocabulary: Counter[str], common: CommonTerms) -> tantivy.Document:
+def _entry(document: Document, rank: int, terms: Terms) -> tantivy.Document:
     item = document.item
     words = indexed_words("\n".join(_texts(document)))
     distinct = set(words)
     filters = _filters(item)
-    vocabulary.update(word for word in distinct if not is_cjk(word))
-    common.add(distinct, filters, len(words))
+    terms.add(distinct, filters, len(words))
     entry = tantivy.Document()
     for field, term in filters:
         entry.add_text(field, term)
     entry.add_text(layout.WORDS, " ".join(words))
-    entry.add_text(layout.PREFIXES, " ".join({start for word in distinct for start in prefixes(word)}))
+    entry.add_text(layout.PREFIXES, " ".join(set().union(*map(prefixes, distinct))))
     if document.description:
         entry.add_text(layout.DESCRIPTION, " ".join(indexed_words(document.description)))
     entry.add_unsigned(layout.RANK, rank)
@@ -149,14 +146,14 @@ def _filters(item: Item) -> list[tuple[str, str]]:
     return filters
 
 
-def _write_vocabulary(vocabulary: Counter[str], folder: Path) -> None:
+def _write_vocabulary(words: Iterable[tuple[str, int]], folder: Path) -> None:
     folder.mkdir()
     schema = tantivy.SchemaBuilder()
     schema.add_text_field(layout.WORD, stored=True, tokenizer_name="raw", index_option="basic")
     schema.add_unsigned_field(layout.FREQUENCY, fast=True)
     index = tantivy.Index(schema.build(), str(folder))
     writer = index.writer(VOCABULARY_BYTES_MAX, 1)
-    for word, frequency in sorted(vocabulary.items()):
+    for word, frequency in words:
         entry = tantivy.Document()
         entry.add_text(layout.WORD, word)
         entry.add_unsigned(layout.FREQUENCY, frequency)

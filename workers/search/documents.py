@@ -31,6 +31,12 @@ def total(connection: Connection) -> int:
     return int(row[0])
 
 
+def newest_version(connection: Connection) -> int | None:
+    """Return the newest data_version that the connection's transaction sees, None before the first load."""
+    row = connection.execute(SQL.newest_version.encode()).fetchone()
+    return int(row[0]) if row else None
+
+
 def _document(row: tuple[Any, ...]) -> Document:
     iid, name, alt_names, brand_id, brand_name, brand_slug, product_type, code, path, description = row
     brand = Brand(brand_id, brand_name, brand_slug) if brand_id is not None else None

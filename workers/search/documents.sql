@@ -10,3 +10,7 @@ ORDER BY i.iid;
 -- name: documents_total
 -- For the progress of a build.
 SELECT count(*) FROM items WHERE status = 'active';
+
+-- name: newest_version
+-- What a snapshot of the items is called; read in the same snapshot as they.
+SELECT version FROM data_versions ORDER BY version DESC LIMIT 1;

@@ -5,8 +5,9 @@ the shortest text wins. The best items are then the first bits of a logical AND,
 """
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import groupby, pairwise
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -17,15 +18,17 @@ from shared.search import layout
 from shared.search.text import PREFIX_CHARACTERS_MAX, is_cjk, stems
 
 LENGTH_MAX = 255
+# Begins the key of a filter's term; no word has it, and it sorts before all words.
+_FILTER = "\0"
 Span = tuple[int, int]
 Slices = list[Span]
 
 
-class CommonTerms:
-    """Gathers the terms of each item, in the order of items, then writes the rows of those that turned out common."""
+class Terms:
+    """Gathers the terms of each item, in the order of items; then lists the words and writes the common terms' rows."""
 
     def __init__(self) -> None:
-        self._codes: dict[tuple[str, str], int] = {}
+        self._codes: dict[str, int] = {}
         self._gathered = array("I")
         self._counts = array("I")
         self._lengths = array("B")
@@ -34,10 +37,8 @@ class CommonTerms:
         """Add the next item: its distinct words, its filter terms with their fields, its number of words."""
         before = len(self._gathered)
         codes = self._codes
-        for word in words:
-            self._gathered.append(codes.setdefault((layout.WORDS, word), len(codes)))
-        for term in filters:
-            self._gathered.append(codes.setdefault(term, len(codes)))
+        keys = [*words, *(f"{_FILTER}{field}{_FILTER}{term}" for field, term in filters)]
+        self._gathered.extend([codes.setdefault(key, len(codes)) for key in keys])
         self._counts.append(len(self._gathered) - before)
         self._lengths.append(min(length, LENGTH_MAX))
 
@@ -58,6 +59,13 @@ class CommonTerms:
                 file.write(packed.ljust(layout.row_bytes(items), b"\0"))
         (folder / layout.COMMON_TERMS).write_bytes(msgspec.json.encode(rows))
 
+    def words(self) -> Iterator[tuple[str, int]]:
+        """Return every word of the items that can be mistyped, in alphabetical order, and how many items have it."""
+        sizes = np.bincount(np.frombuffer(self._gathered, np.uint32), minlength=len(self._codes)).tolist()
+        for key in sorted(self._codes):
+            if not key.startswith(_FILTER) and not is_cjk(key):
+                yield key, sizes[self._codes[key]]
+
     def _rows(self, place: NDArray[np.uint32]) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
         least = layout.common_from(len(place))
         keys = sorted(self._codes)
@@ -69,9 +77,7 @@ class CommonTerms:
             if np.count_nonzero(bits) > least:
                 yield field, term, bits
 
-    def _sorted_places(
-        self, keys: list[tuple[str, str]], place: NDArray[np.uint32]
-    ) -> tuple[NDArray[np.uint32], list[int]]:
+    def _sorted_places(self, keys: list[str], place: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], list[int]]:
         """Return the items' places sorted by key, and where each key's places start."""
         if not keys:
             return np.zeros(0, np.uint32), [0]
@@ -83,36 +89,33 @@ class CommonTerms:
         return owners[np.argsort(gathered, kind="stable")], [0, *np.cumsum(sizes).tolist()]
 
 
-def _candidates(keys: list[tuple[str, str]], starts: list[int], least: int) -> Iterator[tuple[str, str, Slices]]:
+def _candidates(keys: list[str], starts: list[int], least: int) -> Iterator[tuple[str, str, Slices]]:
     """Name each term that may be common, with the slices of keys that make it up."""
-    for number, ((field, term), (start, end)) in enumerate(zip(keys, pairwise(starts), strict=True)):
-        if field != layout.WORDS and end - start > least:
+    first_word = bisect_left(keys, chr(ord(_FILTER) + 1))
+    for number in range(first_word):
+        if starts[number + 1] - starts[number] > least:
+            _, field, term = keys[number].split(_FILTER)
             yield field, term, [(number, number + 1)]
-    words = [number for number, (field, _) in enumerate(keys) if field == layout.WORDS]
-    if not words:
-        return
-    for stem, slices in _by_stem(keys, words).items():
+    for stem, slices in _by_stem(keys, first_word).items():
         if sum(starts[end] - starts[first] for first, end in slices) > least:
             yield layout.WORDS, stem, slices
-    yield from _beginnings(keys, starts, least, (words[0], words[-1] + 1))
+    yield from _beginnings(keys, starts, least, (first_word, len(keys)))
 
 
-def _by_stem(keys: list[tuple[str, str]], words: list[int]) -> dict[str, Slices]:
+def _by_stem(keys: list[str], first_word: int) -> dict[str, Slices]:
     slices: dict[str, Slices] = {}
-    for number, stem in zip(words, stems([keys[number][1] for number in words]), strict=True):
+    for number, stem in enumerate(stems(keys[first_word:]), first_word):
         slices.setdefault(stem, []).append((number, number + 1))
     return slices
 
 
-def _beginnings(
-    keys: list[tuple[str, str]], starts: list[int], least: int, all_words: Span
-) -> Iterator[tuple[str, str, Slices]]:
+def _beginnings(keys: list[str], starts: list[int], least: int, all_words: Span) -> Iterator[tuple[str, str, Slices]]:
     # Sorted words with one beginning are neighbours; a longer beginning is only looked for below a common shorter one.
     level = [all_words]
     for length in range(1, PREFIX_CHARACTERS_MAX + 1):
         deeper: list[Span] = []
         for first, end in level:
-            for begun, group in groupby(range(first, end), key=lambda number: keys[number][1][:length]):
+            for begun, group in groupby(range(first, end), key=lambda number: keys[number][:length]):
                 numbers = list(group)
                 span = (numbers[0], numbers[-1] + 1)
                 if len(begun) == length and not is_cjk(begun) and starts[span[1]] - starts[span[0]] > least:
