@@ -4,16 +4,12 @@ import json
 from pathlib import Path
 
 import click
-from psycopg import IsolationLevel
 from rich.progress import Progress
 
 from deploy.ctl import search_bench, search_judge
 from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
-from shared.db.connect import connect
 from shared.errors import ConfigurationError
-from workers.search import documents
-from workers.search.build import build as build_index
-from workers.search.build import prune
+from workers.search_index import make_index
 
 
 @click.group()
@@ -25,26 +21,18 @@ def search() -> None:
 @data_dir_option
 @json_option
 def build(data_dir: Path, as_json: bool) -> None:
-    """Build the index of the newest data_version now, from PostgreSQL. Each load does that by itself."""
+    """Build the index of the newest data_version, unless it is there. Each load does that by itself."""
     chosen = settings(data_dir)
-    with connect(chosen.database_url, application="search-build") as connection:
-        connection.isolation_level = IsolationLevel.REPEATABLE_READ  # the version and its items belong together
-        version = documents.newest_version(connection)
-        if version is None:
-            raise ConfigurationError("there is nothing to search yet; load something first: itemindex ingest --help")
-        total = documents.total(connection)
-        with Progress(console=console, disable=as_json, transient=True) as progress:
-            task = progress.add_task("Building the search index", total=total)
-            rows = documents.documents(connection)
-            folder = build_index(rows, chosen.search_dir, version, lambda done: progress.update(task, completed=done))
-        connection.rollback()
-        connection.execute(b"NOTIFY search_index")
-        connection.commit()
-    removed = prune(chosen.search_dir)
-    show(
-        [{"data_version": version, "items": total, "folder": str(folder), "removed": ", ".join(map(str, removed))}],
-        as_json=as_json,
-    )
+    with Progress(console=console, disable=as_json, transient=True) as progress:
+        task = progress.add_task("Building the search index", total=None)
+        made = make_index(
+            chosen.database_url,
+            chosen.search_dir,
+            lambda stage, done, total: progress.update(task, completed=done, total=total),
+        )
+    if not made["data_version"]:
+        raise ConfigurationError("there is nothing to search yet; load something first: itemindex ingest --help")
+    show([{**made, "folder": str(chosen.search_dir / str(made["data_version"]))}], as_json=as_json)
 
 
 @search.command()
