@@ -72,7 +72,7 @@ def read_words(index: SearchIndex, question: str, weights: Weights = WEIGHTS, *,
             readings += _split(index, text)
             if mistyped < MISTYPED_WORDS_MAX:
                 mistyped += 1
-                readings += _near(index, text, weights.one_edit, unfinished=unfinished)
+                readings += _near(index, text, weights.one_edit, unfinished=unfinished, generous=generous)
         words.append(Word(text, tuple(_best(readings))))
     return words
 
@@ -92,23 +92,24 @@ def _split(index: SearchIndex, text: str) -> list[Reading]:
     for cut in range(SPLIT_CHARACTERS_MIN, len(text) - SPLIT_CHARACTERS_MIN + 1):
         terms = tuple(stems([text[:cut], text[cut:]]))
         documents = min(index.frequency(layout.WORDS, term) for term in terms)
-        if documents > RARE_DOCUMENTS and (best is None or documents > best.documents):
+        if documents > (best.documents if best else 0):
             best = Reading(terms, layout.WORDS, 1.0, documents)
     return [best] if best else []
 
 
-def _near(index: SearchIndex, text: str, weight: float, *, unfinished: bool) -> list[Reading]:
+def _near(index: SearchIndex, text: str, weight: float, *, unfinished: bool, generous: bool) -> list[Reading]:
     if len(text) < ONE_EDIT_FROM_CHARACTERS or is_cjk(text) or any(character.isdigit() for character in text):
         return []
     allowed = 2 if len(text) >= TWO_EDITS_FROM_CHARACTERS else 1
+    readings: list[Reading] = []
     for edits in range(1, allowed + 1):
-        near = [word for word in index.words_near(text, edits, NEAR_WORDS_MAX) if word != text]
-        if near:
-            return [reading for word in near for reading in _known(index, word, weight**edits)]
-    if unfinished:
+        if generous or not readings:
+            near = index.words_near(text, edits, NEAR_WORDS_MAX)
+            readings += [reading for word in near for reading in _known(index, word, weight**edits)]
+    if unfinished and not readings:
         begun = index.words_near(text, 1, NEAR_WORDS_MAX, beginning=True)
-        return [reading for word in begun for reading in _known(index, word, weight)]
-    return []
+        readings = [reading for word in begun for reading in _known(index, word, weight)]
+    return readings
 
 
 def _known(index: SearchIndex, text: str, weight: float) -> list[Reading]:

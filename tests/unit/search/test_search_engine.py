@@ -1,0 +1,60 @@
+"""The engine always searches the newest whole index, and says so when it has none."""
+
+import asyncio
+import io
+from pathlib import Path
+
+import pytest
+
+from edge.index import search_engine
+from edge.index.search_engine import SearchEngine
+from shared.errors import StoreUnavailable
+from shared.log import Log
+from shared.search.model import Search
+from tests.unit.search.conftest import catalogue
+from workers.search.build import build, prune
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SearchEngine:
+    monkeypatch.setattr(search_engine, "_LOOK_AGAIN_SECONDS", 0.0)
+    return SearchEngine(tmp_path, Log("edge", stream=io.StringIO()))
+
+
+async def test_without_an_index_the_search_is_unavailable(engine: SearchEngine) -> None:
+    with pytest.raises(StoreUnavailable):
+        await engine.find(Search(q="soy"))
+    assert engine.data_version == 0
+    engine.close()
+
+
+async def test_a_new_index_is_taken_up_whole(engine: SearchEngine, tmp_path: Path) -> None:
+    build(catalogue()[:1], tmp_path, 1)
+    first = await engine.find(Search(q="IID-"))
+    for version in (2, 3, 4):
+        build(catalogue(), tmp_path, version)
+    prune(tmp_path)
+    second = await engine.find(Search(q="IID-"))
+    assert (first.data_version, first.total) == (1, 1)
+    assert (second.data_version, second.total) == (4, len(catalogue()))
+    engine.close()
+
+
+async def test_searches_go_on_in_an_index_that_was_removed(engine: SearchEngine, tmp_path: Path) -> None:
+    folder = build(catalogue(), tmp_path, 1)
+    assert (await engine.find(Search(q="soy"))).hits
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    assert (await engine.find(Search(q="chocolate"))).hits
+    engine.close()
+
+
+async def test_more_searches_than_can_wait_are_refused_at_once(
+    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_engine, "_PENDING_MAX", 5)
+    build(catalogue(), tmp_path, 1)
+    answers = await asyncio.gather(*(engine.find(Search(q="soy")) for _ in range(20)), return_exceptions=True)
+    assert sum(isinstance(answer, StoreUnavailable) for answer in answers) == 15
+    assert (await engine.find(Search(q="soy"))).hits
+    engine.close()

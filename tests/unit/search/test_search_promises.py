@@ -1,0 +1,150 @@
+"""What the contract promises of a search (section 3)."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edge.index.search_index import SearchIndex
+from edge.index.search_pages import find
+from shared.search.model import Page, Search
+
+
+def ask(index: SearchIndex, q: str, **more: str | int) -> Page:
+    return find(index, Search(q=q, **more))  # type: ignore[arg-type]
+
+
+def iids(page: Page) -> list[str]:
+    return [hit.item.iid for hit in page.hits]
+
+
+def strict(page: Page) -> set[str]:
+    """The hits in which every word is met: those above the lowest band of scores."""
+    return {hit.item.iid for hit in page.hits if hit.score > 1 / 3}
+
+
+@pytest.mark.parametrize(
+    ("q", "found"),
+    [
+        ("milk soy", {"IID-A0001", "IID-A0002", "IID-A0003"}),
+        ("vitasoy malt", {"IID-A0002"}),
+        ("nike shoes", {"IID-C0001", "IID-C0002"}),
+        ("desserts", {"IID-B0001", "IID-B0002"}),
+        ("running sho", {"IID-C0001", "IID-C0002"}),
+        ("refr", {"IID-D0001", "IID-D0002"}),
+        ("creme BRULEE", {"IID-B0001"}),
+        ("muller", {"IID-B0001", "IID-B0002"}),
+        ("womens", {"IID-C0001"}),
+    ],
+)
+def test_all_words_are_met_anywhere_the_last_one_may_be_begun(index: SearchIndex, q: str, found: set[str]) -> None:
+    assert strict(ask(index, q)) == found
+
+
+@pytest.mark.parametrize(
+    ("q", "first"),
+    [
+        ("nkie shoes", "IID-C0002"),  # one edit from four letters: two letters swapped
+        ("refrigirater", "IID-D0001"),  # two edits from eight letters
+        ("chocolat mousse", "IID-B0002"),
+        ("vitasoi malt", "IID-A0002"),
+        ("salomn", "IID-C0004"),
+    ],
+)
+def test_typing_errors_are_forgiven(index: SearchIndex, q: str, first: str) -> None:
+    assert first in strict(ask(index, q))
+
+
+@pytest.mark.parametrize("q", ["zat", "rigerator", "zoymalk"])
+def test_what_is_further_off_is_not_found(index: SearchIndex, q: str) -> None:
+    assert strict(ask(index, q)) == set()
+
+
+@pytest.mark.parametrize(
+    ("q", "found"), [("soda stream", "IID-D0003"), ("memorycard", "IID-D0004"), ("32 gb", "IID-D0004")]
+)
+def test_a_space_too_many_or_too_few_is_forgiven(index: SearchIndex, q: str, found: str) -> None:
+    assert iids(ask(index, q))[0] == found
+
+
+@pytest.mark.parametrize(
+    ("q", "found"),
+    [("維他奶", {"IID-A0001", "IID-A0002"}), ("朱古力", {"IID-A0003", "IID-B0002"}), ("麥精 vitasoy", {"IID-A0002"})],
+)
+def test_cjk_names_are_found(index: SearchIndex, q: str, found: set[str]) -> None:
+    page = ask(index, q)
+    assert strict(page) == found
+    assert all("name" in hit.matched_on for hit in page.hits if hit.score > 1 / 3)
+
+
+def test_a_whole_word_comes_before_a_begun_one(index: SearchIndex) -> None:
+    assert iids(ask(index, "bat"))[:2] == ["IID-D0006", "IID-D0005"]
+
+
+def test_items_with_some_words_follow_those_with_all(index: SearchIndex) -> None:
+    page = ask(index, "soy chocolate 1l")
+    assert page.hits[0].item.iid == "IID-A0003"
+    assert page.hits[0].score > 2 / 3
+    assert {"IID-A0001", "IID-B0002"} <= {hit.item.iid for hit in page.hits if hit.score < 1 / 3}
+
+
+@pytest.mark.parametrize(
+    ("q", "iid", "parts"),
+    [
+        ("nike", "IID-C0001", ["brand"]),
+        ("shoes", "IID-C0001", ["product_type", "category", "name"]),
+        ("filter", "IID-D0002", ["product_type", "name"]),
+        ("drin", "IID-A0001", ["category"]),
+    ],
+)
+def test_a_hit_tells_what_was_met(index: SearchIndex, q: str, iid: str, parts: list[str]) -> None:
+    hits = {hit.item.iid: hit for hit in ask(index, q).hits}
+    assert hits[iid].matched_on == parts
+
+
+def test_filters_narrow_by_brand_type_and_category_with_those_below(index: SearchIndex) -> None:
+    assert strict(ask(index, "running", brand="nike")) == {"IID-C0001", "IID-C0002", "IID-C0003"}
+    assert strict(ask(index, "running", product_type="SHOES")) == {"IID-C0001", "IID-C0002"}
+    assert strict(ask(index, "run", category="clothing.shoes")) == {"IID-C0001", "IID-C0002"}
+    assert {"IID-C0003", "IID-C0004"} < set(iids(ask(index, "run", category="clothing")))
+    assert iids(ask(index, "milk", brand="nike")) == []
+
+
+@pytest.mark.parametrize(
+    ("q", "found"),
+    [
+        ("IID-A0001", ["IID-A0001"]),
+        ("iid-a000", ["IID-A0001", "IID-A0002", "IID-A0003"]),
+        ("IID-Z", []),
+        ("IID-!", []),
+        ("IID-" + "A" * 60, []),
+    ],
+)
+def test_an_iid_is_found_by_its_beginning(index: SearchIndex, q: str, found: list[str]) -> None:
+    page = ask(index, q)
+    assert iids(page) == found
+    assert (page.total, page.exact) == (len(found), True)
+    assert all(hit.matched_on == ["iid_prefix"] for hit in page.hits)
+
+
+def test_filters_hold_for_iids_too(index: SearchIndex) -> None:
+    page = ask(index, "IID-", category="clothing", limit=3)
+    assert iids(page) == ["IID-C0001", "IID-C0002", "IID-C0003"]
+    assert page.total == 4
+    rest = find(index, Search(q="IID-", category="clothing", limit=3, after=page.next))
+    assert (iids(rest), rest.total, rest.next) == (["IID-C0004"], 4, None)
+
+
+@given(q=st.text(min_size=1, max_size=200))
+@settings(max_examples=150, deadline=None)
+def test_no_question_breaks_it_and_every_answer_is_in_order(index: SearchIndex, q: str) -> None:
+    page = ask(index, q, limit=50)
+    keys = [(-hit.score, hit.item.iid) for hit in page.hits]
+    assert keys == sorted(set(keys))
+    assert all(0 < hit.score <= 1 for hit in page.hits)
+    assert page.total >= len(page.hits)
+
+
+@pytest.mark.parametrize("q", ["!!!", "☃", "…", "'"])
+def test_a_question_without_a_word_finds_nothing(index: SearchIndex, q: str) -> None:
+    page = ask(index, q)
+    assert (page.hits, page.total, page.exact, page.next) == ([], 0, True, None)
