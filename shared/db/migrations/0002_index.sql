@@ -126,6 +126,8 @@ CREATE TABLE observations (
     kind "char" NOT NULL CHECK (kind IN ('l', 's')),
     currency character(3) NOT NULL
 ) PARTITION BY RANGE (day);
+-- What makes an observation the same one: a load that tells it again replaces it or changes nothing.
+CREATE UNIQUE INDEX observations_identity ON observations (item_id, day, channel_id, kind, source_id, mark);
 COMMENT ON COLUMN observations.kind IS 'l: listing (an offer seen), s: sale';
 
 -- An item's own figures, per unit of it.

@@ -1,0 +1,135 @@
+"""Cleaning, a column at a time: from text as a source writes it to values, and which rows have none. Pure Arrow."""
+
+import re
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shared.clock import utc_now
+from shared.errors import LoadRefused
+from shared.money import minor_digits
+from workers.ingest.mapping import Field
+from workers.ingest.readers import Batch
+
+_EPOCH_2000_DAYS = 10_957
+_WHOLE_DIGITS_MAX = 12
+_AMOUNT = rf"^(?P<whole>[0-9]{{1,{_WHOLE_DIGITS_MAX}}})(?:\.(?P<part>[0-9]*))?$"
+_NUMBER = r"^[0-9]{1,15}(\.[0-9]{1,15})?([eE]-?[0-9]{1,2})?$"
+
+
+def texts(field: Field, batch: Batch, path: Path) -> Any:
+    """Return a field's cleaned text for each row; null where there is none."""
+    column = _origin(field, batch, path)
+    if field.trim:
+        column = pc.utf8_trim_whitespace(column)
+    if field.match:
+        column = pc.struct_field(pc.extract_regex(column, _named(field.match)), [0])
+    for old, new in field.replace:
+        column = pc.replace_substring(column, old, new)
+    if field.case:
+        column = (pc.utf8_lower if field.case == "lower" else pc.utf8_upper)(column)
+    column = pc.if_else(pc.is_in(column, value_set=pa.array(field.null)), pa.scalar(None, pa.string()), column)
+    return _walk_across(column, field.crosswalk) if field.crosswalk is not None else column
+
+
+def days(field: Field, batch: Batch, path: Path) -> Any:
+    """Return days since 2000-01-01 (PostgreSQL's epoch) as int32; null where the text is no date of that format."""
+    column = texts(field, batch, path)
+    if field.format == "%Y":  # a year alone stands for its last day: that is when it is complete
+        column = pc.if_else(
+            pc.match_substring_regex(column, "^[0-9]{4}$"), pc.binary_join_element_wise(column, "12-31", "-"), None
+        )
+        return _days(column, "%Y-%m-%d")
+    return _days(column, field.format)
+
+
+def _days(column: Any, form: str) -> Any:
+    if form == "%Y-%m-%d":
+        # strptime would take 2026-2-30 and turn it over into March; the plain form is checked by casting instead.
+        column = pc.if_else(pc.match_substring_regex(column, r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), column, None)
+    moments = pc.strptime(column, format=form, unit="s", error_is_null=True)
+    same = pc.equal(pc.strftime(moments, format=form), column) if form == "%Y-%m-%d" else True
+    moments = pc.if_else(same, moments, None)
+    return pc.subtract(moments.cast(pa.date32()).cast(pa.int32()), _EPOCH_2000_DAYS)
+
+
+def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Any:
+    """Return amounts in minor units as int64; null where the text is no amount that the currency can express."""
+    column = texts(field, batch, path)
+    for character in (*field.strip, field.thousands):
+        if character:
+            column = pc.replace_substring(column, character, "")
+    if field.decimal != ".":
+        column = pc.replace_substring(column, field.decimal, ".")
+    column = pc.utf8_trim_whitespace(column)
+    digits = minor_digits(currency)
+    parts = pc.extract_regex(column, _AMOUNT)
+    whole, part = pc.struct_field(parts, [0]), pc.utf8_rtrim(pc.struct_field(parts, [1]), characters="0")
+    fine = pc.less_equal(pc.utf8_length(part), digits)
+    minor = (
+        pc.utf8_rpad(pc.fill_null(part, ""), width=digits, padding="0")
+        if digits
+        else pa.nulls(len(column), pa.string())
+    )
+    joined = pc.binary_join_element_wise(whole, minor, "") if digits else whole
+    return pc.if_else(fine, joined, None).cast(pa.int64())
+
+
+def numbers(field: Field, batch: Batch, path: Path) -> Any:
+    """Return plain non-negative numbers as text; null where the text is none. `multiply` is applied later."""
+    column = texts(field, batch, path)
+    for character in (*field.strip, field.thousands):
+        if character:
+            column = pc.replace_substring(column, character, "")
+    if field.decimal != ".":
+        column = pc.replace_substring(column, field.decimal, ".")
+    return pc.if_else(pc.match_substring_regex(column, _NUMBER), column, None)
+
+
+def whole_numbers(field: Field, batch: Batch, path: Path) -> Any:
+    """Return positive whole numbers as int32; null where the text is none."""
+    column = texts(field, batch, path)
+    return pc.if_else(pc.match_substring_regex(column, "^[1-9][0-9]{0,8}$"), column, None).cast(pa.int32())
+
+
+def today() -> int:
+    """Return today in days since 2000-01-01, for what a source gives no day."""
+    return (utc_now().date() - date(2000, 1, 1)).days
+
+
+def filled(column: Any, empty: Any) -> Any:
+    """Return a numpy array with `empty` where the column is null."""
+    return np.asarray(pc.fill_null(column, empty))
+
+
+def _origin(field: Field, batch: Batch, path: Path) -> Any:
+    if field.column is not None:
+        column = batch.columns[field.column]
+        return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    text = field.constant if field.constant is not None else _from_name(field.file_name or "", path.name)
+    return pa.repeat(pa.scalar(text, pa.string()), batch.rows)
+
+
+@lru_cache(maxsize=256)
+def _from_name(pattern: str, name: str) -> str:
+    found = re.search(pattern, name)
+    if found is None:
+        raise LoadRefused(f"{name}: the file's name does not match {pattern!r}, which the mapping takes a value from")
+    return found[1] if found.groups() else found[0]
+
+
+def _named(pattern: str) -> str:
+    """Name the group that holds the value: the one group of the pattern, or all of it."""
+    return (
+        re.sub(r"\((?!\?)", "(?P<value>", pattern, count=1) if re.compile(pattern).groups else f"(?P<value>{pattern})"
+    )
+
+
+def _walk_across(column: Any, crosswalk: tuple[tuple[str, str], ...]) -> Any:
+    keys, values = [key for key, _ in crosswalk], [value for _, value in crosswalk]
+    return pc.take(pa.array(values, pa.string()), pc.index_in(column, value_set=pa.array(keys, pa.string())))

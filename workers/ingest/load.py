@@ -1,0 +1,229 @@
+"""One load: lock, read, stage, check, merge, commit. Everything of it becomes visible at once, or nothing does."""
+
+import hashlib
+import json
+import queue
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.db.queries import beside
+from shared.errors import LoadRefused
+from shared.jobs.contract import SEARCH_INDEX
+from shared.jobs.contract import SQL as JOBS
+from workers.ingest import factors, readers
+from workers.ingest.mapping import Mapping
+from workers.ingest.merge import merge
+from workers.ingest.readers import Reject
+from workers.ingest.shape import Shaped, Shaper
+from workers.ingest.stage import Stage
+
+SQL = beside(__file__, "load.sql")
+_READ_AHEAD = 2
+Told = Callable[[int], None]
+
+
+@dataclass
+class Summary:
+    """What a load came to. `counts` are rows, items and observations by what became of them."""
+
+    load_id: str
+    state: str = "running"
+    data_version: int | None = None
+    job_id: str | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    rejects: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def rows_rejected(self) -> int:
+        """How many rows could not be used."""
+        return sum(self.rejects.values())
+
+
+def load(settings: Settings, mapping: Mapping, files: list[Path], told: Told = lambda done: None) -> Summary:
+    """Load files through a mapping and return what came of it; `told` hears the bytes read so far.
+
+    Raises LoadRefused where a file or the mapping cannot be used; nothing of the load is kept then but its reason.
+    """
+    with connect(settings.database_url, application="load-log", autocommit=True) as log:
+        with connect(settings.database_url, application="load") as connection:
+            connection.execute(SQL.lock.encode())
+            connection.commit()
+            log.execute(SQL.fail_stale.encode())
+            return _Load(settings, mapping, files, told, connection, log).run()
+
+
+class _Load:
+    def __init__(
+        self,
+        settings: Settings,
+        mapping: Mapping,
+        files: list[Path],
+        told: Told,
+        connection: Connection,
+        log: Connection,
+    ) -> None:
+        self._settings = settings
+        self._mapping = mapping
+        self._files = files
+        self._told = told
+        self._connection = connection
+        self._log = log
+        self._rows = 0
+
+    def run(self) -> Summary:
+        digest = hashlib.sha256(self._mapping.text.encode()).hexdigest()
+        row = self._log.execute(SQL.begin.encode(), (self._mapping.source, digest)).fetchone()
+        assert row is not None
+        self._summary = Summary(row[0])
+        try:
+            if not self._known(digest):
+                self._merge()
+        except BaseException as error:
+            self._connection.rollback()
+            reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
+            self._log.execute(
+                SQL.fail.encode(), (self._summary.load_id, reason, self._rows, self._summary.rows_rejected)
+            )
+            if isinstance(error, psycopg.Error | OSError):
+                raise LoadRefused(f"the load was broken off and nothing of it was kept: {error}") from error
+            raise
+        return self._summary
+
+    def _known(self, digest: str) -> bool:
+        digests = []
+        for path in self._files:
+            sha256, size = _sha256(path)
+            digests.append(sha256)
+            self._log.execute(SQL.add_file.encode(), (self._summary.load_id, path.name, size, sha256))
+        same = self._connection.execute(SQL.same_before.encode(), (digest, sorted(digests))).fetchone()
+        if same is not None:
+            self._finish("unchanged")
+        return same is not None
+
+    def _merge(self) -> None:
+        connection, mapping, summary = self._connection, self._mapping, self._summary
+        source = (mapping.source, mapping.title, mapping.license, mapping.url, mapping.attribution)
+        row = connection.execute(SQL.source.encode(), source).fetchone()
+        version = connection.execute(SQL.next_version.encode()).fetchone()
+        assert row is not None
+        assert version is not None
+        if mapping.factors:
+            changed = factors.replace(
+                connection, mapping, row[0], version[0], self._batches(), self._keep, summary.counts
+            )
+        else:
+            stage = Stage(connection, mapping, row[0])
+            for shaped in _ahead(self._shaped()):
+                self._keep(shaped.rejects)
+                self._rows += shaped.rows
+                stage.take(shaped)
+            changed = merge(connection, stage, row[0], version[0], summary.counts)
+        if not changed:
+            self._finish("unchanged")
+            return
+        connection.execute(SQL.new_version.encode(), (summary.load_id,))
+        summary.data_version = version[0]
+        summary.job_id = self._order_index(version[0])
+        self._finish("committed")
+
+    def _order_index(self, version: int) -> str:
+        kind = SEARCH_INDEX
+        values = (kind.name, kind.queue, None, Jsonb({}), str(version), version, kind.attempts_max)
+        row = self._connection.execute(JOBS.join.encode(), values).fetchone()
+        assert row is not None
+        return str(row[0])
+
+    def _finish(self, state: str) -> None:
+        summary = self._summary
+        summary.state = state
+        summary.counts = {"rows": self._rows, "rejected": summary.rows_rejected, **summary.counts}
+        kept = Jsonb({**summary.counts, "rejects": dict(summary.rejects)})
+        values = (summary.load_id, state, self._rows, summary.rows_rejected, kept)
+        self._connection.execute(SQL.finish.encode(), values)
+        self._connection.commit()
+
+    def _shaped(self) -> Iterator[Shaped]:
+        shaper = Shaper(self._mapping, alt_names(self._mapping, self._files))
+        for path, batch in self._batches():
+            yield shaper.shape(batch, path)
+
+    def _batches(self) -> Iterator[tuple[Path, readers.Batch]]:
+        before = 0
+        for path in self._files:
+
+            def told(done: int, before: int = before) -> None:
+                self._told(before + done)
+
+            for batch in readers.read(
+                path, delimiter=self._mapping.delimiter, columns=self._mapping.columns,
+                batch_rows=self._settings.upload_batch_rows, told=told,
+            ):  # fmt: skip
+                yield path, batch
+            before += path.stat().st_size
+
+    def _keep(self, rejects: list[Reject]) -> None:
+        """Keep rejects outside the load's transaction: they are what one needs most when it fails."""
+        if not rejects:
+            return
+        self._summary.rejects.update(reject.reason for reject in rejects)
+        with self._log.cursor().copy("COPY rejects (load_id, file, line, reason, raw) FROM STDIN") as copy:
+            for reject in rejects:
+                copy.write_row((self._summary.load_id, *reject[:3], reject.raw.replace("\0", "\ufffd")))
+
+
+def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
+    """Read the other names that lie beside the first file or beside the mapping; empty where the mapping has none."""
+    if mapping.item is None or mapping.item.alt_names is None:
+        return {}
+    spec = mapping.item.alt_names
+    for folder in (files[0].parent, mapping.path.parent):
+        path = folder / spec.file
+        if path.exists():
+            try:
+                entries = json.loads(path.read_bytes())
+                return {str(k): str(v[spec.key]).strip() for k, v in entries.items() if v.get(spec.key)}
+            except (ValueError, AttributeError, TypeError):
+                raise LoadRefused(f"{path.name}: must be a JSON object of objects with a member {spec.key!r}") from None
+    raise LoadRefused(f"{mapping.path.name}: {spec.file} lies neither beside the data nor beside the mapping")
+
+
+def _sha256(path: Path) -> tuple[bytes, int]:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest(), path.stat().st_size
+    except OSError as error:
+        raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _ahead(shaped: Iterator[Shaped]) -> Iterator[Shaped]:
+    """Shape the next batches in a thread while the server takes the last one: both then have a core."""
+    ready: queue.Queue[Shaped | BaseException | None] = queue.Queue(_READ_AHEAD)
+    stop = threading.Event()
+
+    def work() -> None:
+        end: BaseException | None = None
+        try:
+            for one in shaped:
+                ready.put(one)
+                if stop.is_set():
+                    return
+        except BaseException as error:  # noqa: BLE001 - whatever it is belongs to the load, not to this thread
+            end = error
+        ready.put(end)
+
+    threading.Thread(target=work, name="read-ahead", daemon=True).start()
+    try:
+        while (one := ready.get()) is not None:
+            if isinstance(one, BaseException):
+                raise one
+            yield one
+    finally:
+        stop.set()

@@ -1,0 +1,58 @@
+"""The merge: staged rows into the index, and what is derived from them, in proportion to what the load touches."""
+
+from psycopg import sql
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import LoadRefused
+from workers.ingest.stage import Stage, finish_month
+
+SQL = beside(__file__, "merge.sql")
+
+
+def merge(connection: Connection, stage: Stage, source_id: int, version: int, counts: dict[str, int]) -> bool:
+    """Merge what was staged; fill in the counts; return whether anything changed."""
+
+    def run(query: str, *values: object) -> int:
+        return connection.execute(query.encode(), values or None).rowcount
+
+    run(SQL.newest_staged)
+    run(SQL.analyze_staged)
+    _check_keys(connection)
+    run(SQL.brands)
+    run(SQL.categories)
+    run(SQL.resolved, source_id)
+    run(SQL.analyze_resolved)
+    counts["items_new"] = run(SQL.insert_items, version)
+    counts["items_changed"] = run(SQL.update_items, version)
+    run(SQL.item_sources, source_id)
+    touched = {int(row[0]) for row in connection.execute(SQL.impacts.encode(), (source_id,))}
+    superseded = sum(finish_month(connection, table, span, SQL) for table, span in stage.new_months.items())
+    run(SQL.observations)
+    placed = connection.execute(SQL.placed_counts.encode()).fetchone()
+    assert placed is not None
+    counts["observations_new"] = stage.into_new_months - superseded + placed[0]
+    counts["observations_replaced"] = placed[1] + superseded
+    counts["observations_same"] = stage.observations - counts["observations_new"] - counts["observations_replaced"]
+    touched |= _touched(connection, stage)
+    counts["items_touched"] = run(SQL.touch_items, version, list(touched)) if touched else 0
+    run(SQL.brand_figures)
+    run(SQL.brand_channels)
+    changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
+    return any(counts[name] for name in changes)
+
+
+def _check_keys(connection: Connection) -> None:
+    collision = connection.execute(SQL.collisions.encode()).fetchone()
+    if collision is not None:
+        raise LoadRefused(f"{collision[0]} and {collision[1]} have the same key; give one of them an IID of its own")
+
+
+def _touched(connection: Connection, stage: Stage) -> set[int]:
+    """Return items that were there before and got other observations."""
+    touched = {int(row[0]) for row in connection.execute("SELECT DISTINCT item_id FROM placed")}
+    before = {int(row[0]) for row in connection.execute(SQL.existing_among.encode())} if stage.new_months else set()
+    for table in stage.new_months if before else ():
+        seen = sql.SQL("SELECT DISTINCT item_id FROM {}").format(sql.Identifier(table))
+        touched |= before & {int(row[0]) for row in connection.execute(seen)}
+    return touched

@@ -1,0 +1,314 @@
+"""From a batch of text columns to what the index keeps: items, observations, rejects."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shared.ids import ItemId, canonical_iid, item_key, mint
+from shared.search.text import fold
+from workers.ingest import clean
+from workers.ingest.mapping import Field, Mapping
+from workers.ingest.readers import RAW_CHARACTERS_MAX, Batch, Reject
+
+NAME_CHARACTERS_MAX = 1_000
+_FIRST_DAY, _LAST_DAY = -3_652, 36_524  # 1990-01-01 to 2099-12-31
+_NOT_SLUG = re.compile(r"[^\w]+")
+_KINDS = {"listing": b"l", "sale": b"s"}
+
+
+class ItemRow(NamedTuple):
+    """An item as staged; `content_hash` tells whether anything but its observations changed."""
+
+    key: int
+    iid: str
+    source_item_id: str
+    name: str
+    alt_names: list[str]
+    brand_slug: str | None
+    brand_name: str | None
+    category_code: str | None
+    category_path: list[str] | None
+    product_type: str | None
+    identifiers: list[dict[str, str]]
+    attributes: dict[str, str]
+    day: int
+    impacts: dict[str, Decimal]
+    content_hash: int
+
+
+OBSERVATION = np.dtype(
+    [("item", "i8"), ("mark", "i8"), ("price", "i8"), ("list", "i8"), ("day", "i4"), ("channel", "i4"), ("units", "i4"),
+     ("currency", "S3")]
+)  # fmt: skip
+
+
+@dataclass
+class Shaped:
+    """What a batch gave. `observations.channel` counts into `channels`; `list` is -1 where there is none."""
+
+    items: list[ItemRow] = field(default_factory=list)
+    observations: Any = None
+    channels: list[str] = field(default_factory=list)
+    brand_channels: set[tuple[str, str]] = field(default_factory=set)
+    rejects: list[Reject] = field(default_factory=list)
+    rows: int = 0
+
+
+class Shaper:
+    """Shapes the batches of one source. Remembers keys, so that an item that comes again costs one look-up."""
+
+    def __init__(self, mapping: Mapping, alt_names: dict[str, str]) -> None:
+        assert mapping.item is not None
+        self._mapping = mapping
+        self._item = mapping.item
+        self._alt_names = alt_names
+        self._ids: dict[str, ItemId] = {}
+
+    def shape(self, batch: Batch, path: Path) -> Shaped:
+        """Shape one batch; every row is in an item, in an observation, or among the rejects with its reason."""
+        if batch.rows == 0:
+            return Shaped(rejects=batch.rejects, rows=len(batch.rejects))
+        columns = {"id": clean.texts(self._item.id, batch, path), "name": clean.texts(self._item.name, batch, path)}
+        bad = _Faults(batch.rows)
+        bad.where_null(columns["id"], "has no item id")
+        bad.where_null(columns["name"], "has no name")
+        bad.where(
+            pc.greater(pc.utf8_length(columns["name"]), NAME_CHARACTERS_MAX), "has a name of over 1,000 characters"
+        )
+        bad.where(
+            pc.match_substring(pc.binary_join_element_wise(columns["id"], columns["name"], ""), "\0"), "holds a NUL"
+        )
+        observed = self._observations(batch, path, bad) if self._mapping.observation else None
+        iids = clean.texts(self._item.iid, batch, path) if self._item.iid else None
+        if iids is not None:
+            bad.where(_bad_iids(iids), "has an IID that is not well-formed")
+        good = np.flatnonzero(bad.codes == 0)
+        result = Shaped(rows=batch.rows + len(batch.rejects), rejects=batch.rejects + bad.rejects(batch, path.name))
+        self._place_items(batch, path, columns["id"], columns["name"], iids, good, observed, result)
+        return result
+
+    def _observations(self, batch: Batch, path: Path, bad: "_Faults") -> tuple[Any, list[str]]:
+        spec = self._mapping.observation
+        assert spec is not None
+        rows = np.zeros(batch.rows, OBSERVATION)
+        day = clean.days(spec.day, batch, path)
+        bad.where_null(day, f"has no day of the form {spec.day.format}")
+        bad.where(pc.or_(pc.less(day, _FIRST_DAY), pc.greater(day, _LAST_DAY)), "has a day before 1990 or after 2099")
+        currency = spec.currency.constant or "XXX"
+        if spec.currency.constant is None:
+            currencies = clean.texts(spec.currency, batch, path)
+            bad.where(
+                pc.invert(pc.fill_null(pc.match_substring_regex(currencies, "^[A-Z]{3}$"), False)),
+                "has no currency (ISO 4217)",
+            )
+            rows["currency"] = np.asarray(pc.fill_null(currencies, "XXX")).astype("S3")
+            price, listed = self._mixed(batch, path, currencies)
+        else:
+            rows["currency"] = currency.encode()
+            price = clean.amounts(spec.price, batch, path, currency)
+            listed = clean.amounts(spec.list_price, batch, path, currency) if spec.list_price else None
+        bad.where_null(price, "has no price, or one that is negative or finer than its currency")
+        channels = pc.dictionary_encode(clean.texts(spec.channel, batch, path))
+        bad.where_null(channels.indices, "has no channel")
+        units = clean.whole_numbers(spec.units, batch, path) if spec.units else None
+        if units is not None:
+            bad.where_null(units, "has no whole number of units")
+        rows["day"], rows["price"] = clean.filled(day, 0), clean.filled(price, 0)
+        rows["list"] = -1 if listed is None else clean.filled(listed, -1)
+        rows["units"] = 1 if units is None else clean.filled(units, 1)
+        rows["channel"] = clean.filled(channels.indices, 0)
+        if spec.identity == "event":
+            rows["mark"] = self._event_marks(batch, path, rows)
+        return rows, [str(code) for code in channels.dictionary.to_pylist()]
+
+    def _mixed(self, batch: Batch, path: Path, currencies: Any) -> tuple[Any, Any]:
+        """Read prices of several currencies: each by its own number of minor digits."""
+        spec = self._mapping.observation
+        assert spec is not None
+        price = pa.nulls(batch.rows, pa.int64())
+        listed = pa.nulls(batch.rows, pa.int64()) if spec.list_price else None
+        for code in pc.unique(currencies).drop_null().to_pylist():
+            here = pc.fill_null(pc.equal(currencies, code), False)
+            price = pc.if_else(here, clean.amounts(spec.price, batch, path, code), price)
+            if spec.list_price:
+                listed = pc.if_else(here, clean.amounts(spec.list_price, batch, path, code), listed)
+        return price, listed
+
+    def _event_marks(self, batch: Batch, path: Path, rows: Any) -> Any:
+        spec = self._mapping.observation
+        assert spec is not None
+        mixed = (
+            _mix(rows["price"].astype("u8"))
+            ^ _mix(rows["list"].astype("u8") + np.uint64(1))
+            ^ rows["units"].astype("u8")
+        )
+        for key in spec.event_key:
+            encoded = pc.dictionary_encode(pc.fill_null(clean.texts(key, batch, path), ""))
+            hashes = np.array([_hash64(text) for text in encoded.dictionary.to_pylist()], "u8")
+            mixed = _mix(mixed + hashes[np.asarray(encoded.indices)])
+        # The low 16 bits count equal events; the high bit stays free, because a mark is a signed integer.
+        return (mixed & np.uint64(0x7FFFFFFFFFFF0000)).astype("i8")
+
+    def _place_items(
+        self, batch: Batch, path: Path, ids: Any, names: Any, iids: Any, good: Any, observed: Any, result: Shaped
+    ) -> None:
+        encoded = pc.dictionary_encode(pc.take(ids, pa.array(good)))
+        codes, distinct = np.asarray(encoded.indices), encoded.dictionary.to_pylist()
+        firsts = good[np.unique(codes, return_index=True)[1]] if len(good) else good
+        iid_texts = [None] * len(distinct) if iids is None else pc.take(iids, pa.array(firsts)).to_pylist()
+        keyed = [self._id(text, iid) for text, iid in zip(distinct, iid_texts, strict=True)]
+        rows = None
+        if observed is not None:
+            rows, result.channels = observed
+            rows = rows[good]
+            rows["item"] = np.array([identity.key for identity in keyed], "i8")[codes] if len(good) else 0
+            if self._mapping.observation and self._mapping.observation.identity == "event":
+                _number_equal(rows)
+            result.observations = rows
+        days = _first_days(rows, codes, len(distinct)) if rows is not None else self._own_days(batch, path, firsts)
+        result.items = self._items(batch, path, firsts, keyed, distinct, pc.take(names, pa.array(firsts)), days)
+        if rows is not None and len(rows):
+            result.brand_channels = _brand_channels(result.items, codes, rows["channel"], result.channels)
+
+    def _id(self, source_id: str, iid: str | None) -> ItemId:
+        found = self._ids.get(source_id)
+        if found is None:
+            if len(self._ids) > 500_000:  # bounded: a source of many millions of items must not fill the memory
+                self._ids.clear()
+            canonical = canonical_iid(iid) if iid else None
+            found = ItemId(canonical, item_key(canonical)) if canonical else mint(self._mapping.source, source_id)
+            self._ids[source_id] = found
+        return found
+
+    def _own_days(self, batch: Batch, path: Path, firsts: Any) -> Any:
+        if self._item.first_seen_on is None:
+            return np.full(len(firsts), clean.today(), "i4")
+        return clean.filled(pc.take(clean.days(self._item.first_seen_on, batch, path), pa.array(firsts)), clean.today())
+
+    def _items(
+        self, batch: Batch, path: Path, firsts: Any, keyed: list[ItemId], ids: list[str], names: Any, days: Any
+    ) -> list[ItemRow]:
+        small = Batch({n: pc.take(c, pa.array(firsts)) for n, c in batch.columns.items()}, list(firsts))
+
+        def listed(spec: Field | None) -> list[Any]:
+            return [None] * len(ids) if spec is None else clean.texts(spec, small, path).to_pylist()
+
+        item = self._item
+        brands, types = listed(item.brand), listed(item.product_type)
+        levels = [listed(spec) for spec in item.category]
+        splits = [spec.split for spec in item.category]
+        identifiers = [(scheme, listed(spec)) for scheme, spec in item.identifiers]
+        attributes = [(name, listed(spec)) for name, spec in item.attributes]
+        impacts = [(i, clean.numbers(i.value, small, path).to_pylist()) for i in self._mapping.impacts]
+        rows = []
+        for n, (identity, source_id, name) in enumerate(zip(keyed, ids, names.to_pylist(), strict=True)):
+            path_parts = _path([(level[n], split) for level, split in zip(levels, splits, strict=True)])
+            other = self._alt_names.get(source_id)
+            content = (
+                name,
+                [other] if other and other != name else [],
+                slug(brands[n]) if brands[n] else None,
+                brands[n],
+                ".".join(slug(part) for part in path_parts) or None,
+                path_parts or None,
+                types[n],
+                [{"scheme": scheme, "value": values[n]} for scheme, values in identifiers if values[n]],
+                {key: values[n] for key, values in attributes if values[n]},
+            )
+            own = {i.indicator: _times(values[n], i.value.multiply) for i, values in impacts if values[n]}
+            digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
+            rows.append(ItemRow(identity.key, identity.iid, source_id, *content, int(days[n]), own, digest))
+        return rows
+
+
+class _Faults:
+    """For each row the first thing that is wrong with it."""
+
+    def __init__(self, rows: int) -> None:
+        self.codes = np.zeros(rows, "i2")
+        self._reasons: list[str] = []
+
+    def where(self, mask: Any, reason: str) -> None:
+        self._reasons.append(reason)
+        hit = np.asarray(pc.fill_null(mask, False)) & (self.codes == 0)
+        self.codes[hit] = len(self._reasons)
+
+    def where_null(self, column: Any, reason: str) -> None:
+        self.where(pc.is_null(column), reason)
+
+    def rejects(self, batch: Batch, name: str) -> list[Reject]:
+        rows = np.flatnonzero(self.codes)
+        return [Reject(name, int(batch.lines[r]), self._reasons[self.codes[r] - 1], _raw(batch, int(r))) for r in rows]
+
+
+def slug(text: str) -> str:
+    """Return a text as a part of an address: folded, words joined by hyphens; scripts without case keep their letters."""
+    return _NOT_SLUG.sub("-", fold(text)).strip("-_") or "other"
+
+
+def _path(levels: list[tuple[str | None, str]]) -> list[str]:
+    parts: list[str] = []
+    for text, split in levels:
+        if text:
+            parts += [part.strip() for part in text.split(split) if part.strip()] if split else [text]
+    return parts[:8]
+
+
+def _times(text: str, factor: str) -> Decimal:
+    return Decimal(text) * Decimal(factor) if factor else Decimal(text)
+
+
+def _raw(batch: Batch, row: int) -> str:
+    cells = {name: column[row].as_py() for name, column in batch.columns.items()}
+    return json.dumps(cells, ensure_ascii=False).replace("\\u0000", "\ufffd")[:RAW_CHARACTERS_MAX]
+
+
+def _bad_iids(iids: Any) -> Any:
+    return pa.array([text is not None and canonical_iid(text) is None for text in iids.to_pylist()])
+
+
+def _first_days(rows: Any, codes: Any, items: int) -> Any:
+    days = np.full(items, np.iinfo("i4").max, "i4")
+    np.minimum.at(days, codes, rows["day"])
+    return days
+
+
+def _brand_channels(items: list[ItemRow], codes: Any, channels: Any, names: list[str]) -> set[tuple[str, str]]:
+    """Return which brands were seen in which channels; counted here, where it costs one sort of small integers."""
+    pairs = np.unique(codes.astype("i8") * len(names) + channels)
+    seen = {(items[pair // len(names)].brand_slug, names[pair % len(names)]) for pair in pairs.tolist()}
+    return {(brand, channel) for brand, channel in seen if brand is not None}
+
+
+def _number_equal(rows: Any) -> None:
+    """Give equal events of the batch the numbers 0, 1, 2 …, so that each of them counts."""
+    order = np.lexsort((rows["mark"], rows["channel"], rows["day"], rows["item"]))
+    keys = rows[order][["item", "day", "channel", "mark"]]
+    new = np.concatenate(([True], keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, bool)
+    starts = np.maximum.accumulate(np.where(new, np.arange(len(keys)), 0))
+    rows["mark"][order] += np.minimum(np.arange(len(keys)) - starts, 0xFFFF)
+
+
+def _mix(values: Any) -> Any:
+    """Scatter 64-bit integers (the finalizer of splitmix64; Steele, Lea, Flood 2014)."""
+    with np.errstate(over="ignore"):
+        mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return mixed ^ (mixed >> np.uint64(31))
+
+
+def _hash64(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+
+def _content_hash(content: Any) -> int:
+    return int.from_bytes(hashlib.blake2b(msgspec.msgpack.encode(content), digest_size=8).digest(), signed=True)

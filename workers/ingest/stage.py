@@ -1,0 +1,201 @@
+"""Staging: batches into temporary tables and new partitions, by COPY, inside the load's one transaction."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import psycopg
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.search.text import fold
+from workers.ingest.mapping import Mapping
+from workers.ingest.shape import ItemRow, Shaped
+
+SQL = beside(__file__, "stage.sql")
+LOAD = beside(__file__, "load.sql")
+EPOCH = date(2000, 1, 1)
+_SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_TRAILER = b"\xff\xff"
+_COLUMNS = (
+    "item_id",
+    "mark",
+    "price_minor",
+    "list_minor",
+    "day",
+    "channel_id",
+    "units",
+    "source_id",
+    "kind",
+    "currency",
+)
+_TYPES = (">i8", ">i8", ">i8", ">i8", ">i4", ">i4", ">i4", ">i2", "S1", "S3")
+_ITEM_COLUMNS = (
+    "id, iid, source_item_id, name, alt_names, brand_slug, brand_name, brand_folded, category_code, category_path, "
+    "product_type, identifiers, attributes, first_day, last_day, content_hash"
+)
+
+
+class Stage:
+    """Takes shaped batches. Months that are new are written as partitions-to-be; the others wait for the merge."""
+
+    def __init__(self, connection: Connection, mapping: Mapping, source_id: int) -> None:
+        self._connection = connection
+        self._mapping = mapping
+        self._source_id = source_id
+        self._channels: dict[str, int] = {}
+        for statement in (SQL.items, SQL.impacts, SQL.observations, SQL.brand_channels):
+            connection.execute(statement.encode())
+        self._there = {str(row[0]) for row in connection.execute(SQL.months.encode())}
+        self._brand_channels: set[tuple[str, str]] = set()
+        self._staged_items: dict[int, int] = {}
+        self.new_months: dict[str, tuple[date, date]] = {}
+        self.observations = 0
+        self.into_new_months = 0
+
+    def take(self, shaped: Shaped) -> None:
+        """Stage one batch."""
+        days = _last_days(shaped)
+        self._items([item for item in shaped.items if self._is_news(item, days)], days)
+        rows = shaped.observations
+        if rows is not None and len(rows):
+            rows["channel"] = np.array([self._channel(code) for code in shaped.channels], "i4")[rows["channel"]]
+            self._observations(rows)
+        fresh = shaped.brand_channels - self._brand_channels
+        self._brand_channels |= fresh
+        if fresh:
+            with self._connection.cursor().copy("COPY stage_brand_channels FROM STDIN") as copy:
+                for pair in fresh:
+                    copy.write_row(pair)
+
+    def _is_news(self, item: ItemRow, days: dict[int, int]) -> bool:
+        # An item that comes in every batch is staged again only when it, or the span of its days, differs.
+        seen = hash((item.content_hash, item.day, days.get(item.key, item.day)))
+        if self._staged_items.get(item.key) == seen:
+            return False
+        if len(self._staged_items) > 1_000_000:
+            self._staged_items.clear()
+        self._staged_items[item.key] = seen
+        return True
+
+    def _items(self, items: list[ItemRow], last_days: dict[int, int]) -> None:
+        with self._connection.cursor().copy(f"COPY stage_items ({_ITEM_COLUMNS}) FROM STDIN".encode()) as copy:
+            for i in items:
+                first, last = _day(i.day), _day(last_days.get(i.key, i.day))
+                folded = fold(i.brand_name) if i.brand_name else None
+                copy.write_row((
+                    i.key, i.iid, i.source_item_id, i.name, i.alt_names, i.brand_slug, i.brand_name, folded,
+                    i.category_code, i.category_path, i.product_type, Jsonb(i.identifiers), Jsonb(i.attributes),
+                    first, last, i.content_hash,
+                ))  # fmt: skip
+        with self._connection.cursor().copy("COPY stage_impacts FROM STDIN") as copy:
+            for item in items:
+                for impact in self._mapping.impacts:
+                    if impact.indicator in item.impacts:
+                        figure = item.impacts[impact.indicator]
+                        copy.write_row(
+                            (item.key, impact.indicator, figure, impact.basis, impact.method, _day(item.day))
+                        )
+
+    def _observations(self, rows: Any) -> None:
+        self.observations += len(rows)
+        months = (rows["day"].astype("M8[D]") + np.timedelta64(10_957, "D")).astype("M8[M]").astype("i8")
+        for month in np.unique(months).tolist():
+            first = date(1970 + month // 12, month % 12 + 1, 1)
+            part = rows[months == month] if len(months) else rows
+            table = f"observations_{first:%Y_%m}"
+            if table in self._there:
+                self._copy("stage_observations", part)
+            else:
+                self._make_month(table, first)
+                self.into_new_months += len(part)
+                self._copy(table, part)
+
+    def _make_month(self, table: str, first: date) -> None:
+        if table in self.new_months:
+            return
+        self.new_months[table] = (first, (first + timedelta(days=32)).replace(day=1))
+        create = sql.SQL("CREATE TABLE {} (LIKE observations INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
+        self._connection.execute(create.format(sql.Identifier(table)))
+
+    def _copy(self, table: str, rows: Any) -> None:
+        columns = sql.SQL(", ").join(map(sql.Identifier, _COLUMNS))
+        command = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(sql.Identifier(table), columns)
+        observation = self._mapping.observation
+        assert observation is not None
+        kind = observation.kind[0].encode()
+        with self._connection.cursor().copy(command) as copy:
+            copy.write(_SIGNATURE)
+            for absent in (False, True):
+                chosen = rows[(rows["list"] < 0) == absent]
+                if len(chosen):
+                    copy.write(packed(chosen, self._source_id, kind, without_list=absent))
+            copy.write(_TRAILER)
+
+    def _channel(self, code: str) -> int:
+        if code not in self._channels:
+            row = self._connection.execute(LOAD.channel.encode(), (code,)).fetchone()
+            assert row is not None
+            self._channels[code] = int(row[0])
+        return self._channels[code]
+
+
+def packed(rows: Any, source_id: int, kind: bytes, *, without_list: bool) -> bytes:
+    """Write observations as rows of PostgreSQL's binary COPY (documentation of COPY, "Binary Format"), all at once."""
+    names = [name for name in _COLUMNS if not (without_list and name == "list_minor")]
+    layout: list[tuple[str, str]] = [("fields", ">i2")]
+    for name, kind_of in zip(_COLUMNS, _TYPES, strict=True):
+        layout.append((f"{name}_bytes", ">i4"))
+        if name in names:
+            layout.append((name, kind_of))
+    table = np.empty(len(rows), np.dtype(layout))
+    table["fields"] = len(_COLUMNS)
+    for name, kind_of in zip(_COLUMNS, _TYPES, strict=True):
+        table[f"{name}_bytes"] = np.dtype(kind_of).itemsize if name in names else -1
+    table["item_id"], table["mark"], table["price_minor"] = rows["item"], rows["mark"], rows["price"]
+    table["day"], table["channel_id"], table["units"] = rows["day"], rows["channel"], rows["units"]
+    table["source_id"], table["kind"], table["currency"] = source_id, kind, rows["currency"]
+    if not without_list:
+        table["list_minor"] = rows["list"]
+    return table.tobytes()
+
+
+def finish_month(connection: Connection, table: str, span: tuple[date, date], merge: Any) -> int:
+    """Index a new month and attach it; return how many rows a later row of the same load replaced.
+
+    The unique index is built once, in bulk, which is many times cheaper than keeping it up row by row. Where it finds
+    equal rows, events are numbered on and states told twice keep their last word; then it is built again.
+    """
+    superseded = 0
+    try:
+        with connection.transaction():
+            _build_index(connection, table)
+    except psycopg.errors.UniqueViolation:
+        connection.execute(merge.number_equal.replace("{table}", table).encode())
+        superseded = connection.execute(merge.drop_superseded.replace("{table}", table).encode()).rowcount
+        _build_index(connection, table)
+    attach = sql.SQL("ALTER TABLE observations ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})")
+    connection.execute(attach.format(sql.Identifier(table), *(sql.Literal(day.isoformat()) for day in span)))
+    connection.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table)))
+    return superseded
+
+
+def _build_index(connection: Connection, table: str) -> None:
+    build = sql.SQL("CREATE UNIQUE INDEX ON {} (item_id, day, channel_id, kind, source_id, mark)")
+    connection.execute(build.format(sql.Identifier(table)))
+
+
+def _last_days(shaped: Shaped) -> dict[int, int]:
+    rows = shaped.observations
+    if rows is None or not len(rows):
+        return {}
+    keys, places = np.unique(rows["item"], return_inverse=True)
+    last = np.full(len(keys), np.iinfo("i4").min, "i4")
+    np.maximum.at(last, places, rows["day"])
+    return dict(zip(keys.tolist(), last.tolist(), strict=True))
+
+
+def _day(number: int) -> date:
+    return EPOCH + timedelta(days=int(number))

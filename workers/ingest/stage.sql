@@ -1,0 +1,24 @@
+-- name: items
+-- Temporary: it goes with the transaction, so a killed load leaves no trace.
+CREATE TEMP TABLE stage_items (
+    seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, iid text, source_item_id text, name text, alt_names text[],
+    brand_slug text, brand_name text, brand_folded text, category_code text, category_path text[], product_type text,
+    identifiers jsonb, attributes jsonb, first_day date, last_day date, content_hash bigint
+) ON COMMIT DROP;
+
+-- name: impacts
+-- An item's own figures, beside it.
+CREATE TEMP TABLE stage_impacts (
+    id bigint, indicator text, per_unit numeric, basis text, method text, as_of date) ON COMMIT DROP;
+
+-- name: observations
+-- Only for months that have rows already; a new month is written straight into its partition.
+CREATE TEMP TABLE stage_observations (LIKE observations, seq bigint GENERATED ALWAYS AS IDENTITY) ON COMMIT DROP;
+
+-- name: brand_channels
+-- Which brands this load saw in which channels.
+CREATE TEMP TABLE stage_brand_channels (brand_slug text, channel text) ON COMMIT DROP;
+
+-- name: months
+-- The months that have a partition.
+SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'observations'::regclass;
