@@ -46,8 +46,11 @@ class CommonTerms:
         weight = sum(self._rarity(row) for row in rows)
         return self._best(found, count, weight), int(np.bitwise_count(found).sum())
 
-    def with_most(self, rows: Sequence[Row], kept: Sequence[Row], count: int) -> Ranked:
-        """Return the items that are in many of the rows, those in more of them first, and in all of the kept ones."""
+    def with_most(self, rows: Sequence[Row], kept: Sequence[Row], count: int) -> tuple[Ranked, int]:
+        """Return the items that are in some of the rows and in all of the kept ones, and how many are.
+
+        Those in more of the rows come first.
+        """
         times = np.sum([_bits(row) for row in rows], axis=0, dtype=np.uint8)
         if kept:
             times *= _bits(np.bitwise_and.reduce(kept))
@@ -58,7 +61,7 @@ class CommonTerms:
             best += self._best(row, count - len(best), weight * met / len(rows) + met)
             if len(best) >= count:
                 break
-        return best
+        return best, int(np.count_nonzero(times))
 
     def weigh(self, candidates: Ranked, rows: Sequence[Row], bonus: float) -> Ranked:
         """Add to each candidate what the common words count that it has; return them best first, equals by rank."""

@@ -35,6 +35,8 @@ class SearchIndex:
         self._iids = _map(folder / layout.IIDS)
         self._offsets = memoryview(_map(folder / layout.IID_OFFSETS)).cast("Q")
 
+        self._warm()
+
     def best(self, query: tantivy.Query, count: int) -> tuple[Ranked, int]:
         """Return score and rank of the best documents, best first and equal scores by IID, and how many there are."""
         result = self._searcher.search(query, count, count=True)
@@ -84,6 +86,12 @@ class SearchIndex:
     def ranks_beginning(self, prefix: str) -> range:
         """Return the ranks of all IIDs with a beginning."""
         return range(self.rank_of(prefix), self.rank_of(prefix + _AFTER_ANY_IID))
+
+    def _warm(self) -> None:
+        # What libraries build on first use (tables of edits: 10 ms) is not for the first caller to wait for.
+        self.words_near("beginning", 2, 1)
+        self.words_near("beginning", 1, 1, beginning=True)
+        self.best(tantivy.Query.term_query(self.schema, layout.WORDS, "begin", "freq"), 1)
 
 
 def _map(path: Path) -> Any:

@@ -61,8 +61,8 @@ def _rank(index: SearchIndex, search: Search, weights: Weights, reach: int) -> _
         return _Ranking(ranked[:reach], total, total <= min(len(ranked), reach), begun.exact, words)
     words = read_words(index, search.q, weights, generous=True)
     some = planner.with_some_words(words, reach)
-    ranked += _banded(some, 0, {rank for _, rank in ranked})
-    return _Ranking(ranked, len(ranked), len(some) < reach, len(some) < reach, words)
+    ranked += _banded(some.ranked, 0, {rank for _, rank in ranked})
+    return _Ranking(ranked, max(some.total, len(ranked)), len(some.ranked) < reach, some.exact, words)
 
 
 def _banded(found: Ranked, band: int, known: set[int]) -> Ranked:

@@ -62,24 +62,25 @@ class Planner:
         clauses += [(Occur.Should, self._described(word)) for word in rare]
         return Found(*self._index.best(Query.boolean_query(clauses), count), True)
 
-    def with_some_words(self, words: Sequence[Word], count: int) -> Ranked:
+    def with_some_words(self, words: Sequence[Word], count: int) -> Found:
         """Return the best items in which some words are met, also in descriptions; the more words the better."""
         known = sorted((word for word in words if word.readings), key=lambda word: word.documents)
         rows = {word: row for word in known if (row := _row(self._index, word)) is not None}
         rare = [word for word in known if word not in rows]
         kept = self._filter_rows()
         if not known:
-            return []
+            return Found([], 0, True)
         if rare or _lacks(kept):
             return self._with_rare_words(rare, list(rows.values()), count)
-        return self._index.common.with_most(list(rows.values()), _present(kept), count)
+        return Found(*self._index.common.with_most(list(rows.values()), _present(kept), count), True)
 
-    def _with_rare_words(self, rare: Sequence[Word], common: Sequence[Row], count: int) -> Ranked:
+    def _with_rare_words(self, rare: Sequence[Word], common: Sequence[Row], count: int) -> Found:
         some = [clause for word in rare[: _rarest(rare)] for clause in self._some(word)]
         clauses = [(Occur.Must, Query.boolean_query(some))] if some else []
         query = Query.boolean_query([*clauses, *self._filter_clauses()])
-        candidates, _ = self._index.best(query, max(count, CANDIDATES if some else WEIGHED_ITEMS_MAX))
-        return self._index.common.weigh(candidates, common, self._weights.word_met)[:count]
+        candidates, total = self._index.best(query, max(count, CANDIDATES if some else WEIGHED_ITEMS_MAX))
+        weighed = self._index.common.weigh(candidates, common, self._weights.word_met)
+        return Found(weighed[:count], total if some else len(weighed), exact=bool(some))
 
     def _filter_rows(self) -> list[Row | None]:
         return [self._index.common.row(field, [term]) for field, term in self._filters]
