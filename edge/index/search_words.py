@@ -9,6 +9,8 @@ from shared.search.text import PREFIX_CHARACTERS_MAX, asked_words, is_cjk, stems
 # More words than any item's name has; a bound, because each word costs.
 WORDS_MAX = 16
 NEAR_WORDS_MAX = 8
+# Of words equally near, the one that more items have is more likely meant, although BM25 prefers the rare.
+FREQUENT_FIRST = 0.5
 # Looking for near spellings costs a millisecond a word.
 MISTYPED_WORDS_MAX = 4
 ONE_EDIT_FROM_CHARACTERS = 4
@@ -104,8 +106,8 @@ def _near(index: SearchIndex, text: str, weight: float, *, unfinished: bool, gen
     readings: list[Reading] = []
     for edits in range(1, allowed + 1):
         if generous or not readings:
-            near = index.words_near(text, edits, NEAR_WORDS_MAX)
-            readings += [reading for word in near for reading in _known(index, word, weight**edits)]
+            near = enumerate(index.words_near(text, edits, NEAR_WORDS_MAX))
+            readings += [r for place, word in near for r in _known(index, word, weight**edits * FREQUENT_FIRST**place)]
     if unfinished and not readings:
         begun = index.words_near(text, 1, NEAR_WORDS_MAX, beginning=True)
         readings = [reading for word in begun for reading in _known(index, word, weight)]
