@@ -1,6 +1,7 @@
 """The one map of the edge: the way through the gates, and every route with its rule."""
 
 from ipaddress import ip_network
+from typing import Any
 
 from aiohttp import web
 
@@ -24,6 +25,7 @@ from edge.site.health import Health
 from edge.site.pages import Pages
 
 PREFIX = "/v1"
+DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
 REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 
@@ -48,7 +50,13 @@ def create_app(resources: Resources) -> web.Application:
     listed = routes(resources, document)
     register(app, listed)
     document.describe(app, listed)
+    app[DOCUMENT] = document
     return app
+
+
+def describe(app: web.Application) -> dict[str, Any]:
+    """Return the OpenAPI document of an application."""
+    return app[DOCUMENT].as_dict()
 
 
 def routes(resources: Resources, document: Document) -> tuple[Route, ...]:

@@ -2,7 +2,7 @@
 
 
 def quota_prefix(account: str) -> str:
-    """Beginning of the hash of an account's counters; the charge script adds the day, because the store has the clock."""
+    """Beginning of the hash of an account's counters; the charge script adds the day: the store has the clock."""
     return f"q:{{{account}}}:"
 
 

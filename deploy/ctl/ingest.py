@@ -119,7 +119,7 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the rows that a load could not use: file, line, reason and what they say. Without LOAD_ID: the last load's."""
+    """List the rows that a load could not use: file, line, reason, text. Without LOAD_ID: the last load's."""
     with connect(settings(data_dir).database_url, application="ingest") as connection:
         if load_id is None:
             row = connection.execute("SELECT load_id::text FROM rejects ORDER BY load_id DESC LIMIT 1").fetchone()
@@ -174,8 +174,8 @@ def _preview(mapping: Mapping, files: list[Path], as_json: bool, rows: int = 10)
     )
     shaped = Shaper(mapping, alt_names(mapping, files)).shape(next(iter(batches)), files[0])
     items = [
-        {"iid": i.iid, "name": i.name, "brand": i.brand_name, "category": i.category_code, "product_type": i.product_type,
-         "attributes": i.attributes}
+        {"iid": i.iid, "name": i.name, "brand": i.brand_name, "category": i.category_code,
+         "product_type": i.product_type, "attributes": i.attributes}
         for i in shaped.items[:rows]
     ]  # fmt: skip
     show(items, as_json=as_json, title="items")

@@ -178,7 +178,7 @@ class Stack:
 
     def _worker(self) -> Program:
         command = [sys.executable, "-m", "celery", "-A", "workers.app:app", "worker", "-Q", "maintenance",
-                   "-c", "1", "-n", "maintenance@%h", "--without-gossip", "--without-mingle", "-l", "WARNING"]  # fmt: skip
+                   "-c", "1", "-n", "maintenance@%h", "--without-gossip", "--without-mingle", "-l", "ERROR"]  # fmt: skip
         return Program(
             name="worker", command=command, log=self.places.log("worker"), environment=self.settings.environment(),
             stop_seconds=30.0,

@@ -189,9 +189,13 @@ def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
         if path.exists():
             try:
                 entries = json.loads(path.read_bytes())
-                return {str(k): str(v[spec.key]).strip() for k, v in entries.items() if v.get(spec.key)}
+                return {
+                    str(k): " ".join(str(v[key]).strip() for key in spec.keys if v.get(key)) for k, v in entries.items()
+                }
             except (ValueError, AttributeError, TypeError):
-                raise LoadRefused(f"{path.name}: must be a JSON object of objects with a member {spec.key!r}") from None
+                raise LoadRefused(
+                    f"{path.name}: must be a JSON object of objects with the members {', '.join(spec.keys)}"
+                ) from None
     raise LoadRefused(f"{mapping.path.name}: {spec.file} lies neither beside the data nor beside the mapping")
 
 

@@ -40,10 +40,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AltNames:
-    """A JSON file beside the data: other names by the source's id, and the key under which each name lies."""
+    """A JSON file beside the data: by the source's id an object, whose members under `keys` make the other name."""
 
     file: str
-    key: str
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +185,7 @@ class _Reader:
             category=tuple(self._field(spec, "[item] category") for spec in _listed(table.get("category"))),
             product_type=self._optional(table, "product_type"),
             first_seen_on=self._optional(table, "first_seen_on"),
-            alt_names=AltNames(file=names["file"], key=names.get("key", "name")) if names else None,
+            alt_names=AltNames(file=names["file"], keys=tuple(names.get("keys", ["name"]))) if names else None,
             identifiers=self._named(table, "identifiers"),
             attributes=self._named(table, "attributes"),
         )

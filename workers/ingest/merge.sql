@@ -91,7 +91,7 @@ written AS (
         list_minor = excluded.list_minor, units = excluded.units, currency = excluded.currency
     WHERE (observations.price_minor, observations.list_minor, observations.units, observations.currency)
         IS DISTINCT FROM (excluded.price_minor, excluded.list_minor, excluded.units, excluded.currency)
-    RETURNING item_id, (xmax = 0) AS inserted)
+    RETURNING item_id, old.item_id IS NULL AS inserted)
 SELECT * FROM written;
 
 -- name: placed_counts

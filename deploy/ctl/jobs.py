@@ -1,0 +1,68 @@
+"""`itemindex jobs`: what the workers do and did."""
+
+from pathlib import Path
+
+import click
+
+from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from shared.db.connect import connect
+from shared.errors import ItemIndexError
+from shared.jobs.contract import SQL
+
+_LISTED = ("id", "kind", "state", "attempt", "fraction", "stage", "data_version", "created_at", "finished_at")
+_SHOWN = ("id", "kind", "queue", "state", "attempt", "attempts_max", "fraction", "stage", "rows_done", "rows_total",
+          "data_version", "result", "error", "created_at", "started_at", "finished_at")  # fmt: skip
+
+
+@click.group()
+def jobs() -> None:
+    """Jobs: list, show, cancel, retry."""
+
+
+@jobs.command("list", epilog="Example: itemindex jobs list --state failed")
+@click.option("--state", help="Only jobs in this state.")
+@click.option("--limit", default=20, show_default=True)
+@data_dir_option
+@json_option
+def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
+    """List jobs, the newest first."""
+    with connect(settings(data_dir).database_url, application="jobs") as connection:
+        rows = connection.execute(SQL.list.encode(), (state, limit)).fetchall()
+    show((dict(zip(_LISTED, row, strict=True)) for row in rows), as_json=as_json, title="jobs")
+
+
+@jobs.command("show", epilog="Example: itemindex jobs show 01a1… --json")
+@click.argument("job_id", type=click.UUID)
+@data_dir_option
+@json_option
+def show_(job_id: str, data_dir: Path, as_json: bool) -> None:
+    """Show one job."""
+    with connect(settings(data_dir).database_url, application="jobs") as connection:
+        row = connection.execute(SQL.show.encode(), (job_id,)).fetchone()
+    if row is None:
+        raise ItemIndexError("there is no such job; see `itemindex jobs list`")
+    members = dict(zip(_SHOWN, row, strict=True))
+    show([members] if as_json else ({"what": k, "value": v} for k, v in members.items()), as_json=as_json)
+
+
+@jobs.command(epilog="Example: itemindex jobs cancel 01a1…")
+@click.argument("job_id", type=click.UUID)
+@data_dir_option
+def cancel(job_id: str, data_dir: Path) -> None:
+    """Cancel a job that has not ended."""
+    _change(SQL.cancel, job_id, data_dir, "there is no job of this id that is queued or running")
+
+
+@jobs.command(epilog="Example: itemindex jobs retry 01a1…")
+@click.argument("job_id", type=click.UUID)
+@data_dir_option
+def retry(job_id: str, data_dir: Path) -> None:
+    """Queue a failed or cancelled job again."""
+    _change(SQL.retry, job_id, data_dir, "there is no failed or cancelled job of this id, or an equal one is under way")
+
+
+def _change(query: str, job_id: str, data_dir: Path, otherwise: str) -> None:
+    with connect(settings(data_dir).database_url, application="jobs") as connection:
+        if connection.execute(query.encode(), (job_id,)).fetchone() is None:
+            raise ItemIndexError(otherwise)
+    console.print("done")

@@ -1,0 +1,63 @@
+"""`itemindex tokens`: public tokens."""
+
+from pathlib import Path
+
+import click
+
+from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from edge.auth.tokens import FREE_PREFIX, keyed_hash, mint, split
+from shared.db.connect import connect
+from shared.errors import ItemIndexError
+
+
+@click.group()
+def tokens() -> None:
+    """Public tokens: the anonymous one for everyone, and those of free sign-ups."""
+
+
+@tokens.command(epilog='Example: curl -H "X-Service-Public-Token: $(itemindex tokens anonymous)" …')
+@data_dir_option
+def anonymous(data_dir: Path) -> None:
+    """Print the anonymous token. It is a constant and no secret."""
+    click.echo(settings(data_dir).anonymous_token)
+
+
+@tokens.command(epilog="Example: itemindex tokens issue --label 'Ada, trial'")
+@click.option("--label", help="Whom it is for; shown by `itemindex tokens list`.")
+@data_dir_option
+def issue(label: str | None, data_dir: Path) -> None:
+    """Issue a token of the free plan and print it, once: only a keyed hash of it is kept."""
+    chosen = settings(data_dir)
+    chosen.require("token_pepper")
+    token = mint(FREE_PREFIX)
+    form = split(token)
+    assert form is not None
+    with connect(chosen.database_url, application="tokens") as connection:
+        values = (form.credential_id, keyed_hash(token, chosen.token_pepper), label)
+        connection.execute("INSERT INTO public_tokens (token_id, secret_hash, label) VALUES ($1, $2, $3)", values)
+    click.echo(token)
+
+
+@tokens.command("list", epilog="Example: itemindex tokens list --json")
+@data_dir_option
+@json_option
+def list_(data_dir: Path, as_json: bool) -> None:
+    """List the tokens of free sign-ups, without their secrets."""
+    with connect(settings(data_dir).database_url, application="tokens") as connection:
+        rows = connection.execute(
+            "SELECT token_id, label, created_at::text, revoked_at::text FROM public_tokens ORDER BY created_at"
+        ).fetchall()
+    names = ("id", "label", "created_at", "revoked_at")
+    show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="public tokens")
+
+
+@tokens.command(epilog="Example: itemindex tokens revoke 7Hq0ZpXw2a")
+@click.argument("token_id")
+@data_dir_option
+def revoke(token_id: str, data_dir: Path) -> None:
+    """Revoke a token; every edge refuses it within a second."""
+    with connect(settings(data_dir).database_url, application="tokens") as connection:
+        query = "UPDATE public_tokens SET revoked_at = now() WHERE token_id = $1 AND revoked_at IS NULL RETURNING 1"
+        if connection.execute(query, (token_id,)).fetchone() is None:
+            raise ItemIndexError("there is no valid token of this id; see `itemindex tokens list`")
+    console.print("revoked")
