@@ -1,11 +1,13 @@
 """`itemindex up | status | down | logs`: the embedded stack from the command line."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from shared.errors import ItemIndexError
 
 _DETACHED_SECONDS = 300.0
 _DOWN_SECONDS = 90.0
+_READY_SECONDS = 30.0
 
 
 @click.command(epilog="Example: itemindex up --port 8081 --data-dir ~/item-index")
@@ -61,6 +64,8 @@ def _run(stack: Stack, demo: bool) -> None:
             load_demo(stack.settings, console)
         with console.status("starting the service …") as status:
             stack.start_service(lambda what: status.update(f"starting {what} …"))
+            status.update("waiting for the search index …")
+            _wait_until_ready(stack)
         stack.tell()
         _greet(stack)
         stack.watch(lambda: bool(stop))
@@ -72,6 +77,20 @@ def _run(stack: Stack, demo: bool) -> None:
         console.print("stopping …")
         stack.stop()
         console.print("stopped")
+
+
+def _wait_until_ready(stack: Stack) -> None:
+    """Wait until searches work too; on an empty index, or a slow machine, go on without."""
+    ends = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < ends:
+        with (
+            contextlib.suppress(OSError, ValueError),
+            urllib.request.urlopen(f"{stack.origin}/v1/ready", timeout=5) as answer,
+        ):
+            document = json.load(answer)
+            if document["status"] == "ready" or document["data_version"] == 0:
+                return
+        time.sleep(0.1)
 
 
 def _interrupt(stop: list[int], number: int) -> None:

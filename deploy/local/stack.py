@@ -42,6 +42,11 @@ class Stack:
     settings: Settings = field(default_factory=Settings)
     metrics_port: int = 0
 
+    @property
+    def origin(self) -> str:
+        """Where nginx listens."""
+        return f"http://127.0.0.1:{self.port}"
+
     def start_servers(self, told: Step) -> None:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
         secrets = self.places.secrets()
@@ -178,7 +183,8 @@ class Stack:
 
     def _worker(self) -> Program:
         command = [sys.executable, "-m", "celery", "-A", "workers.app:app", "worker", "-Q", "maintenance",
-                   "-c", "1", "-n", "maintenance@%h", "--without-gossip", "--without-mingle", "-l", "ERROR"]  # fmt: skip
+                   "-c", "1", "-n", "maintenance@%h", "--without-gossip", "--without-mingle",
+                   "-l", "ERROR"]  # fmt: skip
         return Program(
             name="worker", command=command, log=self.places.log("worker"), environment=self.settings.environment(),
             stop_seconds=30.0,

@@ -13,7 +13,7 @@ _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _FIELD_KEYS = {
     "column", "constant", "file_name", "trim", "strip", "thousands", "decimal", "format", "case", "null", "replace",
-    "crosswalk", "split", "match", "multiply",
+    "crosswalk", "split", "match", "multiply", "unit",
 }  # fmt: skip
 
 
@@ -36,6 +36,7 @@ class Field:
     split: str = ""
     match: str = ""
     multiply: str = ""
+    unit: Literal["", "kg"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

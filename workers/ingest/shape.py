@@ -22,7 +22,9 @@ from workers.ingest.readers import RAW_CHARACTERS_MAX, Batch, Reject
 NAME_CHARACTERS_MAX = 1_000
 _FIRST_DAY, _LAST_DAY = -3_652, 36_524  # 1990-01-01 to 2099-12-31
 _NOT_SLUG = re.compile(r"[^\w]+")
-_KINDS = {"listing": b"l", "sale": b"s"}
+_WEIGHT = re.compile(
+    r"(?<![0-9.xX*])(?P<number>[0-9]{1,6}(?:\.[0-9]{1,4})?) ?(?P<unit>kg|g)\Z", re.IGNORECASE | re.ASCII
+)
 
 
 class ItemRow(NamedTuple):
@@ -200,7 +202,10 @@ class Shaper:
         small = Batch({n: pc.take(c, pa.array(firsts)) for n, c in batch.columns.items()}, list(firsts))
 
         def listed(spec: Field | None) -> list[Any]:
-            return [None] * len(ids) if spec is None else clean.texts(spec, small, path).to_pylist()
+            if spec is None:
+                return [None] * len(ids)
+            values = clean.texts(spec, small, path).to_pylist()
+            return [kilograms(value) for value in values] if spec.unit == "kg" else values
 
         item = self._item
         brands, types = listed(item.brand), listed(item.product_type)
@@ -253,6 +258,15 @@ class _Faults:
 def slug(text: str) -> str:
     """Return a text as part of an address: folded, words joined by hyphens; scripts without case keep their letters."""
     return _NOT_SLUG.sub("-", fold(text)).strip("-_") or "other"
+
+
+def kilograms(text: str | None) -> str | None:
+    """Return the weight that ends a text (`… 210g`, `… 1.5 KG`) in kilograms; None where there is none."""
+    found = _WEIGHT.search(text or "")
+    if found is None:
+        return None
+    weight = Decimal(found["number"]) / (1000 if found["unit"].lower() == "g" else 1)
+    return f"{weight.normalize():f}" if weight else None
 
 
 def _path(levels: list[tuple[str | None, str]]) -> list[str]:
