@@ -58,8 +58,8 @@ class Planner:
             return Found(ranked, total, all(_row_of(self._index, r) is not None for w in words for r in w.readings))
         clauses = [(Occur.Must, self._met(word)) for word in words] + self._filter_clauses()
         # A common word's descriptions would all be read, for a share of the score that is lost among so many.
-        rare = [word for word, row in zip(words, rows, strict=True) if row is None]
-        clauses += [(Occur.Should, self._described(word)) for word in rare]
+        rare = [self._described(word) for word, row in zip(words, rows, strict=True) if row is None]
+        clauses += [(Occur.Should, described) for described in rare if described is not None]
         return Found(*self._index.best(Query.boolean_query(clauses), count), True)
 
     def with_some_words(self, words: Sequence[Word], count: int) -> Found:
@@ -90,17 +90,17 @@ class Planner:
         return [(Occur.Must, Query.const_score_query(term, 0.0)) for term in terms]
 
     def _some(self, word: Word) -> list[Clause]:
-        met, described = self._met(word), self._described(word)
-        anywhere = Query.boolean_query([(Occur.Should, met), (Occur.Should, described)])
-        bonus = Query.const_score_query(anywhere, self._weights.word_met)
-        return [(Occur.Should, met), (Occur.Should, described), (Occur.Should, bonus)]
+        described = self._described(word)
+        places = [self._met(word)] if described is None else [self._met(word), described]
+        bonus = Query.const_score_query(_any(places), self._weights.word_met)
+        return [(Occur.Should, query) for query in (*places, bonus)]
 
     def _met(self, word: Word) -> Query:
         return _any([self._reading(reading, reading.field) for reading in word.readings])
 
-    def _described(self, word: Word) -> Query:
-        described = _any([self._reading(reading, layout.DESCRIPTION) for reading in word.whole().readings])
-        return Query.boost_query(described, self._weights.description)
+    def _described(self, word: Word) -> Query | None:
+        described = [self._reading(reading, layout.DESCRIPTION) for reading in word.readings if reading.described]
+        return Query.boost_query(_any(described), self._weights.description) if described else None
 
     def _reading(self, reading: Reading, field: str) -> Query:
         terms = [Query.term_query(self._index.schema, field, term, "freq") for term in reading.terms]

@@ -35,12 +35,16 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Terms that together stand for a word, the field where they are looked for, and what they count of the word."""
+    """Terms that together stand for a word, the field where they are looked for, and what they count of the word.
+
+    `described` tells whether descriptions have them too, and not so many that reading them all would take long.
+    """
 
     terms: tuple[str, ...]
     field: str
     weight: float
     documents: int
+    described: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ def _split(index: SearchIndex, text: str) -> list[Reading]:
         terms = tuple(stems([text[:cut], text[cut:]]))
         documents = min(index.frequency(layout.WORDS, term) for term in terms)
         if documents > (best.documents if best else 0):
-            best = Reading(terms, layout.WORDS, 1.0, documents)
+            best = Reading(terms, layout.WORDS, 1.0, documents, _described(index, terms))
     return [best] if best else []
 
 
@@ -117,7 +121,13 @@ def _near(index: SearchIndex, text: str, weight: float, *, unfinished: bool, gen
 def _known(index: SearchIndex, text: str, weight: float) -> list[Reading]:
     term = stems([text])[0]
     documents = index.frequency(layout.WORDS, term)
-    return [Reading((term,), layout.WORDS, weight, documents)] if documents else []
+    described = _described(index, (term,))
+    return [Reading((term,), layout.WORDS, weight, documents, described)] if documents or described else []
+
+
+def _described(index: SearchIndex, terms: tuple[str, ...]) -> bool:
+    most = layout.common_from(index.items)
+    return all(0 < index.frequency(layout.DESCRIPTION, term) <= most for term in terms)
 
 
 def _beginning(index: SearchIndex, text: str, weight: float) -> list[Reading]:
