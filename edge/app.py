@@ -46,6 +46,7 @@ def create_app(resources: Resources) -> web.Application:
         ],
         client_max_size=REQUEST_BODY_BYTES_MAX,
     )
+    app.on_response_prepare.append(_tell_no_server)
     document = Document(settings)
     listed = routes(resources, document)
     register(app, listed)
@@ -84,6 +85,10 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/search", search.show, _free("search")),
         Route("GET", f"{PREFIX}/index/brands", brands.list, _free("brands")),
     )
+
+
+async def _tell_no_server(request: web.Request, response: web.StreamResponse) -> None:
+    response.headers.pop("Server", None)  # aiohttp would tell its version and Python's
 
 
 def _free(name: str) -> Rule:

@@ -2,16 +2,17 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
 from shared.errors import ConfigurationError
 
 
-def _setting(sentence: str, default: Any = MISSING, *, secret: bool = False) -> Any:
+def _setting(sentence: str, default: Any, *, secret: bool = False) -> Any:
     metadata = {"sentence": sentence, "secret": secret}
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+    # Without repr: settings end up in traces, and secrets must not.
+    return field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,7 +122,8 @@ class Document:
         described.spec.components.schema("Problem", _PROBLEM)
         for name, scheme in _SCHEMES.values():
             described.spec.components.security_scheme(name, scheme)
-        described._register(app)
+        for route in app.router.routes():  # the package's own loop also stores the result under a deprecated string key
+            described._register_route(route, route.method.lower(), route.handler)
         self._made = described.spec.to_dict()
 
     def as_dict(self) -> dict[str, Any]:

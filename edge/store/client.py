@@ -150,8 +150,9 @@ class StoreClient:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
-        if self._line is not None:
-            self._line.abort()
+        line, self._line = self._line, None
+        if line is not None:
+            line.abort()
             await asyncio.sleep(0)
 
     def send(self, packed: bytes, done: Done) -> None:

@@ -1,0 +1,128 @@
+"""The fast lane answers as the ordinary way does, byte for byte, and knows when it is not its turn."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from edge.lane import LaneHandler
+from shared.config import Settings
+from shared.ids import mint
+from tests.support.accounts import api_key, free_token
+from tests.support.client import Edge
+from tests.support.shop import open_shop
+
+SOY = mint("shop", "1").iid
+REQUEST_ID = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def shop(settings: Settings, tmp_path: Path) -> None:
+    open_shop(settings, tmp_path)
+
+
+def _head(
+    edge: Edge, charge: int, *, address: str, credential: str | None = None, extra: str = "", target: str = ""
+) -> bytes:
+    credential = credential or f"X-Service-Public-Token: {edge.settings.anonymous_token}"
+    return (
+        f"GET {target or f'/v1/index/lookup/{SOY}'} HTTP/1.1\r\nHost: testserver\r\nX-Real-IP: {address}\r\n"
+        f"X-Request-Id: {REQUEST_ID}\r\nX-Charge-Id: {charge:032x}\r\n{credential}\r\n{extra}\r\n"
+    ).encode()
+
+
+async def _exchange(edge: Edge, *requests: bytes) -> list[bytes]:
+    reader, writer = await asyncio.open_unix_connection(edge.path)
+    answers = []
+    for request in requests:
+        writer.write(request)
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+        length = int(re.search(rb"Content-Length: (\d+)", head)[1])  # type: ignore[index]
+        answers.append(head + await reader.readexactly(length))
+    writer.close()
+    return answers
+
+
+def _alike(answer: bytes) -> bytes:
+    """Leave out what differs between two moments: the date, the seconds until midnight, and what is left."""
+    answer = re.sub(rb"Date: [^\r]+", b"Date: -", answer)
+    answer = re.sub(rb"(-burst\";r=)\d+", rb"\1-", answer)
+    answer = re.sub(rb"(;t=|Retry-After: |\"retry_after\":)\d+", rb"\1-", answer)
+    return re.sub(rb"Content-Length: \d+", b"Content-Length: -", answer)
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request, whether the lane took it."""
+    seen: list[bool] = []
+    original = LaneHandler._answered
+
+    def watched(self: LaneHandler, data: bytes) -> bool:
+        seen.append(original(self, data))
+        return seen[-1]
+
+    monkeypatch.setattr(LaneHandler, "_answered", watched)
+    return seen
+
+
+@pytest.mark.parametrize("caller", ["anonymous", "free", "key"])
+async def test_both_ways_give_the_same_bytes(edge: Edge, settings: Settings, taken: list[bool], caller: str) -> None:
+    credential = {
+        "anonymous": None,
+        "free": f"X-Service-Public-Token: {free_token(settings)}",
+        "key": f"Authorization: ApiKey {api_key(settings)}",
+    }[caller]
+    await _exchange(edge, _head(edge, 1, address="192.0.2.9", credential=credential))  # warms what the lane needs
+    taken.clear()
+    lane, slow = [], []
+    for n in range(5):  # the anonymous caller is refused from the fourth on
+        lane += await _exchange(edge, _head(edge, 100 + n, address="192.0.2.10", credential=credential))
+        # Another order of header lines means the same and is not nginx's form: the ordinary way answers it.
+        other = "Accept: application/json\r\n"
+        slow += await _exchange(edge, _head(edge, 200 + n, address="192.0.2.11", credential=credential, extra=other))
+    assert taken == [True, False] * 5
+    if caller == "key":  # one organization, one counter: each call sees the one before
+        lane, slow = ([re.sub(rb"r=\d+", b"r=-", answer) for answer in answers] for answers in (lane, slow))
+    assert [_alike(a) for a in lane] == [_alike(a).replace(b"192.0.2.11", b"192.0.2.10") for a in slow]
+
+
+@pytest.mark.parametrize(
+    ("target", "extra"),
+    [(f"/v1/index/lookup/{SOY.lower()}", ""), (f"/v1/index/lookup/{SOY}?x=1", ""), ("/v1/index/lookup/IID-NOBODY", ""),
+     (f"/v1/index/lookup/{SOY}", "If-None-Match: *\r\n"), ("/v1/health", "")],
+)  # fmt: skip
+async def test_what_is_unusual_goes_the_ordinary_way(edge: Edge, taken: list[bool], target: str, extra: str) -> None:
+    await _exchange(edge, _head(edge, 1, address="192.0.2.9"))
+    taken.clear()
+    reader, writer = await asyncio.open_unix_connection(edge.path)
+    writer.write(_head(edge, 2, address="192.0.2.12", target=target, extra=extra))
+    assert (await asyncio.wait_for(reader.readline(), 5)).startswith(b"HTTP/1.1 ")
+    writer.close()
+    assert taken == [False]
+
+
+async def test_a_second_request_before_the_first_answer_waits_its_turn(edge: Edge) -> None:
+    await _exchange(edge, _head(edge, 1, address="192.0.2.9"))
+    reader, writer = await asyncio.open_unix_connection(edge.path)
+    writer.write(_head(edge, 2, address="192.0.2.13"))
+    await asyncio.sleep(0)
+    writer.write(_head(edge, 3, address="192.0.2.13"))
+    writer.write(_head(edge, 4, address="192.0.2.13", target="/v1/health"))
+    for expected in (b"lookup", b"lookup", b"status"):
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+        body = await reader.readexactly(int(re.search(rb"Content-Length: (\d+)", head)[1]))  # type: ignore[index]
+        assert expected in body
+    writer.close()
+
+
+async def test_the_lane_counts_lines_and_metrics_like_the_ordinary_way(edge: Edge, taken: list[bool]) -> None:
+    await _exchange(edge, *[_head(edge, n, address="192.0.2.14") for n in range(1, 5)])
+    edge.resources.lines.flush()
+    lines = Path(edge.settings.access_log).read_text().splitlines()
+    assert taken == [False, True, True, True]
+    assert [re.sub(r'"(ts|us)":("[^"]+"|\d+)', r'"\1":-', line) for line in lines[:2]] == [
+        re.sub(r'"(ts|us)":("[^"]+"|\d+)', r'"\1":-', lines[0])
+    ] * 2
+    assert '"status":429' in lines[3]
+    assert '"problem":"rate-limited"' in lines[3]

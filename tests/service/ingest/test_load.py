@@ -1,0 +1,235 @@
+"""A load changes everything it should, or nothing at all."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.errors import LoadRefused
+from shared.ids import mint
+from tests.support.shop import HEADER, MAPPING, ROWS, load_rows, mapping
+from workers.ingest.load import load
+
+SALES = MAPPING.replace(
+    'currency = { constant = "HKD" }', 'currency = { constant = "HKD" }\nkind = "sale"\nidentity = "event"'
+)
+
+
+def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    with connect(settings.database_url, application="tests") as connection:
+        return connection.execute(query.encode(), values or None).fetchall()
+
+
+def state(settings: Settings) -> list[Any]:
+    """All that a load may change, in a comparable form."""
+    tables = {
+        "items": "iid, name, alt_names, status, product_type, identifiers::text, attributes::text, version, first_seen_on",
+        "observations": "item_id, mark, price_minor, list_minor, day, units, kind, currency",
+        "brands": "slug, name, item_count, top_categories, channels, first_seen_on",
+        "categories": "code, path",
+        "data_versions": "version",
+    }
+    return [sorted(ask(settings, f"SELECT {columns} FROM {table}"), key=repr) for table, columns in tables.items()]
+
+
+def test_what_the_file_says_is_in_the_index(settings: Settings, tmp_path: Path) -> None:
+    summary = load_rows(settings, tmp_path)
+    assert (summary.state, summary.data_version) == ("committed", 1)
+    assert summary.counts["items_new"] == 3
+    assert summary.counts["observations_new"] == 5
+    key = mint("shop", "1").key
+    rows = ask(
+        settings,
+        "SELECT day::text, price_minor, list_minor, currency FROM observations WHERE item_id = $1 ORDER BY 1, 2",
+        key,
+    )
+    assert rows == [
+        ("2026-07-01", 1090, 1200, "HKD"),
+        ("2026-07-02", 900, None, "HKD"),
+        ("2026-07-02", 1150, 1200, "HKD"),
+    ]
+    assert ask(settings, "SELECT slug, item_count, channels FROM brands ORDER BY slug") == [
+        ("maison", 1, ["NORTH"]), ("vita", 2, ["NORTH", "SOUTH"]),
+    ]  # fmt: skip
+    assert ask(settings, "SELECT kind, state, data_version FROM jobs") == [("search-index", "queued", 1)]
+
+
+def test_the_same_file_twice_changes_nothing(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    before = state(settings)
+    assert load_rows(settings, tmp_path).state == "unchanged"
+    assert load_rows(settings, tmp_path, ROWS + "\n", name="other.csv").state == "unchanged"
+    assert state(settings) == before
+
+
+def test_an_overlapping_file_replaces_only_what_differs(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    rows = ROWS.replace("10.90", "10.50").replace("2026-07-01,SOUTH,8.5", "2026-08-01,SOUTH,8.5")
+    summary = load_rows(settings, tmp_path, rows, name="next.csv")
+    assert summary.counts["observations_replaced"] == 1
+    assert summary.counts["observations_new"] == 1
+    assert summary.counts["observations_same"] == 3
+    versions = dict(ask(settings, "SELECT name, version FROM items"))
+    assert versions == {"Soy milk 1L": 2, "Crème brûlée": 1, "豆奶 Soy drink": 2}
+
+
+def test_equal_sales_each_count_and_come_back_the_same(settings: Settings, tmp_path: Path) -> None:
+    sale = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
+    load_rows(settings, tmp_path, sale * 3, text=SALES)
+    assert ask(settings, "SELECT count(*), count(DISTINCT mark) FROM observations") == [(3, 3)]
+    summary = load_rows(settings, tmp_path, sale * 4, text=SALES, name="more.csv")
+    assert (summary.counts["observations_new"], summary.counts["observations_same"]) == (1, 3)
+
+
+def test_equal_sales_of_different_batches_each_count(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 500)
+    sale = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
+    load_rows(settings, tmp_path, sale * 40, text=SALES)
+    assert ask(settings, "SELECT count(*), count(DISTINCT mark) FROM observations") == [(40, 40)]
+
+
+def test_a_state_told_twice_keeps_its_last_word(settings: Settings, tmp_path: Path) -> None:
+    rows = ROWS + "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-01,NORTH,26,\n"
+    summary = load_rows(settings, tmp_path, rows)
+    assert summary.counts["observations_new"] == 5
+    assert ask(settings, "SELECT price_minor FROM observations WHERE item_id = $1", mint("shop", "2").key) == [(2600,)]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (",No id,B,G,K,1,2026-07-01,N,1,", "no item id"), ("9,,B,G,K,1,2026-07-01,N,1,", "no name"),
+        ("9,X,B,G,K,1,2026-02-30,N,1,", "no day"), ("9,X,B,G,K,1,01.07.2026,N,1,", "no day"),
+        ("9,X,B,G,K,1,1850-07-01,N,1,", "before 1990"), ("9,X,B,G,K,1,2026-07-01,,1,", "no channel"),
+        ("9,X,B,G,K,1,2026-07-01,N,-1,", "no price"), ("9,X,B,G,K,1,2026-07-01,N,NaN,", "no price"),
+        ("9,X,B,G,K,1,2026-07-01,N,inf,", "no price"), ("9,X,B,G,K,1,2026-07-01,N,1.005,", "no price"),
+        ("9,X,B,G,K,1,2026-07-01,N,1e5,", "no price"), ("9,X,B,G,K,1,2026-07-01,N,99999999999999,", "no price"),
+        ("9,X,B,G,K,1,2026-07-01,N", "has 8 columns instead of 10"), ("9," + "X" * 1001 + ",B,G,K,1,2026-07-01,N,1,", "1,000"),
+        ("9,a\0b,B,G,K,1,2026-07-01,N,1,", "NUL"),
+    ],
+)  # fmt: skip
+def test_a_row_that_cannot_be_used_is_kept_with_its_line_and_reason(
+    settings: Settings, tmp_path: Path, row: str, reason: str
+) -> None:
+    summary = load_rows(settings, tmp_path, ROWS + row + "\n" + ROWS.splitlines()[0] + "\n")
+    assert summary.counts["rejected"] == 1
+    assert summary.counts["items_new"] == 3
+    [(file, line, told)] = ask(settings, "SELECT file, line, reason FROM rejects")
+    assert (file, line) == ("shop.csv", 7)
+    assert reason in told
+
+
+def test_bad_utf8_spoils_only_its_row(settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "bytes.csv"
+    path.write_bytes((HEADER + ROWS).encode() + b"9,\xff\xfe,B,G,K,1,2026-07-01,N,1,\n")
+    summary = load(settings, mapping(tmp_path), [path])
+    assert summary.counts["observations_new"] == 5
+    assert ask(settings, "SELECT line, reason FROM rejects") == [(7, "is not valid UTF-8")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("empty.csv", b"", "empty"), ("cut.csv.gz", gzip.compress((HEADER + ROWS * 50).encode())[:-40], "broken"),
+        ("other.csv", b"a,b\n1,2\n", "sku"), ("noise.csv.gz", b"\x1f\x8b" + os.urandom(200), "broken"),
+        ("noise.parquet", b"PAR1" + os.urandom(100), "broken"),
+    ],
+)  # fmt: skip
+def test_a_broken_file_changes_nothing_and_says_why(
+    settings: Settings, tmp_path: Path, name: str, content: bytes, word: str
+) -> None:
+    load_rows(settings, tmp_path)
+    before = state(settings)
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(LoadRefused, match=word):
+        load(settings, mapping(tmp_path), [path])
+    assert state(settings) == before
+    assert ask(settings, "SELECT state FROM loads ORDER BY started_at DESC LIMIT 1") == [("failed",)]
+
+
+@pytest.mark.parametrize("form", ["csv.gz", "csv.zst", "ndjson", "ndjson.gz", "parquet", "bom.csv", "crlf.csv"])
+def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: Path, form: str) -> None:
+    text, path = HEADER + ROWS, tmp_path / f"shop.{form}"
+    table = pyarrow.csv.read_csv(pa.BufferReader(text.encode()), convert_options=pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(HEADER.strip().split(","), pa.string())))  # fmt: skip
+    if form == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    elif form.startswith("ndjson"):
+        raw = "\n".join(json.dumps(row) for row in table.to_pylist()).encode()
+        path.write_bytes(gzip.compress(raw) if form.endswith("gz") else raw)
+    elif form == "csv.zst":
+        path.write_bytes(pa.compress(text.encode(), "zstd", asbytes=True))
+    else:
+        raw = {"csv.gz": gzip.compress(text.encode()), "bom.csv": b"\xef\xbb\xbf" + text.encode(),
+               "crlf.csv": text.replace("\n", "\r\n").encode()}[form]  # fmt: skip
+        path.write_bytes(raw)
+    summary = load(settings, mapping(tmp_path), [path])
+    assert (summary.counts["items_new"], summary.counts["observations_new"]) == (3, 5)
+    assert ask(settings, "SELECT sum(price_minor) FROM observations") == [(6490,)]
+
+
+def test_a_killed_load_leaves_nothing_and_the_next_one_says_so(settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "big.csv"
+    path.write_text(HEADER + "".join(
+        f"{n},Item {n},Vita,Drinks,Soy milk,1.0,2026-07-{n % 28 + 1:02d},NORTH,10.90,12\n" for n in range(200_000)))  # fmt: skip
+    mapping(tmp_path)
+    code = (
+        "import sys; from pathlib import Path; from shared.config import Settings; from workers.ingest.load import load; "
+        "from workers.ingest.mapping import read; load(Settings.from_environment(), read(Path(sys.argv[1])), [Path(sys.argv[2])])"
+    )
+    environment = {**os.environ, **settings.environment()}
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "shop.toml"), str(path)], env=environment)
+    busy = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'itemindex-load' AND query LIKE 'COPY%'"
+    while process.poll() is None and not ask(settings, busy):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert state(settings) == [[], [], [], [], []]
+    load_rows(settings, tmp_path)
+    assert [row[0] for row in ask(settings, "SELECT state FROM loads ORDER BY started_at")] == ["failed", "committed"]
+    assert ask(settings, "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'observations_2%'") == [(1,)]
+
+
+def test_what_is_derived_equals_a_rebuild_from_nothing(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    load_rows(settings, tmp_path, ROWS.replace("Maison", "Vita").replace("2026-07", "2026-06"), name="b.csv")
+    load_rows(settings, tmp_path, "4,Tea,Leaf,Drinks,Tea,,2026-07-09,EAST,3,\n", name="c.csv")
+    derived = ask(
+        settings, "SELECT slug, item_count, channels, first_seen_on FROM brands WHERE item_count > 0 ORDER BY slug"
+    )
+    rebuilt = ask(settings, """
+        SELECT b.slug, count(DISTINCT i.id), array_agg(DISTINCT c.code ORDER BY c.code), min(o.day)
+        FROM brands b JOIN items i ON i.brand_id = b.id JOIN observations o ON o.item_id = i.id
+        JOIN channels c ON c.id = o.channel_id GROUP BY b.slug ORDER BY b.slug""")  # fmt: skip
+    assert derived == rebuilt
+
+
+def test_factors_are_averaged_by_category_and_touch_its_items(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    text = (
+        'source = "lab"\ntitle = "L"\nlicense = "CC0-1.0"\n[factors]\nmethod = "mean"\n[factors.code]\ncolumn = "group"\n'
+        '[factors.code.crosswalk]\n"Dranken" = "drinks"\n[factors.indicators]\nco2e_kg = "gwp"\n'
+        'water_l = { column = "m3", multiply = 1000 }\n'
+    )
+    path = tmp_path / "factors.csv"
+    path.write_text("group,gwp,m3\nDranken,1,0.5\nDranken,2,\nZuivel,9,9\n")
+    summary = load(settings, mapping(tmp_path, text), [path])
+    assert summary.counts["items_touched"] == 2
+    assert summary.rejects == {"belongs to no category of the crosswalk": 1}
+    rows = ask(settings, "SELECT code, indicator, per_kg::float, samples FROM impact_factors ORDER BY indicator")
+    assert rows == [("drinks", "co2e_kg", 1.5, 2), ("drinks", "water_l", 500.0, 1)]

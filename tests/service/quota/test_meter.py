@@ -1,0 +1,175 @@
+"""The meter is exact: never one more than the limit, whoever asks at once, and nothing burned by a refusal."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import hiredis
+import pytest
+
+from edge.quota import meter as meters
+from edge.quota.local import LocalAllowance
+from edge.quota.meter import Meter
+from edge.quota.policy import Decision
+from edge.store.client import StoreClient
+from shared import redis_keys
+from shared.config import Settings
+from shared.log import Log
+from shared.plans import Plan
+
+ANONYMOUS = Plan(name="anonymous", title="", rank=0, counted_by="ip", daily_units=3, burst_units=1000,
+                 jobs_running=0, jobs_queued=0, batch_iids_max=0)  # fmt: skip
+PROCESSES, CALLERS, ROUNDS = 3, 40, 12
+
+
+class Naive(Meter):
+    """The twin without the guard: reads the counter, then writes it."""
+
+    async def charge(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
+        key = redis_keys.quota(account, 0)
+        used = int(await self._store.command("GET", key) or 0)
+        if used + units > plan.daily_units:
+            return Decision(account, charge_id, plan, units, 0, used, 0, 0, 1)
+        await self._store.command("INCRBY", key, units)
+        return Decision(account, charge_id, plan, units, 1, used + units, 0, 0, 1)
+
+
+@pytest.fixture
+async def store(settings: Settings) -> AsyncIterator[StoreClient]:
+    client = StoreClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
+    await client.start()
+    yield client
+    await client.close()
+
+
+def _race(url: str, account: str, limit: int, kind: str, process: int) -> int:
+    """Let many callers of one process ask at once; return how many were served."""
+
+    async def ask() -> int:
+        client = StoreClient(url, name="state", deadline_seconds=5.0, log=Log("tests"))
+        await client.start()
+        meter = (Meter if kind == "exact" else Naive)(client, LocalAllowance())
+        plan = Plan(
+            **{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "daily_units": limit, "burst_units": 10**6}
+        )
+        ids = (f"{process}-{n}" for n in range(CALLERS))
+        decisions = await asyncio.gather(*(meter.charge(account, plan, 1, charge_id) for charge_id in ids))
+        await client.close()
+        return sum(decision.allowed for decision in decisions)
+
+    return asyncio.run(ask())
+
+
+def _served(url: str, kind: str, rounds: int, limit: int) -> list[int]:
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        totals = []
+        for n in range(rounds):
+            futures = [pool.submit(_race, url, f"ip:{kind}-{limit}-{n}", limit, kind, p) for p in range(PROCESSES)]
+            totals.append(sum(future.result() for future in futures))
+    return totals
+
+
+@pytest.mark.parametrize("limit", [3, 100])
+def test_exactly_the_limit_is_served_in_every_round(settings: Settings, limit: int) -> None:
+    assert _served(settings.state_url, "exact", ROUNDS, limit) == [limit] * ROUNDS
+
+
+def test_the_twin_without_the_guard_serves_too_many(settings: Settings) -> None:
+    assert max(_served(settings.state_url, "naive", ROUNDS, 3)) > 3
+
+
+async def test_a_refusal_burns_nothing(store: StoreClient) -> None:
+    meter = Meter(store, LocalAllowance())
+    await meter.charge("ip:a", ANONYMOUS, 2, "1")
+    refused = await meter.charge("ip:a", ANONYMOUS, 2, "2")
+    assert (refused.allowed, refused.used_day) == (False, 2)
+    assert (await meter.charge("ip:a", ANONYMOUS, 1, "3")).allowed
+
+
+async def test_the_second_window_refuses_without_charging_the_day(store: StoreClient) -> None:
+    meter = Meter(store, LocalAllowance())
+    plan = Plan(**{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "daily_units": 1000, "burst_units": 5})
+    decisions = [await meter.charge("ip:b", plan, 1, str(n)) for n in range(12)]
+    refused = [decision for decision in decisions if not decision.allowed]
+    assert refused
+    assert {decision.window for decision in refused} == {"burst"}
+    assert {decision.retry_after_seconds for decision in refused} == {1}
+    assert (await meter.peek("ip:b", plan)).used_day == 12 - len(refused)
+
+
+async def test_the_same_charge_twice_is_taken_once(store: StoreClient) -> None:
+    meter = Meter(store, LocalAllowance())
+    outcomes = [(await meter.charge("ip:c", ANONYMOUS, 1, "same")).outcome for _ in range(5)]
+    assert outcomes == [1, 2, 2, 2, 2]
+    assert (await meter.peek("ip:c", ANONYMOUS)).used_day == 1
+
+
+async def test_a_charge_is_given_back_once_and_never_below_zero(store: StoreClient) -> None:
+    meter = Meter(store, LocalAllowance())
+    decision = await meter.charge("ip:d", ANONYMOUS, 1, "1")
+    used = [(await meter.refund(decision)).used_day for _ in range(3)]
+    assert used == [0, 0, 0]
+    assert (await meter.peek("ip:d", ANONYMOUS)).used_day == 0
+
+
+@pytest.mark.parametrize(("before", "after"), [(86_399, 86_400), (20_778 * 86_400 - 1, 20_778 * 86_400)])
+async def test_midnight_opens_a_new_day_and_not_before(
+    store: StoreClient, monkeypatch: pytest.MonkeyPatch, before: int, after: int
+) -> None:
+    async def at(second: int, charge_id: str) -> Decision:
+        source = meters.TAKE.source.replace(b"tonumber(redis.call('TIME')[1])", str(second).encode())
+        assert source != meters.TAKE.source
+        digest = await store.command("SCRIPT", "LOAD", source)
+        monkeypatch.setattr(meters.TAKE, "digest", digest.decode())
+        return await Meter(store, LocalAllowance()).charge("ip:e", ANONYMOUS, 1, charge_id)
+
+    evening = [await at(before, f"e{n}") for n in range(4)]
+    morning = [await at(after, f"m{n}") for n in range(4)]
+    assert [d.allowed for d in evening + morning] == [True, True, True, False] * 2
+    assert evening[-1].retry_after_seconds == 1
+    assert morning[-1].retry_after_seconds == 86_400
+
+
+async def test_a_store_that_lost_its_scripts_is_taught_them_again(store: StoreClient) -> None:
+    meter = Meter(store, LocalAllowance())
+    await meter.charge("ip:f", ANONYMOUS, 1, "1")
+    await store.command("SCRIPT", "FLUSH")
+    assert (await meter.charge("ip:f", ANONYMOUS, 1, "2")).used_day == 2
+
+
+async def test_a_lost_reply_is_asked_again_and_charged_once(store: StoreClient) -> None:
+    meter = Meter(store, LocalAllowance())
+    await meter.charge("ip:g", ANONYMOUS, 1, "0")
+    asked = asyncio.create_task(meter.charge("ip:g", ANONYMOUS, 1, "lost"))
+    await asyncio.sleep(0)
+    assert store._line is not None
+    store._line._flush()
+    store._line.abort()  # the store has the command, and its reply finds nobody
+    decision = await asked
+    assert decision.verified
+    assert decision.allowed
+    assert (await meter.peek("ip:g", ANONYMOUS)).used_day == 2
+
+
+async def test_without_the_store_a_little_is_served_and_no_number_is_stated(settings: Settings) -> None:
+    down = StoreClient("unix:///nowhere/at/all.sock", name="state", deadline_seconds=0.1, log=Log("tests"))
+    await down.start()
+    meter = Meter(down, LocalAllowance())
+    signed_up = Plan(**{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "name": "free", "daily_units": 100})
+    paid = Plan(**{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "name": "brand", "counted_by": "organization"})
+    served = Counter()
+    for name, plan in (("anonymous", ANONYMOUS), ("free", signed_up), ("brand", paid)):
+        for n in range(50):
+            decision = await meter.charge(f"ip:{name}", plan, 1, str(n))
+            assert not decision.verified
+            served[name] += decision.allowed
+    await down.close()
+    assert served == {"anonymous": 1, "free": 12, "brand": 50}
+
+
+def test_hiredis_speaks_of_errors_as_the_meter_expects() -> None:
+    reader = hiredis.Reader()
+    reader.feed(b"-NOSCRIPT No matching script.\r\n")
+    assert isinstance(reader.gets(), hiredis.ReplyError)

@@ -1,0 +1,35 @@
+"""Organizations, keys and tokens for tests."""
+
+from edge.auth.tokens import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, split
+from shared.config import Settings
+from shared.db.connect import connect
+
+
+def free_token(settings: Settings) -> str:
+    """Issue a token of a free sign-up."""
+    token = mint(FREE_PREFIX)
+    form = split(token)
+    assert form is not None
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            "INSERT INTO public_tokens (token_id, secret_hash) VALUES ($1, $2)",
+            (form.credential_id, keyed_hash(token, settings.token_pepper)),
+        )
+    return token
+
+
+def api_key(settings: Settings, plan: str = "brand") -> str:
+    """Make an organization with a plan and issue its key."""
+    key = mint(KEY_PREFIX)
+    form = split(key)
+    assert form is not None
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute(
+            "INSERT INTO organizations (name, plan) VALUES ('Acme', $1) RETURNING id", (plan,)
+        ).fetchone()
+        assert row is not None
+        connection.execute(
+            "INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3)",
+            (form.credential_id, row[0], keyed_hash(key, settings.token_pepper)),
+        )
+    return key

@@ -1,0 +1,130 @@
+"""An edge in this process, and a client that holds every answer against the published document."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+from aiohttp import web
+from jsonschema import Draft202012Validator
+
+from edge import server
+from edge.app import create_app, describe
+from edge.resources import Resources, build, opened
+from shared.config import Settings
+
+_CHARGES = itertools.count(1)
+
+
+@dataclass
+class Answer:
+    """An answer, read whole."""
+
+    status: int
+    head: Any
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body, decoded."""
+        return msgspec.json.decode(self.body)
+
+
+@dataclass
+class Edge:
+    """A running edge and a client of it."""
+
+    settings: Settings
+    resources: Resources
+    session: aiohttp.ClientSession
+    path: str
+    document: dict[str, Any] = field(default_factory=dict)
+
+    async def get(self, path: str, *, token: str | None = None, key: str | None = None, **options: Any) -> Answer:
+        """GET a path below /v1 as the anonymous caller of an address, and check the answer against the document."""
+        return await self.ask("GET", path, token=token, key=key, **options)
+
+    async def ask(
+        self, method: str, path: str, *, address: str = "192.0.2.1", token: str | None = None, key: str | None = None,
+        head: dict[str, str] | None = None, anonymous: bool = True, check: bool = True,
+    ) -> Answer:  # fmt: skip
+        """Send a request as nginx would."""
+        fields = {"X-Real-IP": address, "X-Charge-Id": f"{next(_CHARGES):032x}", **(head or {})}
+        if key is not None:
+            fields["Authorization"] = f"ApiKey {key}"
+        elif token is not None or anonymous:
+            fields["X-Service-Public-Token"] = token or self.settings.anonymous_token
+        fields = {name: value for name, value in fields.items() if value}
+        url = aiohttp.client.URL(f"http://testserver/v1{path}", encoded=True)
+        async with self.session.request(method, url, headers=fields, allow_redirects=False) as response:
+            answer = Answer(response.status, response.headers, await response.read())
+        if check:
+            self.check(method, path, answer)
+        return answer
+
+    def check(self, method: str, path: str, answer: Answer) -> None:
+        """Hold an answer against the document: its status, its content type, its members."""
+        if answer.status >= 400:
+            assert answer.head["Content-Type"].startswith("application/problem+json"), answer
+            assert answer.head["Cache-Control"] == "no-store"
+            if method != "HEAD":
+                problem = answer.json
+                assert problem["status"] == answer.status
+                assert problem["instance"].startswith("urn:uuid:")
+        assert answer.head["X-Request-Id"]
+        operation = self._operation(path)
+        if operation is None or answer.status in (204, 304, 301, 308) or method != "GET":
+            return
+        told = operation["responses"].get(str(answer.status))
+        assert told is not None, f"{path}: the document does not know status {answer.status}"
+        kind = answer.head["Content-Type"].partition(";")[0]
+        if kind in ("application/json", "application/problem+json"):
+            schema = told["content"][kind].get("schema")
+            if schema:
+                Draft202012Validator({**schema, "components": self.document["components"]}).validate(answer.json)
+
+    def _operation(self, path: str) -> Any:
+        bare = "/v1" + path.partition("?")[0]
+        for template, operations in self.document["paths"].items():
+            parts, asked = template.split("/"), bare.split("/")
+            if len(parts) == len(asked) and all(
+                p == a or (p.startswith("{") and a) for p, a in zip(parts, asked, strict=True)
+            ):
+                return operations["get"]
+        return None
+
+
+@asynccontextmanager
+async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
+    """Run an edge as gunicorn's worker does, on a unix socket."""
+    path = (
+        str(folder / "edge.sock")
+        if len(str(folder)) < 90
+        else f"/tmp/edge-{next(_CHARGES)}-{folder.stat().st_ino}.sock"
+    )
+    resources = build(settings)
+    app = create_app(resources)
+    document = describe(app)
+
+    async def open_resources(app: web.Application) -> AsyncIterator[None]:
+        async with opened(resources):
+            yield
+
+    app.cleanup_ctx.append(open_resources)
+    runner = server.DrainingRunner(app, resources)
+    await runner.setup()
+    await web.UnixSite(runner, path).start()
+    while not resources.notices.connected:  # its first word makes the process forget, which a test must not meet midway
+        await asyncio.sleep(0.005)
+    connector = aiohttp.UnixConnector(path)
+    try:
+        async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
+            yield Edge(settings, resources, session, path, document)
+    finally:
+        await runner.cleanup()
+        Path(path).unlink(missing_ok=True)

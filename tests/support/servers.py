@@ -1,0 +1,101 @@
+"""The embedded servers for tests: started once per test process, a fresh database for each test."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+import psycopg
+import valkey
+
+from deploy.local import postgres
+from deploy.local import valkey as local_valkey
+from deploy.local.child import Child, Program, tail
+from deploy.local.places import Places
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.db.migrate import migrate
+
+_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "64MB"}
+_TEMPLATE = "template_migrated"
+
+
+class Servers:
+    """PostgreSQL with a migrated template, a state store and a cache store."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.secrets = places.secrets()
+        self.children: dict[str, Child] = {}
+        self._numbers = itertools.count()
+
+    @classmethod
+    @contextmanager
+    def running(cls, folder: Path) -> Iterator[Self]:
+        """Run the servers for as long as the block lasts."""
+        servers = cls(Places.below(folder))
+        try:
+            servers.start(postgres.program(servers.places, servers.secrets["owner_password"], _FAST))
+            servers.start(local_valkey.state(servers.places))
+            servers.start(local_valkey.cache(servers.places))
+            postgres.prepare(servers.places, servers.secrets)
+            servers._make_template()
+            yield servers
+        finally:
+            for child in reversed(servers.children.values()):
+                child.stop()
+
+    def start(self, program: Program) -> Child:
+        """Start one server and wait for it."""
+        child = Child(program)
+        self.children[program.name] = child
+        child.start()
+        assert child.wait_ready(30), tail(program.log, 20)
+        return child
+
+    @contextmanager
+    def fresh(self, folder: Path) -> Iterator[Settings]:
+        """Make a database of its own, empty the stores, and return the settings for them."""
+        name = f"test_{next(self._numbers)}"
+        self._admin(f'CREATE DATABASE "{name}" TEMPLATE {_TEMPLATE} STRATEGY FILE_COPY')
+        for store in ("state", "cache"):
+            with valkey.Valkey(unix_socket_path=str(self.places.socket(store))) as client:
+                client.flushall()
+        try:
+            yield self.settings(name, folder)
+        finally:
+            self._admin(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+    def settings(self, database: str, folder: Path) -> Settings:
+        """Return settings for one database."""
+        base = Settings.from_environment({"STATE_URL": local_valkey.url(self.places, "state")})
+        return replace(
+            base,
+            database_url=self.url(postgres.OWNER, "owner", database),
+            edge_database_url=self.url(postgres.EDGE, "edge", database),
+            worker_database_url=self.url(postgres.WORKER, "worker", database),
+            cache_url=local_valkey.url(self.places, "cache"),
+            token_pepper="a pepper for tests, long enough to be one",
+            cursor_secret="a secret for tests, long enough to be one",
+            search_dir=folder / "search",
+            results_dir=folder / "results",
+            access_log=str(folder / "access.log"),
+            base_url="http://testserver/v1",
+            errors_base="http://testserver/v1/errors",
+            drain_seconds=0.0,
+        )
+
+    def url(self, user: str, name: str, database: str) -> str:
+        """Return a login's address of a database."""
+        return postgres.url(self.places, user, self.secrets[f"{name}_password"], database)
+
+    def _make_template(self) -> None:
+        self._admin(f'CREATE DATABASE "{_TEMPLATE}"')
+        with connect(self.url(postgres.OWNER, "owner", _TEMPLATE), application="tests") as connection:
+            migrate(connection)
+
+    def _admin(self, statement: str) -> None:
+        with psycopg.connect(self.url(postgres.OWNER, "owner", "postgres"), autocommit=True) as connection:
+            connection.execute(statement)

@@ -1,0 +1,61 @@
+"""A small shop: a mapping and rows of known values, loaded through the real path."""
+
+from pathlib import Path
+
+from shared.config import Settings
+from workers.ingest.load import Summary, load
+from workers.ingest.mapping import Mapping, read
+from workers.search_index import make_index
+
+MAPPING = """
+source = "shop"
+title = "A shop for tests"
+license = "CC0-1.0"
+[item]
+id = "sku"
+name = "name"
+brand = "brand"
+category = ["group", "kind"]
+product_type = "kind"
+[item.identifiers]
+sku = "sku"
+[item.attributes]
+weight_kg = "weight"
+[observation]
+day = "day"
+channel = "store"
+price = { column = "price", strip = "$", thousands = "," }
+list_price = "list"
+currency = { constant = "HKD" }
+"""
+HEADER = "sku,name,brand,group,kind,weight,day,store,price,list\n"
+ROWS = (
+    "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
+    "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,11.50,12\n"
+    "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,SOUTH,9.00,\n"
+    "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-01,NORTH,25,\n"
+    "3,豆奶 Soy drink,Vita,Drinks,Soy milk,,2026-07-01,SOUTH,8.5,\n"
+)
+
+
+def mapping(folder: Path, text: str = MAPPING) -> Mapping:
+    """Write and read the shop's mapping."""
+    path = folder / "shop.toml"
+    path.write_text(text)
+    return read(path)
+
+
+def load_rows(
+    settings: Settings, folder: Path, rows: str = ROWS, *, text: str = MAPPING, name: str = "shop.csv"
+) -> Summary:
+    """Load rows of the shop."""
+    path = folder / name
+    path.write_text(HEADER + rows)
+    return load(settings, mapping(folder, text), [path])
+
+
+def open_shop(settings: Settings, folder: Path) -> Summary:
+    """Load the shop and build its search index."""
+    summary = load_rows(settings, folder)
+    make_index(settings.worker_database_url, settings.search_dir)
+    return summary
