@@ -49,7 +49,7 @@ def build(settings: Settings) -> Resources:
     state = StoreClient(settings.state_url, name="state", deadline_seconds=settings.state_deadline_ms / 1000, log=log)
     cache = StoreClient(settings.cache_url, name="cache", deadline_seconds=settings.cache_deadline_ms / 1000, log=log)
     version = DataVersion(database, log)
-    directory = Directory(database, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
+    directory = Directory(database, log, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
     search = SearchEngine(settings.search_dir, log)
     heard = {"data_version": version.refresh, "accounts": directory.forget, "search_index": search.refresh}
     return Resources(

@@ -59,7 +59,6 @@ class Settings:
     upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
 
     lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)
-    job_attempts_max: int = _setting("Attempts after which a job is given up.", 3)
 
     log_level: str = _setting("Least severe log event that is written: debug, info, warning, error.", "info")
     access_log: str = _setting("File of the edge's access lines; `-` is standard output, empty writes none.", "-")

@@ -22,8 +22,6 @@ EVENTS: dict[str, str] = {
     "job-started": "A worker claimed a job.",
     "job-finished": "A job reached its last state.",
     "job-lost": "A worker lost its lease; another one has the job.",
-    "load-finished": "A load committed a new data_version, or found nothing new.",
-    "load-failed": "A load ended without effect.",
     "library": "A line that a library wrote, as it wrote it.",
 }
 

@@ -30,9 +30,6 @@ job_seconds = _histogram("job_seconds", "Time that a job's last attempt took.", 
 data_version = Gauge(
     "itemindex_data_version", "The data_version that is served.", multiprocess_mode="min", registry=REGISTRY
 )
-loop_lag_seconds = Gauge(
-    "itemindex_loop_lag_seconds", "How late the event loop woke up.", multiprocess_mode="max", registry=REGISTRY
-)
 
 
 class Tally:

@@ -1,13 +1,13 @@
 """`itemindex up | status | down | logs`: the embedded stack from the command line."""
 
 import contextlib
+import http.client
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-import urllib.request
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -83,11 +83,10 @@ def _wait_until_ready(stack: Stack) -> None:
     """Wait until searches work too; on an empty index, or a slow machine, go on without."""
     ends = time.monotonic() + _READY_SECONDS
     while time.monotonic() < ends:
-        with (
-            contextlib.suppress(OSError, ValueError),
-            urllib.request.urlopen(f"{stack.origin}/v1/ready", timeout=5) as answer,
-        ):
-            document = json.load(answer)
+        line = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=5)
+        with contextlib.suppress(OSError, ValueError, http.client.HTTPException), contextlib.closing(line):
+            line.request("GET", "/v1/ready")
+            document = json.load(line.getresponse())
             if document["status"] == "ready" or document["data_version"] == 0:
                 return
         time.sleep(0.1)

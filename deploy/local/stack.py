@@ -42,11 +42,6 @@ class Stack:
     settings: Settings = field(default_factory=Settings)
     metrics_port: int = 0
 
-    @property
-    def origin(self) -> str:
-        """Where nginx listens."""
-        return f"http://127.0.0.1:{self.port}"
-
     def start_servers(self, told: Step) -> None:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
         secrets = self.places.secrets()

@@ -10,6 +10,7 @@ from edge.auth import tokens
 from edge.store.database import Database
 from shared.accounts import CredentialKind, Principal
 from shared.db.queries import beside
+from shared.log import Log
 from shared.plans import Plan
 
 SQL = beside(__file__, "auth.sql")
@@ -25,8 +26,9 @@ _UNKNOWN_MAX = 10_000
 class Directory:
     """Finds the principal behind a credential."""
 
-    def __init__(self, database: Database, *, anonymous_token: str, pepper: str) -> None:
+    def __init__(self, database: Database, log: Log, *, anonymous_token: str, pepper: str) -> None:
         self._database = database
+        self._log = log
         self._anonymous_token = anonymous_token
         self._pepper = pepper
         self._plans: dict[str, Plan] = {}
@@ -64,6 +66,7 @@ class Directory:
 
     def forget(self) -> None:
         """Forget everything remembered, plans included: something in the accounts' tables has changed."""
+        self._log.info("accounts-changed", remembered=len(self._known))
         self._known.clear()
         self._plans = {}
         self._anonymous = None

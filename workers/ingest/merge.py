@@ -27,7 +27,11 @@ def merge(connection: Connection, stage: Stage, source_id: int, version: int, co
     counts["items_changed"] = run(SQL.update_items, version)
     run(SQL.item_sources, source_id)
     touched = {int(row[0]) for row in connection.execute(SQL.impacts.encode(), (source_id,))}
-    superseded = sum(finish_month(connection, table, span, SQL) for table, span in stage.new_months.items())
+    mending = {"number_equal": SQL.number_equal, "drop_superseded": SQL.drop_superseded}
+    superseded = sum(
+        finish_month(connection, table, span, events=stage.events, **mending)
+        for table, span in stage.new_months.items()
+    )
     run(SQL.observations)
     placed = connection.execute(SQL.placed_counts.encode()).fetchone()
     assert placed is not None

@@ -40,7 +40,7 @@ LEFT JOIN brands b ON b.slug = n.brand_slug
 LEFT JOIN categories c ON c.code = n.category_code;
 
 -- name: analyze_resolved
--- As above.
+-- The planner knows nothing of this temporary table either.
 ANALYZE merged;
 
 -- name: insert_items

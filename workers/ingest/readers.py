@@ -51,6 +51,10 @@ def read(
     try:
         with path.open("rb") as file:
             yield from _read(path, file, delimiter, columns, batch_rows, told)
+    except pa.ArrowKeyError as error:
+        raise LoadRefused(
+            f"{path.name}: {str(error).splitlines()[0]}; the mapping names it, check its spelling"
+        ) from None
     except (OSError, pa.ArrowInvalid, pa.ArrowIOError, EOFError) as error:
         raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
 

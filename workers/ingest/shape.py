@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -14,17 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shared.ids import ItemId, canonical_iid, item_key, mint
-from shared.search.text import fold
 from workers.ingest import clean
 from workers.ingest.mapping import Field, Mapping
+from workers.ingest.marks import hash64, mix, number_equal
+from workers.ingest.naming import category_path, kilograms, slug, times
 from workers.ingest.readers import RAW_CHARACTERS_MAX, Batch, Reject
 
 NAME_CHARACTERS_MAX = 1_000
 _FIRST_DAY, _LAST_DAY = -3_652, 36_524  # 1990-01-01 to 2099-12-31
-_NOT_SLUG = re.compile(r"[^\w]+")
-_WEIGHT = re.compile(
-    r"(?<![0-9.xX*])(?P<number>[0-9]{1,6}(?:\.[0-9]{1,4})?) ?(?P<unit>kg|g)\Z", re.IGNORECASE | re.ASCII
-)
 
 
 class ItemRow(NamedTuple):
@@ -149,14 +145,12 @@ class Shaper:
         spec = self._mapping.observation
         assert spec is not None
         mixed = (
-            _mix(rows["price"].astype("u8"))
-            ^ _mix(rows["list"].astype("u8") + np.uint64(1))
-            ^ rows["units"].astype("u8")
+            mix(rows["price"].astype("u8")) ^ mix(rows["list"].astype("u8") + np.uint64(1)) ^ rows["units"].astype("u8")
         )
         for key in spec.event_key:
             encoded = pc.dictionary_encode(pc.fill_null(clean.texts(key, batch, path), ""))
-            hashes = np.array([_hash64(text) for text in encoded.dictionary.to_pylist()], "u8")
-            mixed = _mix(mixed + hashes[np.asarray(encoded.indices)])
+            hashes = np.array([hash64(text) for text in encoded.dictionary.to_pylist()], "u8")
+            mixed = mix(mixed + hashes[np.asarray(encoded.indices)])
         # The low 16 bits count equal events; the high bit stays free, because a mark is a signed integer.
         return (mixed & np.uint64(0x7FFFFFFFFFFF0000)).astype("i8")
 
@@ -174,7 +168,7 @@ class Shaper:
             rows = rows[good]
             rows["item"] = np.array([identity.key for identity in keyed], "i8")[codes] if len(good) else 0
             if self._mapping.observation and self._mapping.observation.identity == "event":
-                _number_equal(rows)
+                number_equal(rows)
             result.observations = rows
         days = _first_days(rows, codes, len(distinct)) if rows is not None else self._own_days(batch, path, firsts)
         result.items = self._items(batch, path, firsts, keyed, distinct, pc.take(names, pa.array(firsts)), days)
@@ -216,7 +210,7 @@ class Shaper:
         impacts = [(i, clean.numbers(i.value, small, path).to_pylist()) for i in self._mapping.impacts]
         rows = []
         for n, (identity, source_id, name) in enumerate(zip(keyed, ids, names.to_pylist(), strict=True)):
-            path_parts = _path([(level[n], split) for level, split in zip(levels, splits, strict=True)])
+            path_parts = category_path([(level[n], split) for level, split in zip(levels, splits, strict=True)])
             other = self._alt_names.get(source_id)
             content = (
                 name,
@@ -229,7 +223,7 @@ class Shaper:
                 [{"scheme": scheme, "value": values[n]} for scheme, values in identifiers if values[n]],
                 {key: values[n] for key, values in attributes if values[n]},
             )
-            own = {i.indicator: _times(values[n], i.value.multiply) for i, values in impacts if values[n]}
+            own = {i.indicator: times(values[n], i.value.multiply) for i, values in impacts if values[n]}
             digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
             rows.append(ItemRow(identity.key, identity.iid, source_id, *content, int(days[n]), own, digest))
         return rows
@@ -255,32 +249,6 @@ class _Faults:
         return [Reject(name, int(batch.lines[r]), self._reasons[self.codes[r] - 1], _raw(batch, int(r))) for r in rows]
 
 
-def slug(text: str) -> str:
-    """Return a text as part of an address: folded, words joined by hyphens; scripts without case keep their letters."""
-    return _NOT_SLUG.sub("-", fold(text)).strip("-_") or "other"
-
-
-def kilograms(text: str | None) -> str | None:
-    """Return the weight that ends a text (`… 210g`, `… 1.5 KG`) in kilograms; None where there is none."""
-    found = _WEIGHT.search(text or "")
-    if found is None:
-        return None
-    weight = Decimal(found["number"]) / (1000 if found["unit"].lower() == "g" else 1)
-    return f"{weight.normalize():f}" if weight else None
-
-
-def _path(levels: list[tuple[str | None, str]]) -> list[str]:
-    parts: list[str] = []
-    for text, split in levels:
-        if text:
-            parts += [part.strip() for part in text.split(split) if part.strip()] if split else [text]
-    return parts[:8]
-
-
-def _times(text: str, factor: str) -> Decimal:
-    return Decimal(text) * Decimal(factor) if factor else Decimal(text)
-
-
 def _raw(batch: Batch, row: int) -> str:
     cells = {name: column[row].as_py() for name, column in batch.columns.items()}
     return json.dumps(cells, ensure_ascii=False).replace("\\u0000", "\ufffd")[:RAW_CHARACTERS_MAX]
@@ -301,27 +269,6 @@ def _brand_channels(items: list[ItemRow], codes: Any, channels: Any, names: list
     pairs = np.unique(codes.astype("i8") * len(names) + channels)
     seen = {(items[pair // len(names)].brand_slug, names[pair % len(names)]) for pair in pairs.tolist()}
     return {(brand, channel) for brand, channel in seen if brand is not None}
-
-
-def _number_equal(rows: Any) -> None:
-    """Give equal events of the batch the numbers 0, 1, 2 …, so that each of them counts."""
-    order = np.lexsort((rows["mark"], rows["channel"], rows["day"], rows["item"]))
-    keys = rows[order][["item", "day", "channel", "mark"]]
-    new = np.concatenate(([True], keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, bool)
-    starts = np.maximum.accumulate(np.where(new, np.arange(len(keys)), 0))
-    rows["mark"][order] += np.minimum(np.arange(len(keys)) - starts, 0xFFFF)
-
-
-def _mix(values: Any) -> Any:
-    """Scatter 64-bit integers (the finalizer of splitmix64; Steele, Lea, Flood 2014)."""
-    with np.errstate(over="ignore"):
-        mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return mixed ^ (mixed >> np.uint64(31))
-
-
-def _hash64(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 
 def _content_hash(content: Any) -> int:

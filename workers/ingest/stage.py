@@ -44,6 +44,7 @@ class Stage:
     def __init__(self, connection: Connection, mapping: Mapping, source_id: int) -> None:
         self._connection = connection
         self._mapping = mapping
+        self.events = mapping.observation is not None and mapping.observation.identity == "event"
         self._source_id = source_id
         self._channels: dict[str, int] = {}
         for statement in (SQL.items, SQL.impacts, SQL.observations, SQL.brand_channels):
@@ -162,19 +163,27 @@ def packed(rows: Any, source_id: int, kind: bytes, *, without_list: bool) -> byt
     return table.tobytes()
 
 
-def finish_month(connection: Connection, table: str, span: tuple[date, date], merge: Any) -> int:
+def finish_month(
+    connection: Connection,
+    table: str,
+    span: tuple[date, date],
+    *,
+    events: bool,
+    number_equal: str,
+    drop_superseded: str,
+) -> int:
     """Index a new month and attach it; return how many rows a later row of the same load replaced.
 
     The unique index is built once, in bulk, which is many times cheaper than keeping it up row by row. Where it finds
-    equal rows, events are numbered on and states told twice keep their last word; then it is built again.
+    equal rows, equal events are numbered on, or of a state told twice the last word is kept; then it is built again.
     """
     superseded = 0
     try:
         with connection.transaction():
             _build_index(connection, table)
     except psycopg.errors.UniqueViolation:
-        connection.execute(merge.number_equal.replace("{table}", table).encode())
-        superseded = connection.execute(merge.drop_superseded.replace("{table}", table).encode()).rowcount
+        mended = connection.execute((number_equal if events else drop_superseded).replace("{table}", table).encode())
+        superseded = 0 if events else mended.rowcount
         _build_index(connection, table)
     attach = sql.SQL("ALTER TABLE observations ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})")
     connection.execute(attach.format(sql.Identifier(table), *(sql.Literal(day.isoformat()) for day in span)))

@@ -1,0 +1,83 @@
+"""Every named query is valid SQL for the schema, and says why it is there."""
+
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from shared.config import Settings
+from shared.db import migrate
+from shared.db.connect import connect
+from shared.db.queries import Queries, Query, parse
+from workers.ingest.stage import SQL as STAGE
+
+PROJECT = Path(__file__).parents[2]
+FILES = sorted(path for room in ("edge", "workers", "shared", "deploy") for path in (PROJECT / room).rglob("*.sql")
+               if path.parent.name != "migrations")  # fmt: skip
+# Tables that exist only inside a load's transaction.
+TEMPORARY = (
+    "new_items",
+    "merged",
+    "placed",
+    "stage_items",
+    "stage_impacts",
+    "stage_observations",
+    "stage_brand_channels",
+)
+LOAD_SETUP = ("newest_staged", "resolved", "observations")
+
+
+def _statements() -> list[tuple[str, Query]]:
+    return [(str(path.relative_to(PROJECT)), query) for path in FILES for query in Queries(path)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PROJECT)))
+def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
+    with connect(settings.database_url, application="laws") as connection:
+        if path.name == "merge.sql":
+            for query in STAGE:
+                connection.execute(query.sql.encode())
+        for n, query in enumerate(Queries(path)):
+            statement = query.sql.replace("{table}", "observations")
+            if statement.lstrip().startswith(("CREATE", "ANALYZE")):
+                values = (1,) if "$1" in statement else None
+                with connection.transaction():
+                    connection.execute(statement.encode(), values)
+                continue
+            connection.execute(f"PREPARE q{n} AS {statement}".encode())
+
+
+def test_a_wrong_query_would_be_found(settings: Settings) -> None:
+    [query] = parse("-- name: wrong\n-- to see the law bite\nSELECT nothing FROM items", "here")
+    with (
+        connect(settings.database_url, application="laws") as connection,
+        pytest.raises(psycopg.errors.UndefinedColumn),
+    ):
+        connection.execute(f"PREPARE q AS {query.sql}".encode())
+
+
+def test_names_are_unique_and_reasons_are_given() -> None:
+    assert _statements()
+    for origin, query in _statements():
+        assert len(query.why) > 10, f"{origin}: {query.name}"
+    with pytest.raises(ValueError, match="no reason"):
+        parse("-- name: a\nSELECT 1", "here")
+
+
+def test_migrations_applied_twice_are_applied_once(settings: Settings) -> None:
+    with connect(settings.database_url, application="laws") as connection:
+        assert migrate.migrate(connection) == []
+        assert migrate.pending(connection) == []
+
+
+def test_the_edges_role_can_read_and_not_write(settings: Settings) -> None:
+    with connect(settings.edge_database_url, application="laws") as connection:
+        assert connection.execute("SELECT count(*) FROM items").fetchone() == (0,)
+        for statement in (
+            "DELETE FROM items",
+            "UPDATE plans SET rank = 9",
+            "SELECT * FROM rejects",
+            "DROP TABLE items",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                connection.execute(statement.encode())

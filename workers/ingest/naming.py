@@ -1,0 +1,39 @@
+"""Texts of a source as the index writes them: slugs, paths, weights. Pure."""
+
+import re
+from decimal import Decimal
+
+from shared.search.text import fold
+
+_NOT_SLUG = re.compile(r"[^\w]+")
+_WEIGHT = re.compile(
+    r"(?<![0-9.xX*])(?P<number>[0-9]{1,6}(?:\.[0-9]{1,4})?) ?(?P<unit>kg|g)\Z", re.IGNORECASE | re.ASCII
+)
+
+
+def slug(text: str) -> str:
+    """Return a text as part of an address: folded, words joined by hyphens; scripts without case keep their letters."""
+    return _NOT_SLUG.sub("-", fold(text)).strip("-_") or "other"
+
+
+def kilograms(text: str | None) -> str | None:
+    """Return the weight that ends a text (`… 210g`, `… 1.5 KG`) in kilograms; None where there is none."""
+    found = _WEIGHT.search(text or "")
+    if found is None:
+        return None
+    weight = Decimal(found["number"]) / (1000 if found["unit"].lower() == "g" else 1)
+    return f"{weight.normalize():f}" if weight else None
+
+
+def category_path(levels: list[tuple[str | None, str]]) -> list[str]:
+    """Join the levels of a category, each a text or several in one; eight at most."""
+    parts: list[str] = []
+    for text, split in levels:
+        if text:
+            parts += [part.strip() for part in text.split(split) if part.strip()] if split else [text]
+    return parts[:8]
+
+
+def times(text: str, factor: str) -> Decimal:
+    """Return a number times the mapping's factor, exactly."""
+    return Decimal(text) * Decimal(factor) if factor else Decimal(text)
