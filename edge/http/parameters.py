@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -101,6 +102,14 @@ def _first(messages: Any) -> str:
     return messages
 
 
+def _check_utf8(request: web.Request) -> None:
+    """Refuse a query that is not UTF-8; decoded leniently, it would search for a replacement character."""
+    try:
+        unquote_to_bytes(request.rel_url.raw_query_string).decode()
+    except UnicodeDecodeError:
+        raise InvalidParameter("query", "must be UTF-8, percent-encoded") from None
+
+
 PARSER = StrictParser()
 QUERY: web.RequestKey[dict[str, Any]] = web.RequestKey("query", dict)
 PATH: web.RequestKey[dict[str, Any]] = web.RequestKey("path", dict)
@@ -113,6 +122,7 @@ async def validation(request: web.Request, handler: Handler) -> web.StreamRespon
 
     The package's own middleware does the same with string keys, which aiohttp deprecates, and with one global parser.
     """
+    _check_utf8(request)
     declared = getattr(request.match_info.handler, "__schemas__", ())
     takes_query = any(entry["location"] == "querystring" for entry in declared)
     if request.query and not takes_query and request.match_info.http_exception is None:

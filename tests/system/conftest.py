@@ -1,0 +1,62 @@
+"""A whole stack, started as a newcomer starts it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy.local.places import free_port
+
+COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
+PROJECT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Running:
+    """A stack that runs below a folder."""
+
+    folder: Path
+    port: int
+
+    def ctl(self, *arguments: str, check: bool = True) -> str:
+        """Run `itemindex` on this stack and return what it printed."""
+        done = subprocess.run([*COMMAND, *arguments, "--data-dir", str(self.folder)], capture_output=True, text=True,
+                              check=False, cwd=PROJECT, env=clean_environment(), timeout=120)  # fmt: skip
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What `itemindex status` tells."""
+        told: dict[str, Any] = json.loads(self.ctl("status", "--json"))
+        return told
+
+    def pid(self, name: str) -> int:
+        """Return a part's process."""
+        return next(child["pid"] for child in self.state["children"] if child["name"] == name)
+
+
+def clean_environment() -> dict[str, str]:
+    """Return the environment without what would bring a server from outside."""
+    return {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
+
+
+def start(folder: Path, *options: str) -> Running:
+    """Start a stack in the background."""
+    running = Running(folder, free_port())
+    running.ctl("up", "--detach", "--port", str(running.port), *options)
+    return running
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One stack with the demo data, shared by all tests that break nothing."""
+    running = start(tmp_path_factory.mktemp("stack"))
+    yield running
+    running.ctl("down")

@@ -1,0 +1,90 @@
+"""What nginx itself refuses, byte by byte: always a problem document, never another request's answer."""
+
+import json
+import socket
+
+import pytest
+
+from tests.system.conftest import Running
+
+pytestmark = pytest.mark.xdist_group("stack")
+HOST = b"Host: 127.0.0.1\r\nConnection: close\r\n"
+
+
+def send(stack: Running, raw: bytes, *, seconds: float = 15.0) -> bytes:
+    with socket.create_connection(("127.0.0.1", stack.port), timeout=seconds) as line:
+        line.sendall(raw)
+        answer = b""
+        try:
+            while chunk := line.recv(65536):
+                answer += chunk
+        except ConnectionResetError:
+            return answer
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("raw", "status", "slug"),
+    [
+        (b"garbage\r\n\r\n", 400, "invalid-request"),
+        (b"GET /v1/health HTTP/1.1\r\n\r\n", 400, "invalid-request"),
+        (b"GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: 127.0.0.1\r\n\r\n", 400, "invalid-request"),
+        (b"GET /v1/health HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n", 400, "invalid-request"),
+        (b"GET /v1/health HTTP/1.1\r\n" + HOST + b"A: b\0c\r\n\r\n", 400, "invalid-request"),
+        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: +5\r\n\r\nabcde", 400, "invalid-request"),
+        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", 400, "invalid-request"),
+        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "invalid-request"),
+        (b"GET /v1/health HTTP/9.9\r\n" + HOST + b"\r\n", 505, "http-version-not-supported"),
+        (b"GET /nowhere HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /.git/config HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /v1/health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", 421, "misdirected-request"),
+        (b"GET http://evil.example/v1/health HTTP/1.1\r\n" + HOST + b"\r\n", 421, "misdirected-request"),
+        (b"TRACE /v1/health HTTP/1.1\r\n" + HOST + b"\r\n", 405, "method-not-allowed"),
+        (b"CONNECT evil.example:443 HTTP/1.1\r\n" + HOST + b"\r\n", 405, "method-not-allowed"),
+        (b"GET /v1/" + b"a" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "uri-too-long"),
+        (b"GET /v1/health HTTP/1.1\r\n" + HOST + b"A: " + b"a" * 9000 + b"\r\n\r\n", 431, "headers-too-large"),
+        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 9999999\r\n\r\n", 413, "content-too-large"),
+        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: wrong\r\n\r\n", 501, "not-implemented"),
+    ],
+)  # fmt: skip
+def test_each_refusal_is_a_problem_document(stack: Running, raw: bytes, status: int, slug: str) -> None:
+    answer = send(stack, raw)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    problem = json.loads(body)
+    assert head.startswith(b"HTTP/1.1 %d " % status), head
+    assert b"Content-Type: application/problem+json" in head
+    assert b"Cache-Control: no-store" in head
+    assert b"X-Request-Id: " in head
+    assert (problem["status"], problem["type"].rsplit("/", 1)[1]) == (status, slug)
+    assert problem["instance"].startswith("urn:uuid:")
+    assert (b"Allow: " in head) == (status == 405)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [b"/v1/index/lookup/IID-A%2FB", b"/v1/index/lookup/%2e%2e/health", b"/v1/index/lookup/IID-A%0A", b"/v1//health",
+     b"/v1/index/lookup/%c0%af", b"/v1/index/lookup/%ff", b"/v1/Health", b"/v1/index/search?q=%ff", b"/v1/index/search?q=%00a",
+     b"/v1/index/search?q=a&q=b", b"/v1/index/search?q=a&Q=b", b"/v1/index/search?q[]=a", b"/v1/index/brands?limit=%D9%A3",
+     b"/v1/index/brands?limit=1e1", b"/v1/index/brands?limit=" + b"9" * 400, b"/v1/index/brands?cursor=AAAA",
+     b"/v1/index/search?q=%27%20OR%201=1--&limit=0"],
+)  # fmt: skip
+def test_odd_targets_are_refused_and_never_500(stack: Running, target: bytes) -> None:
+    token = b"X-Service-Public-Token: iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK\r\n"
+    answer = send(stack, b"GET " + target + b" HTTP/1.1\r\n" + HOST + token + b"\r\n")
+    status = int(answer.split()[1])
+    assert 400 <= status < 500, answer
+    assert b"application/problem+json" in answer
+
+
+def test_pipelined_requests_are_answered_in_order(stack: Running) -> None:
+    one = b"GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    two = b"GET /v1/errors/not-found HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    answer = send(stack, one + two)
+    assert answer.count(b"HTTP/1.1 200") == 2
+    assert answer.index(b'"status":"ok"') < answer.index(b'"slug":"not-found"')
+
+
+def test_an_ip_that_asks_too_fast_is_told_so_by_nginx_too(stack: Running) -> None:
+    conf = (stack.folder / "run" / "nginx.conf").read_text()
+    assert "limit_conn connections 256" in conf
+    assert "limit_req zone=requests" in conf

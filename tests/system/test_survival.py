@@ -1,0 +1,158 @@
+"""A stack that is killed, in part or whole, leaves nothing behind and comes back."""
+
+import http.client
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, start
+
+pytestmark = pytest.mark.xdist_group("survival")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Running]:
+    running = start(tmp_path / "own", "--no-demo")
+    yield running
+    running.ctl("down", check=False)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(condition: object, seconds: float = 20.0) -> bool:
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if condition():  # type: ignore[operator]
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def ready(running: Running) -> bool:
+    try:
+        with closing(http.client.HTTPConnection("127.0.0.1", running.port, timeout=5)) as line:
+            line.request("GET", "/v1/ready")
+            response = line.getresponse()
+            return response.status == 200 and b"data_version" in response.read()
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def test_a_killed_supervisor_leaves_no_orphan_and_the_next_start_finds_its_data(own: Running) -> None:
+    token = own.ctl("tokens", "issue").strip()
+    state = own.state
+    pids = [child["pid"] for child in state["children"]]
+    assert all(alive(pid) for pid in pids)
+    os.kill(state["pid"], signal.SIGKILL)
+    assert until(lambda: not any(alive(pid) for pid in pids)), [pid for pid in pids if alive(pid)]
+    again = start(own.folder, "--no-demo")
+    assert token.removeprefix("iixp_free_")[:10] in again.ctl("tokens", "list", "--json")
+
+
+def test_ctrl_c_stops_all_of_it(tmp_path: Path) -> None:
+    running = Running(tmp_path / "front", 0)
+    from deploy.local.places import free_port
+
+    port = free_port()
+    process = subprocess.Popen([*COMMAND, "up", "--no-demo", "--port", str(port), "--data-dir", str(running.folder)],
+                               cwd=PROJECT, env=clean_environment(), stdout=subprocess.PIPE, text=True)  # fmt: skip
+    assert until(
+        lambda: "children" in running.ctl("status", "--json", check=False) and ready(Running(running.folder, port)), 60
+    )
+    pids = [child["pid"] for child in running.state["children"]]
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "stopped" in printed
+    assert not any(alive(pid) for pid in pids)
+
+
+def test_a_killed_part_comes_back(own: Running) -> None:
+    for name in ("edge-a", "state", "postgres", "relay"):
+        pid = own.pid(name)
+        os.kill(pid, signal.SIGKILL)
+        assert until(lambda name=name, pid=pid: own.pid(name) != pid), name
+    assert until(lambda: ready(own))
+
+
+def test_two_stacks_live_side_by_side(own: Running, tmp_path: Path) -> None:
+    other = start(tmp_path / "second", "--no-demo")
+    try:
+        assert ready(own)
+        assert ready(other)
+        busy = subprocess.run([*COMMAND, "up", "--no-demo", "--port", str(own.port), "--data-dir", str(own.folder)],
+                              capture_output=True, text=True, cwd=PROJECT, env=clean_environment(), check=False)  # fmt: skip
+        assert busy.returncode == 1
+        assert "already runs" in busy.stderr
+    finally:
+        other.ctl("down")
+
+
+def test_a_restart_of_the_edges_loses_no_request(own: Running) -> None:
+    answers: list[object] = []
+    for name in ("edge-a", "edge-b") * 2:
+        os.kill(own.pid(name), signal.SIGHUP)
+        ends = time.monotonic() + 3.0
+        while time.monotonic() < ends:
+            with closing(http.client.HTTPConnection("127.0.0.1", own.port, timeout=5)) as line:
+                for _ in range(50):
+                    try:
+                        line.request("GET", "/v1/health")
+                        response = line.getresponse()
+                        response.read()
+                        answers.append(response.status)
+                    except (OSError, http.client.HTTPException) as error:
+                        answers.append(repr(error))
+                        break
+                    time.sleep(0.002)
+    assert len(answers) > 500
+    assert set(answers) == {200}
+
+
+def test_an_ordinary_user_under_a_private_home(tmp_path: Path) -> None:
+    """As root it becomes somebody else; as somebody else it already is one."""
+    if os.getuid() != 0:
+        start(tmp_path / "home", "--no-demo").ctl("down")
+        return
+    from deploy.local.places import free_port
+
+    home = Path("/tmp") / f"itemindex-home-{os.getpid()}"
+    home.mkdir(mode=0o700)
+    os.chown(home, 65534, 65534)
+    command = [*COMMAND, "up", "--no-demo", "--detach", "--port", str(free_port()), "--data-dir", str(home / "data")]
+    if not _reachable(PROJECT) or not _reachable(Path(COMMAND[0])):
+        prefix: list[str] = ["unshare", "-U", "--map-user=1000", "--map-group=1000"]
+        os.chown(home, 0, 0)
+        identity: dict[str, object] = {}
+    else:
+        prefix, identity = [], {"user": 65534, "group": 65534, "extra_groups": []}
+    environment = {**clean_environment(), "HOME": str(home)}
+    try:
+        up = subprocess.run([*prefix, *command], cwd=PROJECT, env=environment, capture_output=True, text=True, check=False,
+                            timeout=120, **identity)  # type: ignore[call-overload]  # fmt: skip
+        assert up.returncode == 0, up.stdout + up.stderr
+        down = [*COMMAND, "down", "--data-dir", str(home / "data")]
+        assert (
+            subprocess.run(
+                [*prefix, *down], cwd=PROJECT, env=environment, check=False, timeout=120, **identity
+            ).returncode
+            == 0
+        )  # type: ignore[call-overload]
+    finally:
+        subprocess.run(["rm", "-rf", str(home)], check=False)
+
+
+def _reachable(path: Path) -> bool:
+    """Tell whether another user may come as far as this path."""
+    return all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents)
