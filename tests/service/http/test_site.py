@@ -1,0 +1,130 @@
+"""What the service says about itself: pages for people, documents for programs."""
+
+import pytest
+from openapi_spec_validator import validate
+
+from edge.http.catalogue import CATALOGUE
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+
+HTML = {"Accept": "text/html,application/xhtml+xml"}
+
+
+async def test_health_touches_nothing_and_names_its_revision(edge: Edge) -> None:
+    await edge.resources.database.close()
+    answer = await edge.get("/health", anonymous=False)
+    assert (answer.status, answer.json["status"], answer.json["revision"]) == (200, "ok", "api-dev")
+
+
+async def test_ready_tells_each_part_and_an_empty_index_is_degraded(edge: Edge) -> None:
+    answer = await edge.get("/ready", anonymous=False)
+    assert {part["name"]: part["state"] for part in answer.json["parts"]} == {
+        "database": "ok", "state": "ok", "cache": "ok", "search": "empty",
+    }  # fmt: skip
+    assert (answer.status, answer.json["status"]) == (200, "degraded")
+
+
+async def test_ready_is_503_without_the_database(edge: Edge) -> None:
+    await edge.resources.database.close()
+    answer = await edge.ask("GET", "/ready", check=False)
+    assert (answer.status, answer.json["status"]) == (503, "not-ready")
+
+
+async def test_the_document_is_valid_openapi_31_and_is_cached(edge: Edge) -> None:
+    answer = await edge.get("/openapi.json", anonymous=False)
+    validate(answer.json)
+    assert answer.json["openapi"] == "3.1.0"
+    again = await edge.get("/openapi.json", anonymous=False, head={"If-None-Match": answer.head["ETag"]})
+    assert (again.status, again.body) == (304, b"")
+    assert b"openapi: 3.1.0" in (await edge.get("/openapi.yaml", anonymous=False)).body
+
+
+@pytest.mark.parametrize("path", ["/docs", "/errors", "/errors/rate-limited"])
+async def test_pages_for_people_name_no_other_host_and_run_no_inline_code(edge: Edge, path: str) -> None:
+    answer = await edge.ask("GET", path, anonymous=False, head=HTML)
+    page = answer.body.decode()
+    assert answer.status == 200
+    assert "<title>" in page
+    assert "<script>" not in page and "style=" not in page and "onclick" not in page
+    assert "script-src 'self'" in answer.head["Content-Security-Policy"]
+
+
+async def test_every_problem_is_explained(edge: Edge) -> None:
+    listed = (await edge.get("/errors", anonymous=False)).json
+    assert {entry["slug"] for entry in listed["data"]} == set(CATALOGUE)
+    one = (await edge.get("/errors/invalid-iid", anonymous=False)).json
+    assert (one["status"], one["title"]) == (400, "Bad Request")
+    assert (await edge.get("/errors/no-such-problem", anonymous=False)).status == 404
+
+
+async def test_root_tells_who_you_are(edge: Edge, settings: object) -> None:
+    answer = await edge.get("/", key=api_key(edge.settings, "institutional"))
+    assert answer.json["plan"] == "institutional"
+    assert "enterprise-data-access" in answer.json["entitlements"]
+    assert answer.json["quota"][0]["limit"] == 1_000_000
+
+
+async def test_root_takes_no_public_token_and_no_stranger(edge: Edge) -> None:
+    assert (await edge.get("/")).json["accepted"] == ["api-key", "bearer"]
+    missing = await edge.get("/", anonymous=False)
+    assert missing.status == 401
+    assert "ApiKey" in missing.head["WWW-Authenticate"]
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["", "x", "iixp_anon_", "iixp_free_" + "A" * 48, "iixk_live_" + "A" * 48, "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnk"],
+)  # fmt: skip
+async def test_what_is_no_token_is_401_with_one_slug(edge: Edge, token: str) -> None:
+    answer = await edge.get("/index/brands", anonymous=False, head={"X-Service-Public-Token": token or " "})
+    assert answer.status == 401
+    assert answer.json["type"].rsplit("/", 1)[1] in ("invalid-credentials", "missing-credentials")
+
+
+async def test_without_a_credential_the_anonymous_token_is_named(edge: Edge) -> None:
+    answer = await edge.get("/index/brands", anonymous=False)
+    assert answer.json["type"].endswith("/missing-credentials")
+    assert edge.settings.anonymous_token in answer.json["detail"]
+
+
+async def test_a_bearer_token_is_refused_until_an_issuer_is_configured(edge: Edge) -> None:
+    answer = await edge.get("/index/brands", anonymous=False, head={"Authorization": "Bearer abc.def.ghi"})
+    assert answer.status == 403
+
+
+async def test_unknown_and_double_parameters_are_named(edge: Edge) -> None:
+    unknown = (await edge.get("/index/brands?lmit=3")).json
+    assert unknown["errors"][0]["parameter"] == "lmit"
+    assert "limit" in unknown["errors"][0]["detail"]
+    double = (await edge.get("/index/brands?limit=3&limit=4")).json
+    assert double["errors"] == [{"parameter": "limit", "detail": "comes more than once; send it once"}]
+    stray = (await edge.get("/health?x=1", anonymous=False)).json
+    assert stray["errors"][0]["parameter"] == "x"
+
+
+async def test_a_missing_parameter_is_named(edge: Edge) -> None:
+    answer = await edge.get("/index/search")
+    assert answer.json["type"].endswith("/missing-parameter")
+    assert answer.json["errors"] == [{"parameter": "q", "detail": "is needed"}]
+
+
+async def test_brands_come_in_pages_that_never_overlap(edge: Edge, tmp_path: object) -> None:
+    from pathlib import Path
+
+    from tests.support.shop import load_rows
+
+    rows = "".join(f"{n},Item {n},Marke {n % 7},G,K,,2026-07-01,N,1,\n" for n in range(21))
+    load_rows(edge.settings, Path(str(tmp_path)), rows)
+    await edge.resources.version.read()
+    key = api_key(edge.settings)
+    seen, cursor = [], ""
+    for _ in range(4):
+        page = (await edge.get(f"/index/brands?q=MARKE&limit=3{cursor}", key=key)).json
+        seen += [entry["slug"] for entry in page["data"]]
+        assert page["total"] == {"value": 7, "relation": "eq"}
+        if page["next_cursor"] is None:
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+    assert seen == [f"marke-{n}" for n in range(7)]
+    stolen = await edge.get(f"/index/brands?q=OTHER&limit=3{cursor}", key=key)
+    assert stolen.json["type"].endswith("/invalid-cursor")
