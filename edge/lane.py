@@ -57,6 +57,7 @@ _LINE = (
     b'{"ts":"%b","request_id":"%b","method":"GET","route":"lookup","path":"/v1/index/lookup/%b",'
     b'"status":%d,"us":%d,"network":"%b","account":"%b","problem":%b}\n'
 )
+_HEX = re.compile(rb"[0-9a-f]{32}")
 _UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
 
 
@@ -232,10 +233,6 @@ def _cached_refusal_body(
 
 def _instance(request_id: bytes) -> bytes:
     text = request_id.decode()
-    if len(text) == 32 and text.isalnum() and text.islower():
-        try:
-            int(text, 16)
-        except ValueError:
-            return instance_of(text).encode()
+    if _HEX.fullmatch(request_id):
         return f"urn:uuid:{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}".encode()
     return instance_of(text).encode()

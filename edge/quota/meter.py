@@ -40,21 +40,16 @@ class Meter:
     def take(self, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]) -> None:
         """Charge, and call `done` with the decision. The same charge id is taken once, however often it is asked."""
 
+        if not self._store.healthy:
+            done(self._local.decide(account, plan, units, charge_id))
+            return
+
         def answered(reply: Any) -> None:
             if type(reply) is list:
                 done(Decision(account, charge_id, plan, units, *reply))
             else:
-                self._again(reply, packed, answered_again)
+                self._again(reply, packed, lambda reply: self._settle(reply, account, plan, units, charge_id, done))
 
-        def answered_again(reply: Any) -> None:
-            if type(reply) is list:
-                done(Decision(account, charge_id, plan, units, *reply))
-            else:
-                done(self._local.decide(account, plan, units, charge_id))
-
-        if not self._store.healthy:
-            done(self._local.decide(account, plan, units, charge_id))
-            return
         packed = _packed_take(TAKE.digest, account, plan, units, charge_id)
         self._store.send(packed, answered)
 
@@ -95,6 +90,15 @@ class Meter:
             decision.account, decision.charge_id, decision.plan, decision.units, TAKEN, used, second,
             decision.day, decision.ends_in_seconds,
         )  # fmt: skip
+
+    def _settle(
+        self, reply: Any, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]
+    ) -> None:
+        """Decide by the second reply, or without one."""
+        if type(reply) is list:
+            done(Decision(account, charge_id, plan, units, *reply))
+        else:
+            done(self._local.decide(account, plan, units, charge_id))
 
     def _again(self, reply: Any, packed: bytes, done: Callable[[Any], None]) -> None:
         """Ask once more where that can help: the script was not loaded, or the reply was lost with its connection.

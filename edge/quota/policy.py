@@ -1,17 +1,16 @@
 """What a charge came to, as a value. Pure."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from shared.plans import Plan
 
 TAKEN, REPEATED, REFUSED_DAY, REFUSED_SECOND = 1, 2, 0, -1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAMES = {TAKEN: "taken", REPEATED: "repeated", REFUSED_DAY: "refused", REFUSED_SECOND: "refused"}
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """The outcome of one charge. `verified` is False when the state store was not asked; its numbers then say nothing.
 
     `used_day` and `used_second` are units, after the charge; `day` counts from 1970-01-01; `ends_in_seconds` is how
@@ -62,4 +61,4 @@ class Decision:
 
 def outcome_name(outcome: int) -> str:
     """Return the outcome's name in the metrics."""
-    return {TAKEN: "taken", REPEATED: "repeated", REFUSED_DAY: "refused", REFUSED_SECOND: "refused"}[outcome]
+    return _NAMES[outcome]
