@@ -1,0 +1,1 @@
+"""Believable data at any scale, the same for the same seed."""
