@@ -12,6 +12,9 @@ IID_CHARACTERS_MAX = 80
 _IID = re.compile(r"IID(-[0-9A-Z]{1,16}){1,8}", re.ASCII)
 _IID_PREFIX = re.compile(r"IID-([0-9A-Z]{1,16}-){0,7}[0-9A-Z]{0,16}", re.ASCII)
 _MINTED_DIGITS = 14
+_PAIRS = [first + second for first in CROCKFORD for second in CROCKFORD]
+_VALUES = {character: value for value, character in enumerate(CROCKFORD)}
+_WEIGHTS = range(1, 2 * _MINTED_DIGITS, 2)
 
 
 class ItemId(NamedTuple):
@@ -50,7 +53,7 @@ def mint(source: str, source_id: str) -> ItemId:
     """Mint the IID of a source's item: the same source and id give the same IID, for ever."""
     digest = hashlib.blake2b(source.encode() + b"\0" + source_id.encode(), digest_size=9).digest()
     number = int.from_bytes(digest) >> 2
-    digits = "".join(CROCKFORD[number >> shift & 31] for shift in range(65, -1, -5))
+    digits = "".join([_PAIRS[number >> shift & 1023] for shift in range(60, -1, -10)])
     body = digits + _check_character(digits)
     iid = f"IID-{body[:5]}-{body[5:10]}-{body[10:]}"
     return ItemId(iid, item_key(iid))
@@ -68,5 +71,4 @@ def is_minted(iid: str) -> bool:
 
 def _check_character(digits: str) -> str:
     # Weights are odd, hence invertible modulo 32: every single wrong character changes the sum.
-    total = sum((2 * place + 1) * CROCKFORD.index(c) for place, c in enumerate(digits))
-    return CROCKFORD[total % 32]
+    return CROCKFORD[sum([weight * _VALUES[c] for weight, c in zip(_WEIGHTS, digits, strict=True)]) % 32]

@@ -40,7 +40,7 @@ identity = "event"
 def write(
     path: Path, *, items: int, observations: int, seed: int, told: Callable[[int], None] = lambda rows: None
 ) -> None:
-    """Write a market as Parquet, one row an observation, in the order of days. The same arguments give the same bytes."""
+    """Write a market as Parquet, one row an observation, in the order of days; the same arguments, the same bytes."""
     market = _Market(items, seed)
     schema = pa.schema([*((name, pa.dictionary(pa.int32(), pa.string())) for name in market.columns),
                         ("day", pa.date32()), ("channel", pa.dictionary(pa.int32(), pa.string())),

@@ -39,22 +39,20 @@ def texts(field: Field, batch: Batch, path: Path) -> Any:
 
 def days(field: Field, batch: Batch, path: Path) -> Any:
     """Return days since 2000-01-01 (PostgreSQL's epoch) as int32; null where the text is no date of that format."""
-    column = texts(field, batch, path)
-    if field.format == "%Y":  # a year alone stands for its last day: that is when it is complete
-        column = pc.if_else(
-            pc.match_substring_regex(column, "^[0-9]{4}$"), pc.binary_join_element_wise(column, "12-31", "-"), None
-        )
-        return _days(column, "%Y-%m-%d")
-    return _days(column, field.format)
+    # A batch has few distinct days; each is parsed once.
+    encoded = pc.dictionary_encode(texts(field, batch, path))
+    return pc.take(_days(encoded.dictionary, field.format), encoded.indices)
 
 
 def _days(column: Any, form: str) -> Any:
-    if form == "%Y-%m-%d":
-        # strptime would take 2026-2-30 and turn it over into March; the plain form is checked by casting instead.
-        column = pc.if_else(pc.match_substring_regex(column, r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), column, None)
+    if form == "%Y":  # a year alone stands for its last day: that is when it is complete
+        year = pc.match_substring_regex(column, "^[0-9]{4}$")
+        column = pc.if_else(year, pc.binary_join_element_wise(column, "12-31", "-"), None)
+        form = "%Y-%m-%d"
     moments = pc.strptime(column, format=form, unit="s", error_is_null=True)
-    same = pc.equal(pc.strftime(moments, format=form), column) if form == "%Y-%m-%d" else True
-    moments = pc.if_else(same, moments, None)
+    # strptime takes 2026-02-30 and turns it over into March; written back, it differs from what was read.
+    if form == "%Y-%m-%d":
+        moments = pc.if_else(pc.equal(pc.strftime(moments, format=form), column), moments, None)
     return pc.subtract(moments.cast(pa.date32()).cast(pa.int32()), _EPOCH_2000_DAYS)
 
 

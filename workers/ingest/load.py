@@ -121,10 +121,12 @@ class _Load:
             )
         else:
             stage = Stage(connection, mapping, row[0])
-            for shaped in _ahead(self._shaped()):
+            shaper = Shaper(mapping, alt_names(mapping, self._files))
+            for shaped in _ahead(shaper.shape(batch, path) for path, batch in self._batches()):
                 self._keep(shaped.rejects)
                 self._rows += shaped.rows
                 stage.take(shaped)
+            stage.spans(*shaper.registry.spans())
             changed = merge(connection, stage, row[0], version[0], summary.counts)
         if not changed:
             self._finish("unchanged")
@@ -149,11 +151,6 @@ class _Load:
         values = (summary.load_id, state, self._rows, summary.rows_rejected, kept)
         self._connection.execute(SQL.finish.encode(), values)
         self._connection.commit()
-
-    def _shaped(self) -> Iterator[Shaped]:
-        shaper = Shaper(self._mapping, alt_names(self._mapping, self._files))
-        for path, batch in self._batches():
-            yield shaper.shape(batch, path)
 
     def _batches(self) -> Iterator[tuple[Path, readers.Batch]]:
         before = 0

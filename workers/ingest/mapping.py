@@ -115,6 +115,7 @@ class Mapping:
     factors: FactorFields | None = None
     impacts: tuple[Impact, ...] = ()
     columns: tuple[str, ...] = field(default=())
+    item_columns: tuple[str, ...] = field(default=())
 
 
 def read(path: Path) -> Mapping:
@@ -156,9 +157,10 @@ class _Reader:
         if "observation" in document and "item" not in document:
             self._refuse("[observation] needs [item], which says whose observation it is")
         item = self._item(document["item"]) if "item" in document else None
+        impacts = tuple(self._impact(entry) for entry in document.get("impacts", ()))
+        item_columns = tuple(dict.fromkeys(self._columns))
         observation = self._observation(document["observation"]) if "observation" in document else None
         factors = self._factors(document["factors"]) if "factors" in document else None
-        impacts = tuple(self._impact(entry) for entry in document.get("impacts", ()))
         return Mapping(
             source=source,
             title=self._text(document, "title", "the mapping"),
@@ -173,6 +175,7 @@ class _Reader:
             text=text,
             path=path,
             columns=tuple(dict.fromkeys(self._columns)),
+            item_columns=item_columns,
         )
 
     def _item(self, table: dict[str, Any]) -> ItemFields:

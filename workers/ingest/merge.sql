@@ -1,8 +1,8 @@
 -- name: newest_staged
 -- An item may be staged once per batch; its last row is what the source says now.
 CREATE TEMP TABLE new_items ON COMMIT DROP AS
-SELECT DISTINCT ON (s.id) s.*, min(s.first_day) OVER w AS min_day, max(s.last_day) OVER w AS max_day
-FROM stage_items s WINDOW w AS (PARTITION BY s.id) ORDER BY s.id, s.seq DESC;
+SELECT DISTINCT ON (s.id) s.*, p.first_day AS min_day, p.last_day AS max_day
+FROM stage_items s JOIN stage_spans p USING (id) ORDER BY s.id, s.seq DESC;
 
 -- name: analyze_staged
 -- Temporary tables are unknown to the planner; without figures it would join a million rows by nested loops.

@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 from shared.search.text import fold
 
@@ -11,6 +12,7 @@ _WEIGHT = re.compile(
 )
 
 
+@lru_cache(maxsize=65_536)
 def slug(text: str) -> str:
     """Return a text as part of an address: folded, words joined by hyphens; scripts without case keep their letters."""
     return _NOT_SLUG.sub("-", fold(text)).strip("-_") or "other"

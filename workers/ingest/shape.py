@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shared.ids import ItemId, canonical_iid, item_key, mint
+from shared.ids import canonical_iid
 from workers.ingest import clean
 from workers.ingest.mapping import Field, Mapping
 from workers.ingest.marks import hash64, mix, number_equal
 from workers.ingest.naming import category_path, kilograms, slug, times
 from workers.ingest.readers import RAW_CHARACTERS_MAX, Batch, Reject
+from workers.ingest.registry import Registry
 
 NAME_CHARACTERS_MAX = 1_000
 _FIRST_DAY, _LAST_DAY = -3_652, 36_524  # 1990-01-01 to 2099-12-31
@@ -69,7 +70,7 @@ class Shaper:
         self._mapping = mapping
         self._item = mapping.item
         self._alt_names = alt_names
-        self._ids: dict[str, ItemId] = {}
+        self.registry = Registry(mapping.source)
 
     def shape(self, batch: Batch, path: Path) -> Shaped:
         """Shape one batch; every row is in an item, in an observation, or among the rejects with its reason."""
@@ -91,7 +92,7 @@ class Shaper:
             bad.where(_bad_iids(iids), "has an IID that is not well-formed")
         good = np.flatnonzero(bad.codes == 0)
         result = Shaped(rows=batch.rows + len(batch.rejects), rejects=batch.rejects + bad.rejects(batch, path.name))
-        self._place_items(batch, path, columns["id"], columns["name"], iids, good, observed, result)
+        self._place_items(batch, path, columns["id"], iids, good, observed, result)
         return result
 
     def _observations(self, batch: Batch, path: Path, bad: "_Faults") -> tuple[Any, list[str]]:
@@ -155,45 +156,56 @@ class Shaper:
         return (mixed & np.uint64(0x7FFFFFFFFFFF0000)).astype("i8")
 
     def _place_items(
-        self, batch: Batch, path: Path, ids: Any, names: Any, iids: Any, good: Any, observed: Any, result: Shaped
+        self, batch: Batch, path: Path, ids: Any, iids: Any, good: Any, observed: Any, result: Shaped
     ) -> None:
+        if not len(good):
+            return
+        registry = self.registry
         encoded = pc.dictionary_encode(pc.take(ids, pa.array(good)))
         codes, distinct = np.asarray(encoded.indices), encoded.dictionary.to_pylist()
-        firsts = good[np.unique(codes, return_index=True)[1]] if len(good) else good
+        firsts = good[np.unique(codes, return_index=True)[1]]
         iid_texts = [None] * len(distinct) if iids is None else pc.take(iids, pa.array(firsts)).to_pylist()
-        keyed = [self._id(text, iid) for text, iid in zip(distinct, iid_texts, strict=True)]
-        rows = None
+        numbers = registry.number(distinct, iid_texts)
         if observed is not None:
             rows, result.channels = observed
             rows = rows[good]
-            rows["item"] = np.array([identity.key for identity in keyed], "i8")[codes] if len(good) else 0
+            rows["item"] = registry.keys(numbers)[codes]
             if self._mapping.observation and self._mapping.observation.identity == "event":
                 number_equal(rows)
             result.observations = rows
-        days = _first_days(rows, codes, len(distinct)) if rows is not None else self._own_days(batch, path, firsts)
-        result.items = self._items(batch, path, firsts, keyed, distinct, pc.take(names, pa.array(firsts)), days)
-        if rows is not None and len(rows):
-            result.brand_channels = _brand_channels(result.items, codes, rows["channel"], result.channels)
+            first, last = _spans(rows, codes, len(distinct))
+        else:
+            first = last = self._own_days(batch, path, firsts)
+        registry.widen(numbers, first, last)
+        # Most items of a batch are known from the one before: one hash of their raw columns tells, before any cleaning.
+        fresh = registry.news(numbers, self._contents(batch, firsts))
+        result.items = self._items(
+            batch, path, firsts[fresh], numbers[fresh], [distinct[n] for n in fresh], first[fresh]
+        )
+        if observed is not None:
+            pairs = np.unique(numbers[codes] * len(result.channels) + rows["channel"])
+            seen = {(registry.brands[pair // len(result.channels)], result.channels[pair % len(result.channels)])
+                    for pair in pairs.tolist()}  # fmt: skip
+            result.brand_channels = {(brand, channel) for brand, channel in seen if brand is not None}
 
-    def _id(self, source_id: str, iid: str | None) -> ItemId:
-        found = self._ids.get(source_id)
-        if found is None:
-            if len(self._ids) > 500_000:  # bounded: a source of many millions of items must not fill the memory
-                self._ids.clear()
-            canonical = canonical_iid(iid) if iid else None
-            found = ItemId(canonical, item_key(canonical)) if canonical else mint(self._mapping.source, source_id)
-            self._ids[source_id] = found
-        return found
+    def _contents(self, batch: Batch, firsts: Any) -> Any:
+        chosen = pa.array(firsts)
+        columns = [
+            pc.fill_null(pc.take(_whole(batch.columns[name]), chosen), "") for name in self._mapping.item_columns
+        ]
+        joined = pc.binary_join_element_wise(*columns, "\x1f").to_pylist()
+        return np.array([hash(text) or 1 for text in joined], "i8")
 
     def _own_days(self, batch: Batch, path: Path, firsts: Any) -> Any:
         if self._item.first_seen_on is None:
             return np.full(len(firsts), clean.today(), "i4")
         return clean.filled(pc.take(clean.days(self._item.first_seen_on, batch, path), pa.array(firsts)), clean.today())
 
-    def _items(
-        self, batch: Batch, path: Path, firsts: Any, keyed: list[ItemId], ids: list[str], names: Any, days: Any
-    ) -> list[ItemRow]:
-        small = Batch({n: pc.take(c, pa.array(firsts)) for n, c in batch.columns.items()}, list(firsts))
+    def _items(self, batch: Batch, path: Path, firsts: Any, numbers: Any, ids: list[str], days: Any) -> list[ItemRow]:
+        chosen = pa.array(firsts, pa.int64())
+        small = Batch({n: pc.take(c, chosen) for n, c in batch.columns.items()}, list(firsts))
+        registry = self.registry
+        keys = registry.keys(numbers).tolist()
 
         def listed(spec: Field | None) -> list[Any]:
             if spec is None:
@@ -209,7 +221,7 @@ class Shaper:
         attributes = [(name, listed(spec)) for name, spec in item.attributes]
         impacts = [(i, clean.numbers(i.value, small, path).to_pylist()) for i in self._mapping.impacts]
         rows = []
-        for n, (identity, source_id, name) in enumerate(zip(keyed, ids, names.to_pylist(), strict=True)):
+        for n, (number, source_id, name) in enumerate(zip(numbers.tolist(), ids, listed(item.name), strict=True)):
             path_parts = category_path([(level[n], split) for level, split in zip(levels, splits, strict=True)])
             other = self._alt_names.get(source_id)
             content = (
@@ -225,7 +237,8 @@ class Shaper:
             )
             own = {i.indicator: times(values[n], i.value.multiply) for i, values in impacts if values[n]}
             digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
-            rows.append(ItemRow(identity.key, identity.iid, source_id, *content, int(days[n]), own, digest))
+            registry.brands[number] = content[2]
+            rows.append(ItemRow(keys[n], registry.iids[number], source_id, *content, int(days[n]), own, digest))
         return rows
 
 
@@ -258,17 +271,16 @@ def _bad_iids(iids: Any) -> Any:
     return pa.array([text is not None and canonical_iid(text) is None for text in iids.to_pylist()])
 
 
-def _first_days(rows: Any, codes: Any, items: int) -> Any:
-    days = np.full(items, np.iinfo("i4").max, "i4")
-    np.minimum.at(days, codes, rows["day"])
-    return days
+def _spans(rows: Any, codes: Any, items: int) -> tuple[Any, Any]:
+    """Return the first and the last day of each item of a batch."""
+    first, last = np.full(items, np.iinfo("i4").max, "i4"), np.full(items, np.iinfo("i4").min, "i4")
+    np.minimum.at(first, codes, rows["day"])
+    np.maximum.at(last, codes, rows["day"])
+    return first, last
 
 
-def _brand_channels(items: list[ItemRow], codes: Any, channels: Any, names: list[str]) -> set[tuple[str, str]]:
-    """Return which brands were seen in which channels; counted here, where it costs one sort of small integers."""
-    pairs = np.unique(codes.astype("i8") * len(names) + channels)
-    seen = {(items[pair // len(names)].brand_slug, names[pair % len(names)]) for pair in pairs.tolist()}
-    return {(brand, channel) for brand, channel in seen if brand is not None}
+def _whole(column: Any) -> Any:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _content_hash(content: Any) -> int:

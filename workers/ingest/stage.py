@@ -32,9 +32,11 @@ _COLUMNS = (
     "currency",
 )
 _TYPES = (">i8", ">i8", ">i8", ">i8", ">i4", ">i4", ">i4", ">i2", "S1", "S3")
+_SPAN = np.dtype([("fields", ">i2"), ("id_bytes", ">i4"), ("id", ">i8"), ("first_bytes", ">i4"), ("first", ">i4"),
+                  ("last_bytes", ">i4"), ("last", ">i4")])  # fmt: skip
 _ITEM_COLUMNS = (
     "id, iid, source_item_id, name, alt_names, brand_slug, brand_name, brand_folded, category_code, category_path, "
-    "product_type, identifiers, attributes, first_day, last_day, content_hash"
+    "product_type, identifiers, attributes, content_hash"
 )
 
 
@@ -47,19 +49,17 @@ class Stage:
         self.events = mapping.observation is not None and mapping.observation.identity == "event"
         self._source_id = source_id
         self._channels: dict[str, int] = {}
-        for statement in (SQL.items, SQL.impacts, SQL.observations, SQL.brand_channels):
+        for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations, SQL.brand_channels):
             connection.execute(statement.encode())
         self._there = {str(row[0]) for row in connection.execute(SQL.months.encode())}
         self._brand_channels: set[tuple[str, str]] = set()
-        self._staged_items: dict[int, int] = {}
         self.new_months: dict[str, tuple[date, date]] = {}
         self.observations = 0
         self.into_new_months = 0
 
     def take(self, shaped: Shaped) -> None:
         """Stage one batch."""
-        days = _last_days(shaped)
-        self._items([item for item in shaped.items if self._is_news(item, days)], days)
+        self._items(shaped.items)
         rows = shaped.observations
         if rows is not None and len(rows):
             rows["channel"] = np.array([self._channel(code) for code in shaped.channels], "i4")[rows["channel"]]
@@ -71,25 +71,24 @@ class Stage:
                 for pair in fresh:
                     copy.write_row(pair)
 
-    def _is_news(self, item: ItemRow, days: dict[int, int]) -> bool:
-        # An item that comes in every batch is staged again only when it, or the span of its days, differs.
-        seen = hash((item.content_hash, item.day, days.get(item.key, item.day)))
-        if self._staged_items.get(item.key) == seen:
-            return False
-        if len(self._staged_items) > 1_000_000:
-            self._staged_items.clear()
-        self._staged_items[item.key] = seen
-        return True
+    def spans(self, keys: Any, first: Any, last: Any) -> None:
+        """Stage the span of days of every item of the load."""
+        table = np.empty(len(keys), _SPAN)
+        table["fields"], table["id_bytes"], table["first_bytes"], table["last_bytes"] = 3, 8, 4, 4
+        table["id"], table["first"], table["last"] = keys, first, last
+        with self._connection.cursor().copy("COPY stage_spans FROM STDIN (FORMAT binary)") as copy:
+            copy.write(_SIGNATURE + table.tobytes() + _TRAILER)
 
-    def _items(self, items: list[ItemRow], last_days: dict[int, int]) -> None:
+    def _items(self, items: list[ItemRow]) -> None:
+        if not items:
+            return
         with self._connection.cursor().copy(f"COPY stage_items ({_ITEM_COLUMNS}) FROM STDIN".encode()) as copy:
             for i in items:
-                first, last = _day(i.day), _day(last_days.get(i.key, i.day))
                 folded = fold(i.brand_name) if i.brand_name else None
                 copy.write_row((
                     i.key, i.iid, i.source_item_id, i.name, i.alt_names, i.brand_slug, i.brand_name, folded,
                     i.category_code, i.category_path, i.product_type, Jsonb(i.identifiers), Jsonb(i.attributes),
-                    first, last, i.content_hash,
+                        i.content_hash,
                 ))  # fmt: skip
         with self._connection.cursor().copy("COPY stage_impacts FROM STDIN") as copy:
             for item in items:
@@ -194,16 +193,6 @@ def finish_month(
 def _build_index(connection: Connection, table: str) -> None:
     build = sql.SQL("CREATE UNIQUE INDEX ON {} (item_id, day, channel_id, kind, source_id, mark)")
     connection.execute(build.format(sql.Identifier(table)))
-
-
-def _last_days(shaped: Shaped) -> dict[int, int]:
-    rows = shaped.observations
-    if rows is None or not len(rows):
-        return {}
-    keys, places = np.unique(rows["item"], return_inverse=True)
-    last = np.full(len(keys), np.iinfo("i4").min, "i4")
-    np.maximum.at(last, places, rows["day"])
-    return dict(zip(keys.tolist(), last.tolist(), strict=True))
 
 
 def _day(number: int) -> date:

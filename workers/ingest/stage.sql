@@ -3,8 +3,12 @@
 CREATE TEMP TABLE stage_items (
     seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, iid text, source_item_id text, name text, alt_names text[],
     brand_slug text, brand_name text, brand_folded text, category_code text, category_path text[], product_type text,
-    identifiers jsonb, attributes jsonb, first_day date, last_day date, content_hash bigint
+    identifiers jsonb, attributes jsonb, content_hash bigint
 ) ON COMMIT DROP;
+
+-- name: spans
+-- From when to when the load speaks of each item.
+CREATE TEMP TABLE stage_spans (id bigint, first_day date, last_day date) ON COMMIT DROP;
 
 -- name: impacts
 -- An item's own figures, beside it.

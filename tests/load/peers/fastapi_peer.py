@@ -8,11 +8,12 @@ import logging
 import os
 import time
 import uuid
+from pathlib import Path
 
 import redis.asyncio as redis
 from fastapi import FastAPI, Header, HTTPException, Request, Response
 
-TAKE = open(os.environ["PEER_TAKE"]).read()
+TAKE = Path(os.environ["PEER_TAKE"]).read_text()
 TOKEN = os.environ["PEER_TOKEN"]
 DAILY = int(os.environ["PEER_DAILY"])
 store = redis.from_url(os.environ["PEER_STATE"])

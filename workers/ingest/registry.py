@@ -1,0 +1,66 @@
+"""The items that a load has met: their keys, the span of their days, and whether a row says anything new of them."""
+
+from typing import Any
+
+import numpy as np
+
+from shared.ids import canonical_iid, item_key, mint
+
+_GROWTH = 65_536
+
+
+class Registry:
+    """Numbers items in the order in which they come. Its memory grows with the items of a load, not with its rows."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._numbers: dict[str, int] = {}
+        self._arrays = {"key": np.zeros(0, "i8"), "content": np.zeros(0, "i8"), "first": np.zeros(0, "i4"),
+                        "last": np.zeros(0, "i4")}  # fmt: skip
+        self.iids: list[str] = []
+        self.brands: list[str | None] = []
+
+    def number(self, source_ids: list[str], iids: list[str | None]) -> Any:
+        """Return the numbers of items by their source's ids; new ones get the next."""
+        known = self._numbers
+        for source_id, iid in zip(source_ids, iids, strict=True):
+            if source_id not in known:
+                self._add(source_id, iid)
+        return np.array([known[source_id] for source_id in source_ids], "i8")
+
+    def keys(self, numbers: Any) -> Any:
+        """Return the keys of items by their numbers."""
+        return self._arrays["key"][numbers]
+
+    def widen(self, numbers: Any, first: Any, last: Any) -> None:
+        """Widen the spans of distinct items."""
+        spans = self._arrays
+        spans["first"][numbers] = np.minimum(spans["first"][numbers], first)
+        spans["last"][numbers] = np.maximum(spans["last"][numbers], last)
+
+    def news(self, numbers: Any, contents: Any) -> Any:
+        """Return the places of those whose content differs from the last one seen, and remember the new one."""
+        places = np.flatnonzero(self._arrays["content"][numbers] != contents)
+        self._arrays["content"][numbers] = contents
+        return places
+
+    def spans(self) -> tuple[Any, Any, Any]:
+        """Return key, first and last day of every item met."""
+        count = len(self._numbers)
+        return self._arrays["key"][:count], self._arrays["first"][:count], self._arrays["last"][:count]
+
+    def _add(self, source_id: str, iid: str | None) -> None:
+        number = len(self._numbers)
+        if number == len(self._arrays["key"]):
+            size = max(_GROWTH, number * 2)
+            empty = {"key": 0, "content": 0, "first": np.iinfo("i4").max, "last": np.iinfo("i4").min}
+            for name, old in self._arrays.items():
+                grown = np.full(size, empty[name], old.dtype)
+                grown[:number] = old
+                self._arrays[name] = grown
+        canonical = canonical_iid(iid) if iid else None
+        identity = (canonical, item_key(canonical)) if canonical else mint(self._source, source_id)
+        self._numbers[source_id] = number
+        self._arrays["key"][number] = identity[1]
+        self.iids.append(identity[0])
+        self.brands.append(None)
