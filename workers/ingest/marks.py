@@ -8,11 +8,16 @@ import numpy as np
 
 def number_equal(rows: Any) -> None:
     """Give equal events of the batch the numbers 0, 1, 2 …, so that each of them counts."""
-    order = np.lexsort((rows["mark"], rows["channel"], rows["day"], rows["item"]))
-    keys = rows[order][["item", "day", "channel", "mark"]]
-    new = np.concatenate(([True], keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, bool)
-    starts = np.maximum.accumulate(np.where(new, np.arange(len(keys)), 0))
-    rows["mark"][order] += np.minimum(np.arange(len(keys)) - starts, 0xFFFF)
+    where = (rows["day"].astype("u8") << np.uint64(32)) | rows["channel"].astype("u8")
+    keys = mix(mix(rows["item"].astype("u8") ^ mix(where)) ^ rows["mark"].astype("u8"))
+    order = np.argsort(keys, kind="stable")
+    same = np.zeros(len(keys), bool)
+    same[1:] = keys[order][1:] == keys[order][:-1]
+    if not same.any():
+        return
+    places = np.arange(len(keys))
+    starts = np.maximum.accumulate(np.where(same, 0, places))
+    rows["mark"][order] += np.minimum(places - starts, 0xFFFF)
 
 
 def mix(values: Any) -> Any:

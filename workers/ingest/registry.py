@@ -16,9 +16,10 @@ class Registry:
         self._source = source
         self._numbers: dict[str, int] = {}
         self._arrays = {"key": np.zeros(0, "i8"), "content": np.zeros(0, "i8"), "first": np.zeros(0, "i4"),
-                        "last": np.zeros(0, "i4")}  # fmt: skip
+                        "last": np.zeros(0, "i4"), "brand": np.zeros(0, "i8")}  # fmt: skip
+        self._brand_codes: dict[str | None, int] = {None: 0}
+        self.brands: list[str | None] = [None]
         self.iids: list[str] = []
-        self.brands: list[str | None] = []
 
     def number(self, source_ids: list[str], iids: list[str | None]) -> Any:
         """Return the numbers of items by their source's ids; new ones get the next."""
@@ -44,6 +45,17 @@ class Registry:
         self._arrays["content"][numbers] = contents
         return places
 
+    def set_brand(self, number: int, slug: str | None) -> None:
+        """Remember an item's brand."""
+        code = self._brand_codes.setdefault(slug, len(self._brand_codes))
+        if code == len(self.brands):
+            self.brands.append(slug)
+        self._arrays["brand"][number] = code
+
+    def brand_codes(self, numbers: Any) -> Any:
+        """Return the places of items' brands in `brands`."""
+        return self._arrays["brand"][numbers]
+
     def spans(self) -> tuple[Any, Any, Any]:
         """Return key, first and last day of every item met."""
         count = len(self._numbers)
@@ -53,7 +65,7 @@ class Registry:
         number = len(self._numbers)
         if number == len(self._arrays["key"]):
             size = max(_GROWTH, number * 2)
-            empty = {"key": 0, "content": 0, "first": np.iinfo("i4").max, "last": np.iinfo("i4").min}
+            empty = {"key": 0, "content": 0, "brand": 0, "first": np.iinfo("i4").max, "last": np.iinfo("i4").min}
             for name, old in self._arrays.items():
                 grown = np.full(size, empty[name], old.dtype)
                 grown[:number] = old
@@ -63,4 +75,3 @@ class Registry:
         self._numbers[source_id] = number
         self._arrays["key"][number] = identity[1]
         self.iids.append(identity[0])
-        self.brands.append(None)

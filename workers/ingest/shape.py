@@ -183,10 +183,13 @@ class Shaper:
             batch, path, firsts[fresh], numbers[fresh], [distinct[n] for n in fresh], first[fresh]
         )
         if observed is not None:
-            pairs = np.unique(numbers[codes] * len(result.channels) + rows["channel"])
-            seen = {(registry.brands[pair // len(result.channels)], result.channels[pair % len(result.channels)])
-                    for pair in pairs.tolist()}  # fmt: skip
-            result.brand_channels = {(brand, channel) for brand, channel in seen if brand is not None}
+            result.brand_channels = self._brand_channels(numbers[codes], rows["channel"], result.channels)
+
+    def _brand_channels(self, numbers: Any, channels: Any, names: list[str]) -> set[tuple[str, str]]:
+        brands = self.registry.brands
+        pairs = np.unique(self.registry.brand_codes(numbers) * len(names) + channels).tolist()
+        seen = ((brands[pair // len(names)], names[pair % len(names)]) for pair in pairs)
+        return {(brand, channel) for brand, channel in seen if brand is not None}
 
     def _contents(self, batch: Batch, firsts: Any) -> Any:
         chosen = pa.array(firsts)
@@ -237,7 +240,7 @@ class Shaper:
             )
             own = {i.indicator: times(values[n], i.value.multiply) for i, values in impacts if values[n]}
             digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
-            registry.brands[number] = content[2]
+            registry.set_brand(number, content[2])
             rows.append(ItemRow(keys[n], registry.iids[number], source_id, *content, int(days[n]), own, digest))
         return rows
 

@@ -186,7 +186,7 @@ def finish_month(
         _build_index(connection, table)
     attach = sql.SQL("ALTER TABLE observations ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})")
     connection.execute(attach.format(sql.Identifier(table), *(sql.Literal(day.isoformat()) for day in span)))
-    connection.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table)))
+    connection.execute(sql.SQL("ANALYZE {} (item_id, day)").format(sql.Identifier(table)))
     return superseded
 
 
