@@ -1,0 +1,49 @@
+"""Identifiers: the grammar, what we mint, and that a typing error is seen."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.ids import CROCKFORD, canonical_iid, canonical_iid_prefix, is_minted, item_key, mint
+
+
+@pytest.mark.parametrize(
+    ("text", "iid"),
+    [
+        ("IID-A", "IID-A"), ("iid-abc-1", "IID-ABC-1"), ("IID-" + "-".join("ABCDEFGH"), "IID-A-B-C-D-E-F-G-H"),
+        ("IID", None), ("IID-", None), ("IID--A", None), ("IID-A\n", None), (" IID-A", None), ("IID-Ä", None), ("IID-ſ", None),
+        ("IID-" + "A" * 17, None), ("IID" + "-A" * 9, None), ("IID-A_B", None), ("", None), ("IID-" + "-".join(["A" * 16] * 6), None),
+    ],
+)  # fmt: skip
+def test_the_grammar(text: str, iid: str | None) -> None:
+    assert canonical_iid(text) == iid
+
+
+@pytest.mark.parametrize(
+    ("text", "ok"), [("IID-", True), ("iid-ab-", True), ("IID", False), ("IID-%", False), ("XIID-", False)]
+)
+def test_the_beginning_of_an_iid(text: str, ok: bool) -> None:
+    assert (canonical_iid_prefix(text) is not None) == ok
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_a_minted_iid_is_well_formed_and_always_the_same(source: str, source_id: str) -> None:
+    made = mint(source, source_id)
+    assert canonical_iid(made.iid) == made.iid
+    assert is_minted(made.iid)
+    assert made == mint(source, source_id)
+    assert made.key == item_key(made.iid)
+    assert 0 <= made.key < 2**63
+
+
+def test_minting_never_changes() -> None:
+    assert mint("shop", "1") == ("IID-R72E3-BJ0NW-0EBYF", 4385707228883265363)
+
+
+@given(st.integers(0, 14), st.sampled_from(CROCKFORD))
+def test_one_wrong_character_is_seen(place: int, wrong: str) -> None:
+    body = list(mint("shop", "1").iid.removeprefix("IID-").replace("-", ""))
+    changed = body[place] != wrong
+    body[place] = wrong
+    text = "".join(body)
+    assert is_minted(f"IID-{text[:5]}-{text[5:10]}-{text[10:]}") != changed

@@ -1,0 +1,93 @@
+"""Money, networks, settings, queries: small values that everything stands on."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.accounts import counted_network
+from shared.config import Settings
+from shared.db.migrate import available
+from shared.errors import ConfigurationError
+from shared.money import to_minor, to_text
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "minor"),
+    [("10.90", "HKD", 1090), ("10.9", "HKD", 1090), ("100", "JPY", 100), ("1.234", "KWD", 1234), ("0", "USD", 0)],
+)
+def test_amounts_are_exact(text: str, currency: str, minor: int) -> None:
+    assert to_minor(text, currency) == minor
+    assert Decimal(to_text(minor, currency)) == Decimal(text)
+
+
+@pytest.mark.parametrize("text", ["10.905", "-1", "NaN", "Infinity", "1e20", "x", "", "1,5"])
+def test_what_is_no_amount_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        to_minor(text, "HKD")
+
+
+def test_half_a_cent_of_a_median_stays_exact() -> None:
+    assert to_text(Decimal("1050.5"), "HKD") == "10.505"
+
+
+@given(st.integers(0, 10**14), st.sampled_from(["HKD", "JPY", "KWD"]))
+def test_money_survives_the_way_there_and_back(minor: int, currency: str) -> None:
+    assert to_minor(to_text(minor, currency), currency) == minor
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.7", "192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"), ("64:ff9b::192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"), ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"), ("fe80::1%eth0", "fe80::/64"),
+        ("010.0.0.1", None), ("127.1", None), ("1.2.3.4:80", None), ("[::1]", None), ("", None), ("１.2.3.4", None),
+    ],
+)  # fmt: skip
+def test_who_is_counted_as_what(address: str, network: str | None) -> None:
+    assert counted_network(address) == network
+
+
+def test_settings_come_from_the_environment_and_hide_their_secrets() -> None:
+    settings = Settings.from_environment(
+        {"DATABASE_URL": "postgresql://u:hunter2@h/d", "STATE_URL": "redis://h:1/0", "LEASE_TTL_SECONDS": "7"}
+    )
+    assert (settings.edge_database_url, settings.lease_ttl_seconds) == (settings.database_url, 7)
+    assert settings.broker_url == "redis://h:1/1"
+    assert "hunter2" not in repr(settings)
+    assert Settings.from_environment(settings.environment()) == settings
+
+
+@pytest.mark.parametrize(("name", "text"), [("LEASE_TTL_SECONDS", "soon"), ("RECORD_CACHE_BYTES_MAX", "1GB")])
+def test_a_setting_that_cannot_be_read_is_named_without_its_value(name: str, text: str) -> None:
+    with pytest.raises(ConfigurationError, match=name) as raised:
+        Settings.from_environment({name: text})
+    assert text not in str(raised.value)
+
+
+def test_a_missing_setting_is_named() -> None:
+    with pytest.raises(ConfigurationError, match="STATE_URL"):
+        Settings().require("state_url")
+
+
+def test_a_socket_of_the_state_store_gives_the_broker_its_own_database() -> None:
+    assert (
+        Settings.from_environment({"STATE_URL": "unix:///run/s.sock"}).broker_url
+        == "redis+socket:///run/s.sock?virtual_host=1"
+    )
+
+
+@pytest.mark.parametrize("names", [("0001_a.sql", "0003_b.sql"), ("0001_a.sql", "0001_b.sql"), ("1_a.sql",)])
+def test_migrations_with_a_gap_or_a_twin_are_refused(tmp_path: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        (tmp_path / name).write_text("-- phase: expand\nSELECT 1")
+    with pytest.raises(ValueError):
+        available(tmp_path)
+
+
+def test_a_migration_says_its_phase(tmp_path: Path) -> None:
+    (tmp_path / "0001_a.sql").write_text("SELECT 1")
+    with pytest.raises(ValueError, match="phase"):
+        available(tmp_path)
