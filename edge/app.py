@@ -64,7 +64,9 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
     """Return every route of the edge with its rule: who may come in, and what one call costs."""
     settings = resources.settings
     cursors = Cursors(settings.cursor_secret)
-    health, pages, errors = Health(resources), Pages(settings, document), Errors(settings)
+    stores = {"state": resources.state, "cache": resources.cache}
+    health = Health(settings, resources.database, stores, resources.version, resources.search)
+    pages, errors = Pages(settings, document), Errors(settings)
     lookup = Lookup(resources.records, settings.base_url)
     search = Search(resources.search, cursors, settings.base_url)
     brands = Brands(resources.database, resources.version, cursors)

@@ -10,8 +10,12 @@ from marshmallow import Schema, fields, validate
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from edge.resources import Resources
+from edge.cache.versions import DataVersion
+from edge.index.search_engine import SearchEngine
+from edge.store.client import StoreClient
+from edge.store.database import Database
 from shared.clock import rfc3339, utc_now
+from shared.config import Settings
 from shared.errors import StoreUnavailable
 from shared.metrics import REGISTRY
 
@@ -47,8 +51,15 @@ class ReadyAnswer(Schema):
 class Health:
     """The handlers."""
 
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
+    def __init__(
+        self, settings: Settings, database: Database, stores: dict[str, StoreClient], version: DataVersion,
+        search: SearchEngine,
+    ) -> None:  # fmt: skip
+        self._settings = settings
+        self._database = database
+        self._stores = stores
+        self._version = version
+        self._search = search
 
     @docs(
         operationId="getHealth", summary="Is the process alive?", description="Touches no dependency.", tags=["service"]
@@ -56,7 +67,7 @@ class Health:
     @response_schema(HealthAnswer(), 200, description="Alive")
     async def live(self, request: web.Request) -> web.StreamResponse:
         """Answer as long as the process can answer at all."""
-        document = {"status": "ok", "revision": f"api-{self._resources.settings.revision}", "ts": rfc3339(utc_now())}
+        document = {"status": "ok", "revision": f"api-{self._settings.revision}", "ts": rfc3339(utc_now())}
         return _answer(document, 200)
 
     @docs(
@@ -69,18 +80,16 @@ class Health:
     @response_schema(ReadyAnswer(), 503, description="Not ready")
     async def ready(self, request: web.Request) -> web.StreamResponse:
         """Answer with the state of each part; lookups need PostgreSQL or a warm cache, and the state store to count."""
-        resources = self._resources
-        database, state, cache = await asyncio.gather(
-            self._database(), _store(resources.state, "state"), _store(resources.cache, "cache")
-        )
-        search_version = resources.search.data_version
+        asked = (_store(client, name) for name, client in self._stores.items())
+        answered = await asyncio.gather(self._ask_database(), *asked)
+        search_version = self._search.data_version
         search = _part("search", "ok" if search_version else "empty", f"index of data_version {search_version}")
-        parts = [database, state, cache, search]
+        parts = [*answered, search]
         down = {part["name"] for part in parts if part["state"] == "down"}
         status = "not-ready" if "database" in down else "degraded" if down or not search_version else "ready"
         document = {
             "status": status,
-            "data_version": resources.version.current,
+            "data_version": self._version.current,
             "parts": parts,
             "ts": rfc3339(utc_now()),
         }
@@ -89,14 +98,14 @@ class Health:
     async def metrics(self, request: web.Request) -> web.StreamResponse:
         """Answer in the Prometheus text format: all processes of the host, or this one."""
         registry = REGISTRY
-        if self._resources.settings.metrics_dir:
+        if self._settings.metrics_dir:
             registry = CollectorRegistry()
-            MultiProcessCollector(registry, path=str(self._resources.settings.metrics_dir))  # type: ignore[no-untyped-call]
+            MultiProcessCollector(registry, path=str(self._settings.metrics_dir))  # type: ignore[no-untyped-call]
         return web.Response(body=generate_latest(registry), headers={"Content-Type": _EXPOSITION, **_NO_STORE})
 
-    async def _database(self) -> dict[str, str]:
+    async def _ask_database(self) -> dict[str, str]:
         try:
-            await self._resources.database.fetch("SELECT 1")
+            await self._database.fetch("SELECT 1")
         except StoreUnavailable:
             return _part("database", "down", "does not answer; lookups come from memory and cache only")
         return _part("database", "ok", "answers")
