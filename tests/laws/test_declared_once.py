@@ -95,7 +95,7 @@ def test_nothing_names_a_registry_or_a_machines_path() -> None:
             continue
         text = path.read_text(encoding="utf-8")
         assert not hosts.search(text), name
-        assert str(PROJECT.parent) + "/" not in text or str(PROJECT.parent) == "/", name
+        assert f"{PROJECT}/" not in text, name
 
 
 def test_the_package_data_of_the_project_is_declared() -> None:

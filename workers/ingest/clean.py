@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from shared.clock import utc_now
 from shared.errors import LoadRefused
 from shared.money import minor_digits
-from workers.ingest.mapping import Field
+from workers.ingest.fields import Field
 from workers.ingest.readers import Batch
 
 _EPOCH_2000_DAYS = 10_957

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from shared.ids import canonical_iid
 from workers.ingest import clean
-from workers.ingest.mapping import Field, Mapping
+from workers.ingest.fields import Field
+from workers.ingest.mapping import Mapping
 from workers.ingest.marks import hash64, mix, number_equal
 from workers.ingest.naming import category_path, kilograms, slug, times
 from workers.ingest.readers import RAW_CHARACTERS_MAX, Batch, Reject

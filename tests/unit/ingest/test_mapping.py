@@ -7,7 +7,8 @@ import pytest
 
 from shared.errors import LoadRefused
 from workers.ingest import clean
-from workers.ingest.mapping import Field, read
+from workers.ingest.fields import Field
+from workers.ingest.mapping import read
 from workers.ingest.naming import kilograms, slug
 from workers.ingest.readers import Batch
 
