@@ -123,6 +123,8 @@ async def validation(request: web.Request, handler: Handler) -> web.StreamRespon
     The package's own middleware does the same with string keys, which aiohttp deprecates, and with one global parser.
     """
     _check_utf8(request)
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Problem("unsupported-media-type", "A body must come without Content-Encoding.")
     declared = getattr(request.match_info.handler, "__schemas__", ())
     takes_query = any(entry["location"] == "querystring" for entry in declared)
     if request.query and not takes_query and request.match_info.http_exception is None:

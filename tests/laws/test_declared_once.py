@@ -24,7 +24,7 @@ LATER = {
     "expired-credentials", "insufficient-plan", "insufficient-role", "brand-not-found", "category-not-found", "job-not-found",
     "dataset-not-found", "export-not-found", "not-acceptable", "job-not-ready", "state-conflict", "idempotency-in-progress",
     "result-expired", "precondition-failed", "range-not-satisfiable", "idempotency-key-reused", "query-too-large",
-    "job-timeout", "job-cancelled", "unsupported-media-type", "expectation-failed", "content-too-large",
+    "job-timeout", "job-cancelled", "expectation-failed", "content-too-large",
 }  # fmt: skip
 
 

@@ -102,6 +102,11 @@ async def test_unknown_and_double_parameters_are_named(edge: Edge) -> None:
     assert stray["errors"][0]["parameter"] == "x"
 
 
+async def test_a_compressed_body_is_refused_before_it_is_read(edge: Edge) -> None:
+    answer = await edge.ask("GET", "/health", head={"Content-Encoding": "gzip"}, check=False)
+    assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (415, "unsupported-media-type")
+
+
 async def test_a_missing_parameter_is_named(edge: Edge) -> None:
     answer = await edge.get("/index/search")
     assert answer.json["type"].endswith("/missing-parameter")
