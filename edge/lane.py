@@ -117,7 +117,7 @@ class LaneHandler(RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Answer a plain look-up here; give everything else to aiohttp."""
-        if self._request_in_progress and self._held is not None and self._is_ours:
+        if self._request_in_progress and self._is_ours:
             self._held += data  # a second request before the first is answered: it waits its turn
         elif not (self._idle() and len(data) <= _PLAIN_LONGEST and self._answered(data)):
             super().data_received(data)

@@ -25,6 +25,12 @@ _NUMBER = r"^[0-9]{1,15}(\.[0-9]{1,15})?([eE]-?[0-9]{1,2})?$"
 def texts(field: Field, batch: Batch, path: Path) -> Any:
     """Return a field's cleaned text for each row; null where there is none."""
     column = _origin(field, batch, path)
+    if pa.types.is_dictionary(column.type):  # each distinct text is cleaned once
+        return pc.take(_cleaned(field, column.dictionary), column.indices)
+    return _cleaned(field, column)
+
+
+def _cleaned(field: Field, column: Any) -> Any:
     if field.trim:
         column = pc.utf8_trim_whitespace(column)
     if field.match:
@@ -58,12 +64,7 @@ def _days(column: Any, form: str) -> Any:
 
 def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Any:
     """Return amounts in minor units as int64; null where the text is no amount that the currency can express."""
-    column = texts(field, batch, path)
-    for character in (*field.strip, field.thousands):
-        if character:
-            column = pc.replace_substring(column, character, "")
-    if field.decimal != ".":
-        column = pc.replace_substring(column, field.decimal, ".")
+    column = _plain_digits(field, batch, path)
     column = pc.utf8_trim_whitespace(column)
     digits = minor_digits(currency)
     parts = pc.extract_regex(column, _AMOUNT)
@@ -80,12 +81,7 @@ def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Any:
 
 def numbers(field: Field, batch: Batch, path: Path) -> Any:
     """Return plain non-negative numbers as text; null where the text is none. `multiply` is applied later."""
-    column = texts(field, batch, path)
-    for character in (*field.strip, field.thousands):
-        if character:
-            column = pc.replace_substring(column, character, "")
-    if field.decimal != ".":
-        column = pc.replace_substring(column, field.decimal, ".")
+    column = _plain_digits(field, batch, path)
     return pc.if_else(pc.match_substring_regex(column, _NUMBER), column, None)
 
 
@@ -103,6 +99,17 @@ def today() -> int:
 def filled(column: Any, empty: Any) -> Any:
     """Return a numpy array with `empty` where the column is null."""
     return np.asarray(pc.fill_null(column, empty))
+
+
+def _plain_digits(field: Field, batch: Batch, path: Path) -> Any:
+    """Return a number's text with a decimal point and nothing else that people put into numbers."""
+    column = texts(field, batch, path)
+    for character in (*field.strip, field.thousands):
+        if character:
+            column = pc.replace_substring(column, character, "")
+    if field.decimal != ".":
+        column = pc.replace_substring(column, field.decimal, ".")
+    return column
 
 
 def _origin(field: Field, batch: Batch, path: Path) -> Any:

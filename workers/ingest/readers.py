@@ -218,5 +218,5 @@ def _parquet(path: Path, columns: tuple[str, ...], batch_rows: int) -> Iterator[
 
 def _cast_text(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        return column.cast(pa.dictionary(pa.int32(), pa.string()))
     return column.cast(pa.string())

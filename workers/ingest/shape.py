@@ -84,9 +84,8 @@ class Shaper:
         bad.where(
             pc.greater(pc.utf8_length(columns["name"]), NAME_CHARACTERS_MAX), "has a name of over 1,000 characters"
         )
-        bad.where(
-            pc.match_substring(pc.binary_join_element_wise(columns["id"], columns["name"], ""), "\0"), "holds a NUL"
-        )
+        for column in columns.values():
+            bad.where(pc.match_substring(column, "\0"), "holds a NUL")
         observed = self._observations(batch, path, bad) if self._mapping.observation else None
         iids = clean.texts(self._item.iid, batch, path) if self._item.iid else None
         if iids is not None:
@@ -195,7 +194,7 @@ class Shaper:
     def _contents(self, batch: Batch, firsts: Any) -> Any:
         chosen = pa.array(firsts)
         columns = [
-            pc.fill_null(pc.take(_whole(batch.columns[name]), chosen), "") for name in self._mapping.item_columns
+            pc.fill_null(_plain(pc.take(batch.columns[name], chosen)), "") for name in self._mapping.item_columns
         ]
         joined = pc.binary_join_element_wise(*columns, "\x1f").to_pylist()
         return np.array([hash(text) or 1 for text in joined], "i8")
@@ -283,8 +282,8 @@ def _spans(rows: Any, codes: Any, items: int) -> tuple[Any, Any]:
     return first, last
 
 
-def _whole(column: Any) -> Any:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+def _plain(column: Any) -> Any:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _content_hash(content: Any) -> int:
