@@ -1,6 +1,7 @@
 """A stack that is killed, in part or whole, leaves nothing behind and comes back."""
 
 import http.client
+import json
 import os
 import signal
 import subprocess
@@ -118,6 +119,36 @@ def test_a_restart_of_the_edges_loses_no_request(own: Running) -> None:
                     time.sleep(0.002)
     assert len(answers) > 500
     assert set(answers) == {200}
+
+
+def test_an_edge_killed_under_load_loses_no_request_and_charges_none_twice(own: Running) -> None:
+    token = own.ctl("tokens", "issue").strip()
+    head = {"X-Service-Public-Token": token}
+    statuses: list[int] = []
+    for name in ("edge-a", "edge-b"):
+        victims = [own.pid(name), *_children(own.pid(name))]
+        ends, killed = time.monotonic() + 2.0, False
+        while time.monotonic() < ends:
+            with closing(http.client.HTTPConnection("127.0.0.1", own.port, timeout=5)) as line:
+                line.request("GET", "/v1/index/brands", headers=head)
+                response = line.getresponse()
+                response.read()
+                statuses.append(response.status)
+            if not killed and len(statuses) % 20 == 5:
+                killed = True
+                for pid in victims:
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.15)  # ten a second are allowed
+        assert killed
+        assert until(lambda name=name, old=victims[0]: own.pid(name) != old)
+    assert set(statuses) == {200}
+    with closing(http.client.HTTPConnection("127.0.0.1", own.port, timeout=5)) as line:
+        line.request("GET", "/v1/quota", headers=head)
+        assert json.loads(line.getresponse().read())["limits"][0]["used"] == len(statuses)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def test_an_ordinary_user_under_a_private_home(tmp_path: Path) -> None:
