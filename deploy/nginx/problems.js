@@ -1,3 +1,5 @@
+import crypto from "crypto";
+
 // The problem documents of what nginx itself refuses or cannot do, in the same form as the edge's.
 // status: [slug, title, detail]; slugs and titles as in edge/http/catalogue.toml; a test holds the two together.
 const PROBLEMS = {
@@ -23,11 +25,16 @@ const PROBLEMS = {
 const ALLOW = "GET, HEAD, OPTIONS";
 const WAIT_SECONDS = { 429: 1, 502: 2, 503: 2, 504: 5 };
 
+// As instance_of in edge/http/context.py: the id itself where it is a UUID, else a UUID (version 5, OID) made of it.
 function instance(id) {
-    if (!/^[0-9a-fA-F]{32}$/.test(id)) {
-        return "urn:request:" + id;
+    let hex = id.toLowerCase().replace(/-/g, "");
+    if (!/^[0-9a-f]{32}$/.test(hex)) {
+        const named = crypto.createHash("sha1").update(Buffer.from("6ba7b8129dad11d180b400c04fd430c8", "hex")).update(id);
+        const bytes = named.digest().slice(0, 16);
+        bytes[6] = (bytes[6] & 0x0f) | 0x50;
+        bytes[8] = (bytes[8] & 0x3f) | 0x80;
+        hex = bytes.toString("hex");
     }
-    const hex = id.toLowerCase();
     return "urn:uuid:" + [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
@@ -39,12 +46,12 @@ function answer(r) {
         title: problem[1],
         status: status,
         detail: problem[2],
-        instance: instance(r.variables.request_id),
+        instance: instance(r.variables.id),
     };
     const fields = r.headersOut;
     fields["Content-Type"] = "application/problem+json";
     fields["Cache-Control"] = "no-store";
-    fields["X-Request-Id"] = r.variables.request_id;
+    fields["X-Request-Id"] = r.variables.id;
     fields["Access-Control-Allow-Origin"] = "*";
     if (WAIT_SECONDS[status]) {
         document.retry_after = WAIT_SECONDS[status];
@@ -56,4 +63,18 @@ function answer(r) {
     r.return(status, JSON.stringify(document));
 }
 
-export default { answer };
+// The first four groups of an IPv6 address, as nginx writes it; asked for IPv6 callers only.
+function network(r) {
+    const halves = r.variables.remote_addr.split("::");
+    const groups = halves[0] ? halves[0].split(":") : [];
+    if (halves.length === 2) {
+        const tail = halves[1] ? halves[1].split(":") : [];
+        while (groups.length + tail.length < 8) {
+            groups.push("0");
+        }
+        groups.push.apply(groups, tail);
+    }
+    return groups.slice(0, 4).join(":");
+}
+
+export default { answer, network };

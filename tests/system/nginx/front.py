@@ -1,0 +1,131 @@
+"""The project's own nginx.conf, rendered with short time limits, in front of the stub."""
+
+import asyncio
+import json
+import os
+import signal
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deploy.local.nginx import binary, render
+from deploy.local.places import free_port
+from tests.system.nginx.stub import Stub
+
+ERRORS = "http://localhost/v1/errors"
+
+
+@dataclass
+class Answer:
+    """One answer as it came over the wire."""
+
+    status: int
+    fields: list[tuple[str, str]]
+    body: bytes
+    raw: bytes = field(repr=False, default=b"")
+
+    def get(self, name: str) -> str | None:
+        """Return a header that may be there at most once."""
+        found = [value for key, value in self.fields if key.lower() == name.lower()]
+        assert len(found) <= 1, found
+        return found[0] if found else None
+
+    @property
+    def json(self) -> Any:
+        """Return the body, read as JSON."""
+        return json.loads(self.body)
+
+
+class Front:
+    """A running nginx, and the stub behind it."""
+
+    def __init__(self, folder: Path, sockets: Path, **values: str) -> None:
+        self.folder, self.port, self.metrics_port = folder, free_port(), free_port()
+        self.edges = (sockets / "a", sockets / "b")
+        self.stub = Stub()
+        self.values = values
+        self._nginx: asyncio.subprocess.Process | None = None
+
+    def conf(self) -> str:
+        """Render nginx.conf for this front."""
+        return render(
+            {
+                "RUN_DIR": str(self.folder), "LOG_DIR": str(self.folder), "ERRORS_BASE": ERRORS,
+                "LISTEN": f"127.0.0.1:{self.port}", "METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
+                "EDGE_A": str(self.edges[0]), "EDGE_B": str(self.edges[1]), "STATIC_DIR": str(self.folder / "static"),
+                "USER": "user root;" if os.getuid() == 0 else "",
+                "HEADER_TIMEOUT": "1s", "BODY_TIMEOUT": "1s", "SEND_TIMEOUT": "1s", "UPSTREAM_TIMEOUT": "1s",
+                **self.values,
+            }
+        ).replace("worker_processes auto", "worker_processes 1")  # fmt: skip
+
+    async def start(self, conf: str | None = None) -> None:
+        """Start the stub, then nginx; wait until it listens."""
+        for path in self.edges:
+            await self.stub.start(path)
+        (self.folder / "static").mkdir(exist_ok=True)
+        (self.folder / "static" / "a.css").write_text("a {}")
+        (self.folder / "nginx.conf").write_text(conf or self.conf())
+        self._nginx = await asyncio.create_subprocess_exec(
+            binary(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"), "-e", str(self.folder / "error.log"),
+            "-g", "daemon off;", stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        for _ in range(200):
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                writer.close()
+                return
+            assert self._nginx.returncode is None, (self.folder / "error.log").read_text()
+            await asyncio.sleep(0.02)
+        raise AssertionError("nginx does not listen")
+
+    async def stop(self) -> None:
+        """Stop nginx, then the stub."""
+        if self._nginx and self._nginx.returncode is None:
+            self._nginx.send_signal(signal.SIGTERM)
+            await asyncio.wait_for(self._nginx.wait(), 10)
+        await self.stub.close()
+
+    async def raw(
+        self, sent: bytes, *, port: int | None = None, seconds: float = 10.0, source: str | None = None
+    ) -> bytes:
+        """Send bytes and return all that comes until nginx closes."""
+        local = (source, 0) if source else None
+        reader, writer = await asyncio.open_connection("127.0.0.1", port or self.port, local_addr=local)
+        writer.write(sent)
+        received = b""
+        with suppress(ConnectionResetError):
+            async with asyncio.timeout(seconds):
+                while chunk := await reader.read(65536):
+                    received += chunk
+        writer.close()
+        return received
+
+    async def ask(
+        self,
+        target: str = "/v1/x",
+        *lines: str,
+        method: str = "GET",
+        body: bytes = b"",
+        port: int | None = None,
+        host: str = "localhost",
+    ) -> Answer:
+        """Send one ordinary request and return its answer."""
+        head = [f"{method} {target} HTTP/1.1", f"Host: {host}", "Connection: close", *lines]
+        if body:
+            head.append(f"Content-Length: {len(body)}")
+        return parsed(await self.raw("\r\n".join([*head, "", ""]).encode("latin-1") + body, port=port))
+
+    def logged(self) -> list[dict[str, Any]]:
+        """Return the lines of nginx's own access log."""
+        return [json.loads(line) for line in (self.folder / "refused.log").read_text().splitlines()]
+
+
+def parsed(raw: bytes) -> Answer:
+    """Take one answer apart."""
+    head, _, body = raw.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 "), raw[:200]
+    first, *lines = head.decode("latin-1").split("\r\n")
+    fields = [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
+    return Answer(int(first.split()[1]), fields, body, raw)

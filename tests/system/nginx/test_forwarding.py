@@ -1,0 +1,115 @@
+"""What reaches the edge: who asked, under which id, and nothing that a caller could forge."""
+
+import uuid
+
+import pytest
+
+from tests.system.nginx.conftest import MakeFront
+from tests.system.nginx.front import Front, parsed
+
+PLAIN = ["Host", "X-Real-IP", "X-Request-Id", "X-Charge-Id"]
+
+
+def told(front: Front) -> list[tuple[str, str]]:
+    """Return the header lines of the last request at the stub."""
+    lines = front.stub.seen[-1].partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")[1:]
+    return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
+
+
+async def test_a_plain_lookup_arrives_in_the_form_that_the_fast_lane_knows(front: Front) -> None:
+    await front.ask("/v1/x", "Accept: */*", "User-Agent: any", "X-Service-Public-Token: t")
+    assert [name for name, _ in told(front)] == [*PLAIN, "X-Service-Public-Token", "Accept"]
+    assert dict(told(front))["X-Real-IP"] == "127.0.0.1"
+
+
+async def test_headers_about_the_caller_cannot_be_forged(front: Front) -> None:
+    forged = (
+        "X-Real-IP",
+        "X-Forwarded-For",
+        "True-Client-IP",
+        "Forwarded",
+        "X_Real_IP",
+        "X-Charge-Id",
+        "Cookie",
+        "X-HTTP-Method-Override",
+    )
+    await front.ask("/v1/x", *(f"{name}: 203.0.113.9" for name in forged))
+    assert [name for name, _ in told(front)] == PLAIN
+    assert b"203.0.113.9" not in front.stub.seen[-1]
+
+
+async def test_a_name_with_underscores_is_not_the_name_with_hyphens(front: Front) -> None:
+    await front.ask("/v1/x", "X_Service_Public_Token: t", "X_Request_Id: chosen-by-me")
+    assert [name for name, _ in told(front)] == PLAIN
+    assert b"chosen-by-me" not in front.stub.seen[-1]
+
+
+async def test_connection_cannot_strip_what_nginx_sets(front: Front) -> None:
+    await front.raw(
+        b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\nAuthorization: ApiKey k\r\nConnection: close, X-Real-IP, Authorization\r\n\r\n"
+    )
+    assert {"X-Real-IP", "Authorization"} <= dict(told(front)).keys()
+
+
+@pytest.mark.parametrize(
+    ("chain", "expected"),
+    [("198.51.100.7", "198.51.100.7"), ("203.0.113.9, 198.51.100.7", "198.51.100.7"), ("198.51.100.7, 127.0.0.1", "198.51.100.7"),
+     ("2001:db8::7", "2001:db8::7"), ("127.1", "127.0.0.1"), ("0x7f.1", "127.0.0.1"), ("unknown", "127.0.0.1"), ("", "127.0.0.1")],
+)  # fmt: skip
+async def test_behind_a_trusted_proxy_the_rightmost_untrusted_hop_counts(
+    make_front: MakeFront, chain: str, expected: str
+) -> None:
+    front = await make_front(TRUSTED_PROXIES="set_real_ip_from 127.0.0.0/8;")
+    await front.ask("/v1/x", f"X-Forwarded-For: {chain}")
+    assert dict(told(front))["X-Real-IP"] == expected
+
+
+@pytest.mark.parametrize("given", ["a" * 8, "A_b-9" * 12])
+async def test_a_wellformed_request_id_is_taken_over(front: Front, given: str) -> None:
+    await front.ask("/v1/x", f"X-Request-Id: {given}")
+    sent = dict(told(front))
+    assert sent["X-Request-Id"] == given
+    assert len(sent["X-Charge-Id"]) == 32
+    assert (await front.ask("/nowhere", f"X-Request-Id: {given}")).get("X-Request-Id") == given
+
+
+@pytest.mark.parametrize("given", ["short", "a" * 65, "with space", "semi;colon", "é" * 8, ""])
+async def test_any_other_request_id_is_replaced(front: Front, given: str) -> None:
+    await front.ask("/v1/x", f"X-Request-Id: {given}")
+    sent = dict(told(front))
+    assert sent["X-Request-Id"] == sent["X-Charge-Id"]
+
+
+async def test_two_request_ids_are_none(front: Front) -> None:
+    await front.ask("/v1/x", "X-Request-Id: first-one", "X-Request-Id: second-one")
+    assert uuid.UUID(dict(told(front))["X-Request-Id"])
+
+
+@pytest.mark.parametrize("name", ["Authorization", "X-Service-Public-Token"])
+async def test_a_credential_that_comes_twice_is_refused(front: Front, name: str) -> None:
+    answer = await front.ask("/v1/x", f"{name}: one", f"{name}: two")
+    assert (answer.status, front.stub.seen) == (400, [])
+    assert answer.get("Content-Type") == "application/problem+json"
+
+
+async def test_a_body_arrives_whole_and_counted(front: Front) -> None:
+    chunked = b"POST /v1/x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    trailers = b"5\r\nabcde\r\n0\r\nHost: evil\r\nAuthorization: evil\r\nContent-Length: 99\r\n\r\n"
+    answer = parsed(await front.raw(chunked + trailers))
+    assert answer.json["body"] == "abcde"
+    assert ["Content-Length", "5"] in answer.json["fields"]
+    assert b"evil" not in front.stub.seen[-1]
+
+
+async def test_pipelined_requests_stay_apart_and_in_order(front: Front) -> None:
+    one = b"POST /v1/%d HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc"
+    last = b"GET /v1/last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    await front.raw(b"".join(one % number for number in range(50)) + last)
+    assert [seen.split()[1] for seen in front.stub.seen] == [b"/v1/%d" % number for number in range(50)] + [b"/v1/last"]
+    assert all(seen.endswith(b"\r\n\r\nabc") for seen in front.stub.seen[:-1])
+
+
+async def test_connections_to_the_edge_are_kept(front: Front) -> None:
+    for _ in range(10):
+        await front.ask("/v1/x")
+    assert front.stub.connections <= 2

@@ -1,0 +1,121 @@
+"""What nginx refuses by itself, byte by byte: a problem document, nothing forwarded, the line closed."""
+
+from uuid import UUID
+
+import pytest
+
+from edge.http.context import instance_of
+from tests.system.nginx.front import ERRORS, Front, parsed
+
+HOST = b"Host: localhost\r\nConnection: close\r\n"
+CHUNKED = b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+def get(*lines: bytes) -> bytes:
+    return b"\r\n".join([b"GET /v1/x HTTP/1.1", b"Host: localhost", b"Connection: close", *lines, b"", b""])
+
+
+def post(length: bytes, body: bytes = b"abcde") -> bytes:
+    return b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Content-Length:" + length + b"\r\n\r\n" + body
+
+
+UNREADABLE = {
+    "garbage": b"\x16\x03\x01garbage\r\n\r\n",
+    "no host": b"GET /v1/x HTTP/1.1\r\n\r\n",
+    "empty host": b"GET /v1/x HTTP/1.1\r\nHost: \r\n\r\n",
+    "two hosts": get(b"Host: localhost"),
+    "odd host": b"GET /v1/x HTTP/1.1\r\nHost: local/host\r\n\r\n",
+    "asterisk": b"OPTIONS * HTTP/1.1\r\n" + HOST + b"\r\n",
+    "space before colon": get(b"Accept : a"),
+    "leading space": b"GET /v1/x HTTP/1.1\r\n Host: localhost\r\n\r\n",
+    "folded": get(b"Accept: a", b" b"),
+    "bare CR": get(b"Accept: a\rb"),
+    "NUL": get(b"Accept: a\0b"),
+    "empty name": get(b": a"),
+    "percent and no hex": b"GET /v1/%G1 HTTP/1.1\r\n" + HOST + b"\r\n",
+    "above the root": b"GET /v1/../../x HTTP/1.1\r\n" + HOST + b"\r\n",
+    "length and chunks": CHUNKED.replace(b"Transfer", b"Content-Length: 3\r\nTransfer") + b"0\r\n\r\n",
+    "chunks twice": CHUNKED.replace(b"Transfer", b"Transfer-Encoding: chunked\r\nTransfer") + b"0\r\n\r\n",
+    "two lengths": post(b" 5\r\nContent-Length: 6"),
+    **{f"length {text!r}": post(text) for text in (b" +5", b" -1", b" 0x5", b" 5_0", b"", b" 5 5", "٥".encode())},
+    **{
+        f"chunk {size!r}": CHUNKED + size + b"\r\nabcde\r\n0\r\n\r\n"
+        for size in (b"0x5", b"+5", b"-5", b"5_0", b"", b"f" * 17)
+    },
+}
+
+
+@pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE)
+async def test_what_is_not_http_is_refused_and_the_line_closed(front: Front, sent: bytes) -> None:
+    smuggled = b"GET /v1/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = parsed(await front.raw(sent + smuggled))
+    assert (answer.status, answer.json["type"]) == (400, f"{ERRORS}/invalid-request")
+    assert answer.raw.count(b"HTTP/1.1 ") == 1
+    assert front.stub.seen == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "slug"),
+    [
+        (b"GET /v1/x HTTP/1.1\r\nHost: evil\r\nConnection: close\r\n\r\n", 421, "misdirected-request"),
+        (b"GET http://evil/v1/x HTTP/1.1\r\n" + HOST + b"\r\n", 421, "misdirected-request"),
+        (b"GET /v1/x HTTP/1.0\r\n\r\n", 421, "misdirected-request"),
+        (b"GET /v1/x HTTP/2.0\r\n" + HOST + b"\r\n", 505, "http-version-not-supported"),
+        (b"TRACE /v1/x HTTP/1.1\r\n" + HOST + b"\r\n", 405, "method-not-allowed"),
+        (b"CONNECT localhost:443 HTTP/1.1\r\n" + HOST + b"\r\n", 405, "method-not-allowed"),
+        (b"DELETE /static/a.css HTTP/1.1\r\n" + HOST + b"\r\n", 405, "method-not-allowed"),
+        (b"POST /static/a.css HTTP/1.1\r\n" + HOST + b"Content-Length: 0\r\n\r\n", 405, "method-not-allowed"),
+        (b"GET /static/ HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /static/../nginx.conf HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /metrics HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /V1/x HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /_problem/500 HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /static/a.css HTTP/1.1\r\n" + HOST + b'If-Match: "other"\r\n\r\n', 412, "precondition-failed"),
+        (b"GET /static/a.css HTTP/1.1\r\n" + HOST + b"Range: bytes=900-\r\n\r\n", 416, "range-not-satisfiable"),
+        (post(b" 65537"), 413, "content-too-large"),
+        (CHUNKED + b"10001\r\n" + b"a" * 65537 + b"\r\n0\r\n\r\n", 413, "content-too-large"),
+        (b"GET /v1/" + b"a" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "uri-too-long"),
+        (get(b"A: " + b"a" * 9000), 431, "headers-too-large"),
+        (get(*(b"A%d: b" % number for number in range(3000))), 431, "headers-too-large"),
+        (CHUNKED.replace(b"chunked", b"xchunked") + b"0\r\n\r\n", 501, "not-implemented"),
+        (CHUNKED.replace(b"chunked", b"chunked, identity") + b"0\r\n\r\n", 501, "not-implemented"),
+    ],
+)  # fmt: skip
+async def test_each_refusal_is_a_whole_problem_document(front: Front, sent: bytes, status: int, slug: str) -> None:
+    answer = parsed(await front.raw(sent))
+    problem = answer.json
+    assert (answer.status, problem["status"], problem["type"]) == (status, status, f"{ERRORS}/{slug}")
+    assert problem["detail"].endswith(".")
+    assert (answer.get("Content-Type"), answer.get("Cache-Control")) == ("application/problem+json", "no-store")
+    assert problem["instance"] == UUID(answer.get("X-Request-Id")).urn
+    assert answer.get("Access-Control-Allow-Origin") == "*"
+    assert (answer.get("Allow") is not None) == (status == 405)
+    assert answer.get("Server") == "nginx"
+    assert front.stub.seen == []
+
+
+@pytest.mark.parametrize(
+    "given", ["my-own-id_1", "0123456789abcdef0123456789ABCDEF", "6ba7b812-9dad-11d1-80b4-00c04fd430c8"]
+)
+async def test_the_instance_is_the_one_that_the_edge_would_give(front: Front, given: str) -> None:
+    answer = await front.ask("/nowhere", f"X-Request-Id: {given}")
+    assert (answer.get("X-Request-Id"), answer.json["instance"]) == (given, instance_of(given))
+
+
+@pytest.mark.parametrize("sent", [b"GET /v1/x\r\n", b"GET http://localhost/v1/x\r\n"])
+async def test_http_0_9_gets_no_bare_body(front: Front, sent: bytes) -> None:
+    assert await front.raw(sent) == b""
+    assert front.stub.seen == []
+
+
+async def test_a_head_request_gets_the_head_only(front: Front) -> None:
+    answer = await front.ask("/nowhere", method="HEAD")
+    assert (answer.status, answer.body) == (404, b"")
+
+
+async def test_refusals_are_logged_here_and_answers_of_the_edge_are_not(front: Front) -> None:
+    await front.ask("/v1/x")
+    await front.ask("/v1/problem")
+    await front.ask('/nowhere?"\\', "X-Request-Id: my-own-id_1")
+    (line,) = front.logged()
+    assert (line["status"], line["request_id"], line["network"]) == (404, "my-own-id_1", "127.0.0.1")

@@ -1,0 +1,127 @@
+"""Callers that are slow, and callers that are many: they are cut off, and others do not notice."""
+
+import asyncio
+import shutil
+import ssl
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.system.nginx.conftest import MakeFront
+from tests.system.nginx.front import Front, parsed
+
+HOST = b"Host: localhost\r\nConnection: close\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /v1/x HTTP/1.1\r\nHo",
+        b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Content-Length: 9\r\n\r\nabc",
+        b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Content-Length: 010\r\n\r\nabcdefgh",
+        b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n",
+    ],
+)
+async def test_a_request_that_does_not_end_is_cut_off_and_never_forwarded(front: Front, sent: bytes) -> None:
+    began = time.monotonic()
+    assert await front.raw(sent) == b""
+    assert 0.5 < time.monotonic() - began < 4
+    assert front.stub.seen == []
+
+
+async def test_a_drip_of_header_lines_does_not_extend_the_limit(front: Front) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", front.port)
+    writer.write(b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\n")
+    began, end = time.monotonic(), asyncio.ensure_future(reader.read())
+    while not end.done() and time.monotonic() - began < 5:
+        writer.write(b"A: b\r\n")
+        await asyncio.wait([end], timeout=0.2)
+    assert time.monotonic() - began < 3
+    assert end.exception() is not None or end.result() == b""
+    writer.close()
+
+
+async def test_hundreds_of_slow_callers_do_not_disturb_others(front: Front) -> None:
+    slow = [asyncio.open_connection("127.0.0.1", front.port) for _ in range(500)]
+    lines = [writer for _, writer in await asyncio.gather(*slow)]
+    for writer in lines:
+        writer.write(b"GET /v1/x HTTP/1.1\r\n")
+    began = time.monotonic()
+    assert (await front.ask("/v1/x")).status == 200
+    assert time.monotonic() - began < 0.5
+    for writer in lines:
+        writer.close()
+
+
+async def test_too_many_requests_of_one_network_are_429(make_front: MakeFront) -> None:
+    front = await make_front(REQUESTS_PER_SECOND="5", TRUSTED_PROXIES="set_real_ip_from 127.0.0.1;")
+    statuses = [
+        (await front.ask("/v1/x", f"X-Forwarded-For: 2001:db8:0:1::{number:x}")).status for number in range(1, 30)
+    ]
+    assert statuses[:5] == [200] * 5
+    assert 429 in statuses
+    refused = await front.ask("/v1/x", "X-Forwarded-For: 2001:db8:0:1:ffff::1")
+    assert (refused.status, refused.get("Retry-After"), refused.json["type"].rsplit("/")[-1]) == (
+        429,
+        "1",
+        "rate-limited",
+    )
+    for other in ("2001:db8:0:2::1", "2001:db8::1", "198.51.100.7"):
+        assert (await front.ask("/v1/x", f"X-Forwarded-For: {other}")).status == 200
+
+
+async def test_too_many_connections_of_one_address_are_429(make_front: MakeFront) -> None:
+    front = await make_front(UPSTREAM_TIMEOUT="10s")
+    waiting = [asyncio.ensure_future(front.ask("/v1/hang")) for _ in range(256)]
+    async with asyncio.timeout(10):
+        while len(front.stub.seen) < 256:
+            await asyncio.sleep(0.02)
+    refused = await front.ask("/v1/x")
+    assert (refused.status, refused.json["type"].rsplit("/")[-1]) == (429, "rate-limited")
+    await front.stop()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="a certificate is made with openssl")
+async def test_tls_is_ready_to_switch_on(make_front: MakeFront, tmp_path: Path) -> None:
+    certify(tmp_path)
+    front = await make_front(lambda conf: switched_on(conf, tmp_path))
+    trust = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
+    trust.set_alpn_protocols(["h2", "http/1.1"])
+    _, writer = await asyncio.open_connection("127.0.0.1", front.port, ssl=trust, server_hostname="localhost")
+    assert writer.get_extra_info("ssl_object").selected_alpn_protocol() == "h2"
+    writer.close()
+    trust.set_alpn_protocols(["http/1.1"])
+    reader, writer = await asyncio.open_connection("127.0.0.1", front.port, ssl=trust, server_hostname="localhost")
+    writer.write(b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert parsed(await reader.read()).status == 200
+    writer.close()
+    with pytest.raises(ssl.SSLError):
+        await asyncio.open_connection("127.0.0.1", front.port, ssl=trust, server_hostname="evil.example")
+    assert (await front.ask("/v1/x")).json["type"].endswith("/invalid-request")
+
+
+def certify(folder: Path) -> None:
+    """Make a certificate of its own for localhost."""
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    files = ["-keyout", "key.pem", "-out", "fullchain.pem"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *files, *subject]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+def switched_on(conf: str, folder: Path) -> str:
+    """Do to nginx.conf what its comments about TLS say."""
+    lines = []
+    for line in conf.splitlines():
+        bare = line.strip().removeprefix("# TLS:").lstrip("# ")
+        if line.lstrip().startswith("#") and bare.startswith(("http2 ", "ssl_")):
+            line = bare.replace("…", str(folder))
+        lines.append(line)
+    head, metrics = "\n".join(lines).split("# Metrics of the edges", 1)
+    for ending in (" default_server", ";"):
+        address = head.split("listen ")[1].split()[0].rstrip(";")
+        head = head.replace(f"listen {address}{ending}", f"listen {address} ssl{ending}")
+    return f"{head}# Metrics of the edges{metrics}"

@@ -1,0 +1,103 @@
+"""The edge behind the front: slow, dead, cut off, streaming."""
+
+import asyncio
+import gzip
+import time
+
+from tests.system.nginx.front import Front, parsed
+
+
+async def test_a_problem_of_the_edge_passes_untouched(front: Front) -> None:
+    answer = await front.ask("/v1/problem")
+    assert (answer.status, answer.get("X-Request-Id")) == (418, "from-the-edge")
+    assert answer.json["line"] == "GET /v1/problem HTTP/1.1"
+
+
+async def test_an_edge_that_dies_is_asked_again_under_the_same_charge(front: Front) -> None:
+    answer = await front.ask("/v1/die-once")
+    first, second = (seen.split(b"X-Charge-Id: ")[1][:32] for seen in front.stub.seen)
+    assert (answer.status, first) == (200, second)
+
+
+async def test_a_post_is_never_asked_again(front: Front) -> None:
+    answer = await front.ask("/v1/die", method="POST", body=b"abc")
+    assert (answer.status, len(front.stub.seen)) == (502, 1)
+    assert answer.json["type"].endswith("/upstream-error")
+    assert answer.get("Retry-After") == str(answer.json["retry_after"])
+
+
+async def test_one_of_two_edges_down_is_not_seen(front: Front) -> None:
+    await front.stub.stop(front.edges[0])
+    assert [(await front.ask("/v1/x")).status for _ in range(20)] == [200] * 20
+
+
+async def test_both_edges_down_is_502_and_over_at_once(front: Front) -> None:
+    for path in front.edges:
+        await front.stub.stop(path)
+    answer = await front.ask("/v1/x")
+    assert (answer.status, answer.json["title"]) == (502, "Bad Gateway")
+    await front.stub.start(front.edges[1])
+    assert (await front.ask("/v1/x")).status == 200
+
+
+async def test_an_edge_that_hangs_is_504_within_the_limit(front: Front) -> None:
+    began = time.monotonic()
+    answer = await front.ask("/v1/hang")
+    assert (answer.status, answer.json["type"].rsplit("/")[-1]) == (504, "upstream-timeout")
+    assert answer.get("Retry-After") == "5"
+    assert time.monotonic() - began < 5
+
+
+async def test_an_answer_that_is_cut_off_is_seen_to_be(front: Front) -> None:
+    answer = await front.ask("/v1/cut")
+    assert int(answer.get("Content-Length") or 0) == 5000 > len(answer.body)
+
+
+async def test_a_stream_comes_as_it_is_written(front: Front) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", front.port)
+    writer.write(b"GET /v1/jobs/1/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    await reader.readuntil(b"data: 0\n\n")
+    began = time.monotonic()
+    await reader.readuntil(b"data: 1\n\n")
+    assert time.monotonic() - began > 0.25
+    writer.close()
+
+
+async def test_large_json_is_compressed_and_small_is_not(front: Front) -> None:
+    large = await front.ask("/v1/large", "Accept-Encoding: gzip")
+    body = large.body
+    assert (large.get("Content-Encoding"), large.get("Vary"), large.get("ETag")) == ("gzip", "Accept-Encoding", 'W/"1"')
+    assert gzip.decompress(dechunked(body)).startswith(b'{"line"')
+    small = await front.ask("/v1/x", "Accept-Encoding: gzip")
+    assert small.get("Content-Encoding") is None
+
+
+async def test_static_files_may_be_cached(front: Front) -> None:
+    answer = await front.ask("/static/a.css")
+    assert (answer.status, answer.body, answer.get("Content-Type")) == (200, b"a {}", "text/css")
+    assert answer.get("Cache-Control") == "max-age=300"
+    again = await front.ask("/static/a.css", f"If-None-Match: {answer.get('ETag')}")
+    assert again.status == 304
+
+
+async def test_the_root_leads_to_the_docs_of_this_host_and_no_other(front: Front) -> None:
+    answer = await front.ask("/")
+    assert (answer.status, answer.get("Location")) == (302, "/v1/docs")
+    assert answer.get("X-Request-Id")
+
+
+async def test_metrics_are_on_their_own_listener(front: Front) -> None:
+    answer = parsed(
+        await front.raw(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", port=front.metrics_port)
+    )
+    assert (answer.status, answer.json["line"]) == (200, "GET /metrics HTTP/1.1")
+
+
+def dechunked(body: bytes) -> bytes:
+    """Join the chunks of a body."""
+    whole = b""
+    while body:
+        size, _, body = body.partition(b"\r\n")
+        whole += body[: int(size, 16)]
+        body = body[int(size, 16) + 2 :]
+    return whole
