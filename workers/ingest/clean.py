@@ -25,6 +25,8 @@ _NUMBER = r"^[0-9]{1,15}(\.[0-9]{1,15})?([eE]-?[0-9]{1,2})?$"
 def texts(field: Field, batch: Batch, path: Path) -> Any:
     """Return a field's cleaned text for each row; null where there is none."""
     column = _origin(field, batch, path)
+    if pa.types.is_date32(column.type) or pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
     if pa.types.is_dictionary(column.type):  # each distinct text is cleaned once
         return pc.take(_cleaned(field, column.dictionary), column.indices)
     return _cleaned(field, column)
@@ -45,6 +47,9 @@ def _cleaned(field: Field, column: Any) -> Any:
 
 def days(field: Field, batch: Batch, path: Path) -> Any:
     """Return days since 2000-01-01 (PostgreSQL's epoch) as int32; null where the text is no date of that format."""
+    column = _origin(field, batch, path)
+    if pa.types.is_date32(column.type):
+        return pc.subtract(column.cast(pa.int32()), _EPOCH_2000_DAYS)
     # A batch has few distinct days; each is parsed once.
     encoded = pc.dictionary_encode(texts(field, batch, path))
     return pc.take(_days(encoded.dictionary, field.format), encoded.indices)
@@ -64,9 +69,18 @@ def _days(column: Any, form: str) -> Any:
 
 def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Any:
     """Return amounts in minor units as int64; null where the text is no amount that the currency can express."""
-    column = _plain_digits(field, batch, path)
-    column = pc.utf8_trim_whitespace(column)
     digits = minor_digits(currency)
+    typed = _origin(field, batch, path)
+    if (
+        pa.types.is_decimal128(typed.type)
+        and typed.type.scale == digits
+        and typed.type.precision <= _WHOLE_DIGITS_MAX + digits
+    ):
+        # A decimal128 is its integer of minor units in 16 bytes, little endian; so few digits fit into the lower half.
+        halves = pa.Array.from_buffers(pa.int64(), 2 * len(typed), [None, typed.buffers()[1]], offset=2 * typed.offset)
+        minor = pc.if_else(pc.is_valid(typed), pa.array(np.asarray(halves)[::2]), None)
+        return pc.if_else(pc.greater_equal(minor, 0), minor, None)
+    column = pc.utf8_trim_whitespace(_plain_digits(field, batch, path))
     parts = pc.extract_regex(column, _AMOUNT)
     whole, part = pc.struct_field(parts, [0]), pc.utf8_rtrim(pc.struct_field(parts, [1]), characters="0")
     fine = pc.less_equal(pc.utf8_length(part), digits)

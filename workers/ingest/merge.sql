@@ -82,12 +82,12 @@ RETURNING item_id;
 -- A state is replaced where it says something else; an event is another row already by its mark.
 CREATE TEMP TABLE placed ON COMMIT DROP AS
 WITH newest AS (
-    SELECT DISTINCT ON (item_id, day, channel_id, kind, source_id, mark) * FROM stage_observations
-    ORDER BY item_id, day, channel_id, kind, source_id, mark, seq DESC),
+    SELECT DISTINCT ON (item_id, day, mark) * FROM stage_observations
+    ORDER BY item_id, day, mark, seq DESC),
 written AS (
     INSERT INTO observations (item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency)
     SELECT item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency FROM newest
-    ON CONFLICT (item_id, day, channel_id, kind, source_id, mark) DO UPDATE SET price_minor = excluded.price_minor,
+    ON CONFLICT (item_id, day, mark) DO UPDATE SET price_minor = excluded.price_minor,
         list_minor = excluded.list_minor, units = excluded.units, currency = excluded.currency
     WHERE (observations.price_minor, observations.list_minor, observations.units, observations.currency)
         IS DISTINCT FROM (excluded.price_minor, excluded.list_minor, excluded.units, excluded.currency)
@@ -134,7 +134,7 @@ WHERE b.id = grown.id AND b.channels <> grown.channels;
 -- name: number_equal
 -- Equal events of different batches: numbered on, so that each counts. The lowest 16 bits of a mark are the number.
 WITH numbered AS (
-    SELECT ctid AS row, row_number() OVER (PARTITION BY item_id, day, channel_id, kind, source_id, mark >> 16 ORDER BY mark, ctid) - 1 AS n
+    SELECT ctid AS row, row_number() OVER (PARTITION BY item_id, day, mark >> 16 ORDER BY mark, ctid) - 1 AS n
     FROM {table})
 UPDATE {table} o SET mark = (o.mark >> 16 << 16) | least(numbered.n, 65535)
 FROM numbered WHERE o.ctid = numbered.row AND o.mark & 65535 <> numbered.n;
@@ -142,6 +142,6 @@ FROM numbered WHERE o.ctid = numbered.row AND o.mark & 65535 <> numbered.n;
 -- name: drop_superseded
 -- The same state told twice in one load: the later row stands.
 DELETE FROM {table} o USING (
-    SELECT ctid AS row, row_number() OVER (PARTITION BY item_id, day, channel_id, kind, source_id, mark ORDER BY ctid DESC) AS n
+    SELECT ctid AS row, row_number() OVER (PARTITION BY item_id, day, mark ORDER BY ctid DESC) AS n
     FROM {table}) d
 WHERE o.ctid = d.row AND d.n > 1;

@@ -29,7 +29,7 @@ class Reject(NamedTuple):
 
 @dataclass
 class Batch:
-    """Rows as text columns (null where the source has nothing), the line of each, and rows that could not be read."""
+    """Rows as columns of text or as Parquet has them, null where the source has nothing; their lines; broken rows."""
 
     columns: dict[str, Any]
     lines: Any
@@ -211,12 +211,15 @@ def _parquet(path: Path, columns: tuple[str, ...], batch_rows: int) -> Iterator[
         )
     line = 1
     for record_batch in file.iter_batches(batch_size=batch_rows, columns=list(columns)):
-        listed = {n: _cast_text(c) for n, c in zip(record_batch.schema.names, record_batch.columns, strict=True)}
-        yield Batch(listed, list(range(line, line + record_batch.num_rows)))
+        listed = {n: _kept(c) for n, c in zip(record_batch.schema.names, record_batch.columns, strict=True)}
+        yield Batch(listed, range(line, line + record_batch.num_rows))
         line += record_batch.num_rows
 
 
-def _cast_text(column: Any) -> Any:
+def _kept(column: Any) -> Any:
+    """Keep days and decimals as they are, dictionaries as dictionaries of text; the rest becomes text."""
+    if pa.types.is_date32(column.type) or pa.types.is_decimal128(column.type):
+        return column
     if pa.types.is_dictionary(column.type):
         return column.cast(pa.dictionary(pa.int32(), pa.string()))
     return column.cast(pa.string())

@@ -125,9 +125,9 @@ class Shaper:
         rows["list"] = -1 if listed is None else clean.filled(listed, -1)
         rows["units"] = 1 if units is None else clean.filled(units, 1)
         rows["channel"] = clean.filled(channels.indices, 0)
-        if spec.identity == "event":
-            rows["mark"] = self._event_marks(batch, path, rows)
-        return rows, [str(code) for code in channels.dictionary.to_pylist()]
+        codes = [str(code) for code in channels.dictionary.to_pylist()]
+        rows["mark"] = self._marks(batch, path, rows, codes)
+        return rows, codes
 
     def _mixed(self, batch: Batch, path: Path, currencies: Any) -> tuple[Any, Any]:
         """Read prices of several currencies: each by its own number of minor digits."""
@@ -142,12 +142,14 @@ class Shaper:
                 listed = pc.if_else(here, clean.amounts(spec.list_price, batch, path, code), listed)
         return price, listed
 
-    def _event_marks(self, batch: Batch, path: Path, rows: Any) -> Any:
+    def _marks(self, batch: Batch, path: Path, rows: Any, codes: list[str]) -> Any:
         spec = self._mapping.observation
         assert spec is not None
-        mixed = (
-            mix(rows["price"].astype("u8")) ^ mix(rows["list"].astype("u8") + np.uint64(1)) ^ rows["units"].astype("u8")
-        )
+        by_channel = np.array([hash64(f"{self._mapping.source}\0{spec.kind}\0{code}") for code in codes] or [0], "u8")
+        mixed = by_channel[rows["channel"]]
+        if spec.identity == "event":
+            mixed = mix(mixed ^ rows["price"].astype("u8")) ^ mix(rows["list"].astype("u8") + np.uint64(1))
+            mixed ^= rows["units"].astype("u8")
         for key in spec.event_key:
             encoded = pc.dictionary_encode(pc.fill_null(clean.texts(key, batch, path), ""))
             hashes = np.array([hash64(text) for text in encoded.dictionary.to_pylist()], "u8")
@@ -163,7 +165,8 @@ class Shaper:
         registry = self.registry
         encoded = pc.dictionary_encode(pc.take(ids, pa.array(good)))
         codes, distinct = np.asarray(encoded.indices), encoded.dictionary.to_pylist()
-        firsts = good[np.unique(codes, return_index=True)[1]]
+        # Codes are given in the order of first appearance: a first row is where their maximum grows.
+        firsts = good[np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))]
         iid_texts = [None] * len(distinct) if iids is None else pc.take(iids, pa.array(firsts)).to_pylist()
         numbers = registry.number(distinct, iid_texts)
         if observed is not None:
@@ -267,7 +270,7 @@ class _Faults:
 
 def _raw(batch: Batch, row: int) -> str:
     cells = {name: column[row].as_py() for name, column in batch.columns.items()}
-    return json.dumps(cells, ensure_ascii=False).replace("\\u0000", "\ufffd")[:RAW_CHARACTERS_MAX]
+    return json.dumps(cells, ensure_ascii=False, default=str).replace("\\u0000", "\ufffd")[:RAW_CHARACTERS_MAX]
 
 
 def _bad_iids(iids: Any) -> Any:
@@ -276,14 +279,18 @@ def _bad_iids(iids: Any) -> Any:
 
 def _spans(rows: Any, codes: Any, items: int) -> tuple[Any, Any]:
     """Return the first and the last day of each item of a batch."""
+    days = rows["day"]
     first, last = np.full(items, np.iinfo("i4").max, "i4"), np.full(items, np.iinfo("i4").min, "i4")
-    np.minimum.at(first, codes, rows["day"])
-    np.maximum.at(last, codes, rows["day"])
+    if np.all(days[1:] >= days[:-1]):  # in the order of days the last assignment is the latest day
+        first[codes[::-1]], last[codes] = days[::-1], days
+    else:
+        np.minimum.at(first, codes, days)
+        np.maximum.at(last, codes, days)
     return first, last
 
 
 def _plain(column: Any) -> Any:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column.cast(pa.string())
 
 
 def _content_hash(content: Any) -> int:

@@ -194,7 +194,7 @@ def _build_index(connection: Connection, table: str) -> None:
     # While indexes are built the reader has nothing to do: its core sorts too.
     connection.execute("SET LOCAL min_parallel_table_scan_size = 0")
     connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
-    build = sql.SQL("CREATE UNIQUE INDEX ON {} (item_id, day, channel_id, kind, source_id, mark)")
+    build = sql.SQL("CREATE UNIQUE INDEX ON {} (item_id, day, mark)")
     connection.execute(build.format(sql.Identifier(table)))
 
 

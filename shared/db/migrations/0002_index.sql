@@ -112,11 +112,12 @@ CREATE TABLE item_sources (
 CREATE UNIQUE INDEX item_sources_source ON item_sources (source_id, source_item_id);
 
 -- Money is an integer of the currency's minor unit: exact, narrow, and summable in any tool.
--- mark: 0 for a state of affairs (a later load replaces it), a hash for an event (each sale counts).
+-- mark: a hash of what tells one observation of an item's day from another: channel, kind and source for a state of
+-- affairs (a later load replaces it), for an event (each sale counts) also price and more, with a running number.
 -- No foreign key to items: the load checks it once per batch instead of once per row.
 CREATE TABLE observations (
     item_id bigint NOT NULL,
-    mark bigint NOT NULL DEFAULT 0,
+    mark bigint NOT NULL,
     price_minor bigint NOT NULL CHECK (price_minor >= 0),
     list_minor bigint,
     day date NOT NULL,
@@ -127,7 +128,7 @@ CREATE TABLE observations (
     currency character(3) NOT NULL
 ) PARTITION BY RANGE (day);
 -- What makes an observation the same one: a load that tells it again replaces it or changes nothing.
-CREATE UNIQUE INDEX observations_identity ON observations (item_id, day, channel_id, kind, source_id, mark);
+CREATE UNIQUE INDEX observations_identity ON observations (item_id, day, mark);
 COMMENT ON COLUMN observations.kind IS 'l: listing (an offer seen), s: sale';
 
 -- An item's own figures, per unit of it.
