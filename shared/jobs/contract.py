@@ -19,7 +19,13 @@ class Kind:
 
 
 SEARCH_INDEX = Kind("search-index", "maintenance", attempts_max=3, seconds_max=1800)
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (SEARCH_INDEX,)}
+COHORTS = Kind("cohorts", "reports", attempts_max=3, seconds_max=300)
+CATEGORY_INSIGHTS = Kind("category-insights", "reports", attempts_max=3, seconds_max=300)
+BRAND_INSIGHTS = Kind("brand-insights", "reports", attempts_max=3, seconds_max=300)
+SUSTAINABILITY_ROLLUP = Kind("sustainability-rollup", "reports", attempts_max=3, seconds_max=300)
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (SEARCH_INDEX, COHORTS, CATEGORY_INSIGHTS, BRAND_INSIGHTS, SUSTAINABILITY_ROLLUP)
+}
 QUEUES: frozenset[str] = frozenset(kind.queue for kind in KINDS.values())
 EXECUTE = "itemindex.execute"
 """Name of the one Celery task: a doorbell that carries a job's id and nothing else."""

@@ -1,0 +1,37 @@
+"""What every report hands over, before anything is formatted or stored. Pure."""
+
+from dataclasses import dataclass
+from datetime import date
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Which days of the range asked for hold data: `first` and `last` are None where none does."""
+
+    days: int
+    observed_days: int
+    first: date | None
+    last: date | None
+
+    @property
+    def missing_days(self) -> int:
+        """How many days of the range hold no data."""
+        return self.days - self.observed_days
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a report in their final order, and what must be said of them.
+
+    `table`: money is decimal128, days are date32, what is nested is a struct or a list. `first` and `last` are the range
+    that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how it was computed.
+    """
+
+    table: pa.Table
+    first: date
+    last: date
+    coverage: Coverage
+    units: dict[str, str]
+    method: str
