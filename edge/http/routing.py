@@ -12,6 +12,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 OPEN: frozenset[CredentialKind] = frozenset()
 ANY: frozenset[CredentialKind] = frozenset({"public-token", "api-key", "bearer"})
 KEY: frozenset[CredentialKind] = frozenset({"api-key"})
+BEARER: frozenset[CredentialKind] = frozenset({"bearer"})
 KEY_OR_BEARER: frozenset[CredentialKind] = frozenset({"api-key", "bearer"})
 
 
@@ -21,13 +22,15 @@ class Rule:
 
     `accepts` is empty for routes that ask for no credential; `units` is what one call is charged (0: nothing),
     or a function of the validated request;
-    `any_origin` lets browsers of every origin read the answer.
+    `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route may answer
+    beyond those that every route of its kind may.
     """
 
     name: str
     accepts: frozenset[CredentialKind] = OPEN
     units: int | Callable[[web.Request], int] = 0
     any_origin: bool = False
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ class QuotaGate:
         context.limit_fields = limit_fields(decision)
         if not decision.allowed:
             raise refusal(decision, context.network)
+        context.units = units
         try:
             response = await handler(request)
         except ItemNotFound:  # counted: the question was good and was answered
@@ -54,4 +55,5 @@ class QuotaGate:
         return response
 
     async def _give_back(self, context: Context, decision: Any) -> None:
+        context.units = 0
         context.limit_fields = limit_fields(await self._meter.refund(decision))
