@@ -8,6 +8,7 @@ from aiohttp import web
 from edge.account.quota import QuotaPage
 from edge.account.root import Root
 from edge.auth.gate import AuthGate
+from edge.dashboard import pages as dashboard
 from edge.http import cors, redirects
 from edge.http.cursors import Cursors
 from edge.http.openapi import Document
@@ -51,6 +52,7 @@ def create_app(resources: Resources) -> web.Application:
         client_max_size=REQUEST_BODY_BYTES_MAX,
     )
     app.on_response_prepare.append(_tell_no_server)
+    dashboard.prepare(app)
     document = Document(settings)
     listed = routes(resources, document)
     register(app, listed)
@@ -106,6 +108,7 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("DELETE", f"{PREFIX}/org/invitations/{{invitation}}", org.withdraw_invitation, _org("invitations")),
         Route("GET", f"{PREFIX}/org/usage", org.usage, _org("usage")),
         Route("GET", f"{PREFIX}/org/audit", org.audit, _org("audit")),
+        *dashboard.routes(resources, acts, origin_of(settings)),
     )
 
 

@@ -19,3 +19,13 @@ def charge_marker(account: str, charge_id: str) -> str:
 def record(data_version: int, iid: str) -> str:
     """A record's bytes as of one data_version; older ones fall out by themselves."""
     return f"r:{data_version}:{iid}"
+
+
+def session(digest: str) -> str:
+    """A dashboard session, under the hash of its cookie: who reads the store cannot become anybody."""
+    return f"s:{digest}"
+
+
+def sign_in(digest: str) -> str:
+    """A sign-in on its way to the provider and back, under the hash of its `state`."""
+    return f"si:{digest}"

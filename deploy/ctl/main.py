@@ -22,8 +22,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "items": ("deploy.ctl.items:items", "Withdraw and merge items."),
     "search": ("deploy.ctl.search:search", "Build, judge and time the search index."),
     "tokens": ("deploy.ctl.tokens:tokens", "Public tokens: print, issue, list, revoke."),
-    "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, change plan."),
-    "keys": ("deploy.ctl.keys:keys", "API keys: issue and revoke."),
+    "plans": ("deploy.ctl.plans:plans", "Plans: list and edit their limits."),
+    "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, change plan, suspend, audit."),
+    "members": ("deploy.ctl.members:members", "People of an organization: list, add, change role, remove."),
+    "keys": ("deploy.ctl.keys:keys", "API keys: issue, rotate, revoke, list."),
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
 }

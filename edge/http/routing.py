@@ -23,7 +23,7 @@ class Rule:
     `accepts` is empty for routes that ask for no credential; `units` is what one call is charged (0: nothing),
     or a function of the validated request;
     `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route may answer
-    beyond those that every route of its kind may.
+    beyond those that every route of its kind may; a `page` reads its own query and form, and fails as a page.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Rule:
     units: int | Callable[[web.Request], int] = 0
     any_origin: bool = False
     problems: tuple[str, ...] = ()
+    page: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,9 +123,9 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     await web.UnixSite(runner, path).start()
     while not resources.notices.connected:  # its first word makes the process forget, which a test must not meet midway
         await asyncio.sleep(0.005)
-    connector = aiohttp.UnixConnector(path)
+    connector, jar = aiohttp.UnixConnector(path), aiohttp.DummyCookieJar()
     try:
-        async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
+        async with aiohttp.ClientSession(connector=connector, auto_decompress=False, cookie_jar=jar) as session:
             yield Edge(settings, resources, session, path, document)
     finally:
         await runner.cleanup()

@@ -57,6 +57,8 @@ class Issuer:
     extra_keys: list[Any] = field(default_factory=list)
     fetches: int = 0
     down: bool = False
+    codes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    redeemed: list[dict[str, str]] = field(default_factory=list)
 
     def claims(self, subject: str = "ada", **more: Any) -> dict[str, Any]:
         """Return good claims, changed as asked; a claim of None is left out."""
@@ -83,6 +85,23 @@ class Issuer:
             "jwks_uri": f"{self.url}/jwks",
         })  # fmt: skip
 
+    def code(self, subject: str = "ada", **claims: Any) -> str:
+        """Return a code that can be redeemed once for a token with these claims."""
+        code = f"code-{len(self.codes) + len(self.redeemed)}-{subject}"
+        self.codes[code] = {"subject": subject, **claims}
+        return code
+
+    async def redeem(self, request: web.Request) -> web.Response:
+        """Give the token for a code."""
+        form = {name: str(value) for name, value in (await request.post()).items()}
+        self.redeemed.append(form)
+        claims = self.codes.pop(form.get("code", ""), None)
+        if self.down:
+            return web.Response(status=503)
+        if claims is None:
+            return web.json_response({"error": "invalid_grant"}, status=400)
+        return web.json_response({"id_token": self.token(claims.pop("subject"), **claims), "token_type": "Bearer"})
+
     async def jwks(self, request: web.Request) -> web.Response:
         """Publish the keys."""
         self.fetches += 1
@@ -98,6 +117,7 @@ async def running_issuer() -> AsyncIterator[Issuer]:
     app = web.Application()
     app.router.add_get("/.well-known/openid-configuration", issuer.discovery)
     app.router.add_get("/jwks", issuer.jwks)
+    app.router.add_post("/token", issuer.redeem)
     async with TestServer(app) as server:
         issuer.url = str(server.make_url("")).rstrip("/")
         yield issuer

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from edge.http.problems import Problem
+from edge.org.acts import Acts
 from shared.db.connect import connect
+from shared.organizations.contract import SQL
 from tests.service.org.conftest import SignedIn
 
 
@@ -171,9 +174,6 @@ async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> Non
     await signed_in.join("bob", "viewer")
     link = (await signed_in.ask("POST", "/org/invitations", body={"email": "carol@example.org", "role": "viewer"})).json
     people = signed_in.edge.resources.people
-    from edge.http.problems import Problem
-    from edge.org.acts import Acts
-
     acts = Acts(signed_in.edge.resources.database, signed_in.edge.settings.token_pepper)
     secret = link["link"].partition("#")[2]
     with pytest.raises(Problem, match="state-conflict"):
@@ -210,8 +210,6 @@ async def test_a_suspended_organization_is_refused_within_a_second_and_can_read_
     key = await signed_in.key()
     assert await _works(signed_in, key) == 200
     with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
-        from shared.organizations.contract import SQL
-
         connection.execute(SQL.change_state.encode(), (organization, "suspended", "operator"))
         await _until(signed_in, key, 401)
         shown = (await signed_in.ask("GET", "/org")).json
