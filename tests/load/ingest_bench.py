@@ -8,10 +8,6 @@ import time
 from pathlib import Path
 
 import psutil
-import pyarrow as pa
-import pyarrow.compute
-import pyarrow.csv
-import pyarrow.parquet
 from rich.console import Console
 from rich.table import Table
 
@@ -36,7 +32,9 @@ def main() -> None:
         path, rows = folder / "market.parquet", folder / "rows.csv"
         write(path, items=options.items, observations=options.observations, seed=1)
         path.with_suffix(".toml").write_text(MAPPING)
-        _plain_rows(path, rows)
+        with servers.fresh(folder) as settings:
+            _load(settings, path)
+            _write_rows(settings, rows)
         for _ in range(options.rounds):
             with servers.fresh(folder) as settings:
                 copied.append(options.observations / _copy(settings, rows))
@@ -47,36 +45,17 @@ def main() -> None:
     _show(copied, loaded, peaks, options)
 
 
-def _plain_rows(path: Path, rows: Path) -> None:
-    """Write the same observations as a CSV of the table's own columns: what a bare COPY would be given."""
-    table = pyarrow.parquet.read_table(path, columns=["id", "day", "channel", "price"])
-    numbers = table["id"].combine_chunks().dictionary_decode().cast(pa.string())
-    item = pa.compute.cast(pa.compute.utf8_slice_codeunits(numbers, 1), pa.int64())
-    channel = pa.compute.dictionary_encode(table["channel"].combine_chunks().dictionary_decode()).indices
-    minor = pa.compute.cast(pa.compute.multiply(table["price"], pa.scalar(100)), pa.int64(), safe=False)
-    zero = pa.repeat(pa.scalar(0, pa.int64()), len(table))
-    one = pa.repeat(pa.scalar(1, pa.int32()), len(table))
-    names = ["item_id", "mark", "price_minor", "day", "channel_id", "units", "source_id", "kind", "currency"]
-    columns = [
-        item,
-        zero,
-        minor,
-        table["day"],
-        channel,
-        one,
-        one,
-        pa.repeat(pa.scalar("s"), len(table)),
-        pa.repeat(pa.scalar("USD"), len(table)),
-    ]
-    options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="none")
-    pyarrow.csv.write_csv(pa.table(dict(zip(names, columns, strict=True))), rows, options)
+def _write_rows(settings: Settings, rows: Path) -> None:
+    """Write what the load ended with as a CSV of the table's own columns: what a bare COPY is given."""
+    with connect(settings.database_url, application="bench") as connection, rows.open("wb") as file:
+        with connection.cursor().copy("COPY (SELECT * FROM observations) TO STDOUT (FORMAT csv)") as copy:
+            for chunk in copy:
+                file.write(chunk)
 
 
 def _copy(settings: Settings, rows: Path) -> float:
     with connect(settings.database_url, application="bench") as connection:
-        connection.execute(
-            "CREATE TABLE bare AS SELECT item_id, mark, price_minor, day, channel_id, units, source_id, kind, currency FROM observations WITH NO DATA"
-        )
+        connection.execute("CREATE TABLE bare (LIKE observations)")
         connection.commit()
         started = time.perf_counter()
         with rows.open("rb") as file, connection.cursor().copy("COPY bare FROM STDIN (FORMAT csv)") as copy:
