@@ -4,7 +4,7 @@ import re
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,14 +22,36 @@ _AMOUNT = rf"^(?P<whole>[0-9]{{1,{_WHOLE_DIGITS_MAX}}})(?:\.(?P<part>[0-9]*))?$"
 _NUMBER = r"^[0-9]{1,15}(\.[0-9]{1,15})?([eE]-?[0-9]{1,2})?$"
 
 
+class Coded(NamedTuple):
+    """A column as its distinct texts and, for each row, the place of its text; null where there is none."""
+
+    values: Any
+    codes: Any
+
+    def rows(self, of_values: Any, absent: Any) -> Any:
+        """Spread what is known of each distinct text over the rows, as numpy; `absent` where there is none."""
+        known = np.append(np.asarray(pc.fill_null(of_values, absent)), absent)
+        return known.take(np.asarray(pc.fill_null(self.codes, len(known) - 1)))
+
+
+def coded(field: Field, batch: Batch, path: Path) -> Coded:
+    """Return a field's cleaned text with each distinct text cleaned once; distinct raw texts may give the same one."""
+    column = _as_texts(_origin(field, batch, path))
+    encoded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
+    return Coded(_cleaned(field, encoded.dictionary), encoded.indices)
+
+
 def texts(field: Field, batch: Batch, path: Path) -> Any:
     """Return a field's cleaned text for each row; null where there is none."""
-    column = _origin(field, batch, path)
-    if pa.types.is_date32(column.type) or pa.types.is_decimal(column.type):
-        column = column.cast(pa.string())
+    column = _as_texts(_origin(field, batch, path))
     if pa.types.is_dictionary(column.type):  # each distinct text is cleaned once
         return pc.take(_cleaned(field, column.dictionary), column.indices)
     return _cleaned(field, column)
+
+
+def _as_texts(column: Any) -> Any:
+    typed = pa.types.is_date32(column.type) or pa.types.is_decimal(column.type)
+    return column.cast(pa.string()) if typed else column
 
 
 def _cleaned(field: Field, column: Any) -> Any:

@@ -28,10 +28,12 @@ def merge(connection: Connection, stage: Stage, source_id: int, version: int, co
     run(SQL.item_sources, source_id)
     touched = {int(row[0]) for row in connection.execute(SQL.impacts.encode(), (source_id,))}
     mending = {"number_equal": SQL.number_equal, "drop_superseded": SQL.drop_superseded}
-    superseded = sum(
+    superseded = stage.superseded + sum(
         finish_month(connection, table, span, events=stage.events, **mending)
         for table, span in stage.new_months.items()
     )
+    if stage.events and stage.runs > 1:  # within a run they are numbered already
+        run(SQL.number_equal.replace("{table}", "stage_observations"))
     run(SQL.observations)
     placed = connection.execute(SQL.placed_counts.encode()).fetchone()
     assert placed is not None

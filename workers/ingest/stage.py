@@ -12,6 +12,7 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.search.text import fold
 from workers.ingest.mapping import Mapping
+from workers.ingest.months import COLUMNS, Chunk
 from workers.ingest.shape import ItemRow, Shaped
 
 SQL = beside(__file__, "stage.sql")
@@ -19,19 +20,7 @@ LOAD = beside(__file__, "load.sql")
 EPOCH = date(2000, 1, 1)
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _TRAILER = b"\xff\xff"
-_COLUMNS = (
-    "item_id",
-    "mark",
-    "price_minor",
-    "list_minor",
-    "day",
-    "channel_id",
-    "units",
-    "source_id",
-    "kind",
-    "currency",
-)
-_TYPES = (">i8", ">i8", ">i8", ">i8", ">i4", ">i4", ">i4", ">i2", "S1", "S3")
+_WRITE_BYTES = 256 * 1024
 _SPAN = np.dtype([("fields", ">i2"), ("id_bytes", ">i4"), ("id", ">i8"), ("first_bytes", ">i4"), ("first", ">i4"),
                   ("last_bytes", ">i4"), ("last", ">i4")])  # fmt: skip
 _ITEM_COLUMNS = (
@@ -43,12 +32,11 @@ _ITEM_COLUMNS = (
 class Stage:
     """Takes shaped batches. Months that are new are written as partitions-to-be; the others wait for the merge."""
 
-    def __init__(self, connection: Connection, mapping: Mapping, source_id: int) -> None:
+    def __init__(self, connection: Connection, mapping: Mapping) -> None:
         self._connection = connection
         self._mapping = mapping
         self.events = mapping.observation is not None and mapping.observation.identity == "event"
-        self._source_id = source_id
-        self._channels: dict[str, int] = {}
+        self._channels: list[int] = []
         for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations, SQL.brand_channels):
             connection.execute(statement.encode())
         self._there = {str(row[0]) for row in connection.execute(SQL.months.encode())}
@@ -56,14 +44,12 @@ class Stage:
         self.new_months: dict[str, tuple[date, date]] = {}
         self.observations = 0
         self.into_new_months = 0
+        self.superseded = 0
+        self.runs = 0
 
     def take(self, shaped: Shaped) -> None:
-        """Stage one batch."""
+        """Stage the items of one batch."""
         self._items(shaped.items)
-        rows = shaped.observations
-        if rows is not None and len(rows):
-            rows["channel"] = np.array([self._channel(code) for code in shaped.channels], "i4")[rows["channel"]]
-            self._observations(rows)
         fresh = shaped.brand_channels - self._brand_channels
         self._brand_channels |= fresh
         if fresh:
@@ -99,19 +85,27 @@ class Stage:
                             (item.key, impact.indicator, figure, impact.basis, impact.method, _day(item.day))
                         )
 
-    def _observations(self, rows: Any) -> None:
-        self.observations += len(rows)
-        months = (rows["day"].astype("M8[D]") + np.timedelta64(10_957, "D")).astype("M8[M]").astype("i8")
-        for month in np.unique(months).tolist():
-            first = date(1970 + month // 12, month % 12 + 1, 1)
-            part = rows[months == month] if len(months) else rows
-            table = f"observations_{first:%Y_%m}"
-            if table in self._there:
-                self._copy("stage_observations", part)
-            else:
-                self._make_month(table, first)
-                self.into_new_months += len(part)
-                self._copy(table, part)
+    def place(self, chunk: Chunk, channels: list[str]) -> None:
+        """Stage a chunk of observations: into its month's table where that is new, else where the merge looks."""
+        self.observations += len(chunk.rows) + chunk.superseded
+        table = f"observations_{chunk.month:%Y_%m}"
+        if table in self._there:
+            self.runs += chunk.begins
+            table = "stage_observations"
+        else:
+            self._make_month(table, chunk.month)
+            self.into_new_months += len(chunk.rows) + chunk.superseded
+            self.superseded += chunk.superseded
+        self._channels += [self._channel(code) for code in channels[len(self._channels) :]]
+        chunk.rows["channel_id"] = np.array(self._channels, ">i4")[chunk.rows["channel_id"]]
+        columns = sql.SQL(", ").join(map(sql.Identifier, COLUMNS))
+        command = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(sql.Identifier(table), columns)
+        with self._connection.cursor().copy(command) as copy:
+            copy.write(_SIGNATURE)
+            written = memoryview(chunk.rows.view("u1"))
+            for start in range(0, len(written), _WRITE_BYTES):
+                copy.write(written[start : start + _WRITE_BYTES])
+            copy.write(_TRAILER)
 
     def _make_month(self, table: str, first: date) -> None:
         if table in self.new_months:
@@ -120,46 +114,10 @@ class Stage:
         create = sql.SQL("CREATE TABLE {} (LIKE observations INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
         self._connection.execute(create.format(sql.Identifier(table)))
 
-    def _copy(self, table: str, rows: Any) -> None:
-        columns = sql.SQL(", ").join(map(sql.Identifier, _COLUMNS))
-        command = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(sql.Identifier(table), columns)
-        observation = self._mapping.observation
-        assert observation is not None
-        kind = observation.kind[0].encode()
-        with self._connection.cursor().copy(command) as copy:
-            copy.write(_SIGNATURE)
-            for absent in (False, True):
-                chosen = rows[(rows["list"] < 0) == absent]
-                if len(chosen):
-                    copy.write(packed(chosen, self._source_id, kind, without_list=absent))
-            copy.write(_TRAILER)
-
     def _channel(self, code: str) -> int:
-        if code not in self._channels:
-            row = self._connection.execute(LOAD.channel.encode(), (code,)).fetchone()
-            assert row is not None
-            self._channels[code] = int(row[0])
-        return self._channels[code]
-
-
-def packed(rows: Any, source_id: int, kind: bytes, *, without_list: bool) -> bytes:
-    """Write observations as rows of PostgreSQL's binary COPY (documentation of COPY, "Binary Format"), all at once."""
-    names = [name for name in _COLUMNS if not (without_list and name == "list_minor")]
-    layout: list[tuple[str, str]] = [("fields", ">i2")]
-    for name, kind_of in zip(_COLUMNS, _TYPES, strict=True):
-        layout.append((f"{name}_bytes", ">i4"))
-        if name in names:
-            layout.append((name, kind_of))
-    table = np.empty(len(rows), np.dtype(layout))
-    table["fields"] = len(_COLUMNS)
-    for name, kind_of in zip(_COLUMNS, _TYPES, strict=True):
-        table[f"{name}_bytes"] = np.dtype(kind_of).itemsize if name in names else -1
-    table["item_id"], table["mark"], table["price_minor"] = rows["item"], rows["mark"], rows["price"]
-    table["day"], table["channel_id"], table["units"] = rows["day"], rows["channel"], rows["units"]
-    table["source_id"], table["kind"], table["currency"] = source_id, kind, rows["currency"]
-    if not without_list:
-        table["list_minor"] = rows["list"]
-    return table.tobytes()
+        row = self._connection.execute(LOAD.channel.encode(), (code,)).fetchone()
+        assert row is not None
+        return int(row[0])
 
 
 def finish_month(
