@@ -37,13 +37,15 @@ _NUMBER_MAX = 0xFFFF
 class Chunk:
     """Rows of one month as COPY takes them; `channel_id` counts into `Months.channels` until the stage puts ids in.
 
-    `superseded` says how many rows a later one replaced; `begins` is true for the first chunk of a sorted run.
+    `superseded` says how many rows a later one replaced; `begins` is true for the first chunk of a sorted run,
+    `passed` for the last one of a month when the file has gone on to the next.
     """
 
     month: date
     rows: Any
     superseded: int
     begins: bool
+    passed: bool = False
 
 
 class Months:
@@ -68,7 +70,7 @@ class Months:
             self._kept.setdefault(month, []).append(part)
         if len(here) <= _MONTHS_IN_ORDER_MAX:
             for month in [month for month in self._kept if month != months[-1]]:
-                yield from self._flush(month)
+                yield from self._flush(month, passed=True)
         while self._bytes() > _KEPT_BYTES_MAX:
             yield from self._flush(max(self._kept, key=lambda month: sum(map(len, self._kept[month]))))
 
@@ -86,7 +88,7 @@ class Months:
             self.channels.append(name)
         return self._codes[name]
 
-    def _flush(self, month: int) -> Iterator[Chunk]:
+    def _flush(self, month: int, *, passed: bool = False) -> Iterator[Chunk]:
         first = date(1970 + month // 12, month % 12 + 1, 1)
         parts = self._kept.pop(month)
         rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -94,12 +96,12 @@ class Months:
         superseded, begins = len(rows) - len(ordered), True
         absent = ordered["list"] < 0
         # A row without a list price is shorter than one with it; each kind is written as one table of fixed width.
-        for without_list in (False, True):
-            chosen = np.flatnonzero(absent == without_list)
-            for start in range(0, len(chosen), _CHUNK_ROWS):
-                few = ordered.take(chosen[start : start + _CHUNK_ROWS])
-                yield Chunk(first, self._layouts[without_list].written(few), superseded, begins)
-                superseded, begins = 0, False
+        runs = [(layout, np.flatnonzero(absent == n)) for n, layout in enumerate(self._layouts)]
+        pieces = [(kind, at[n : n + _CHUNK_ROWS]) for kind, at in runs for n in range(0, len(at), _CHUNK_ROWS)]
+        for left, (layout, at) in zip(range(len(pieces) - 1, -1, -1), pieces, strict=True):
+            rows = layout.written(ordered.take(at))
+            yield Chunk(first, rows, superseded, begins, passed=passed and not left)
+            superseded, begins = 0, False
 
 
 def in_order(rows: Any, *, events: bool) -> Any:
