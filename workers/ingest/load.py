@@ -121,12 +121,13 @@ class _Load:
                 connection, mapping, row[0], version[0], self._batches(), self._keep, summary.counts
             )
         else:
-            stage = Stage(connection, mapping)
             shaper = Shaper(mapping, alt_names(mapping, self._files))
-            months = _months(mapping, row[0])
+            constants = _constants(mapping, row[0])
+            months = Months(constants, events=mapping.counts_events)
+            stage = Stage(connection, mapping, months, constants)
             for ready in _ahead(self._shaped(shaper, months)):
                 if isinstance(ready, Chunk):
-                    stage.place(ready, months.channels)
+                    stage.place(ready)
                     continue
                 self._keep(ready.rejects)
                 self._rows += ready.rows
@@ -189,9 +190,15 @@ class _Load:
                 copy.write_row((self._summary.load_id, *reject[:3], reject.raw.replace("\0", "\ufffd")))
 
 
-def _months(mapping: Mapping, source_id: int) -> Months:
+def _constants(mapping: Mapping, source_id: int) -> dict[str, object]:
+    """Return the columns of observations that have one value in the whole load, with that value."""
     spec = mapping.observation
-    return Months(source_id, spec.kind if spec else "listing", events=spec is not None and spec.identity == "event")
+    constants: dict[str, object] = {"source_id": source_id, "kind": spec.kind[0] if spec else "l"}
+    if spec is not None and spec.units is None:
+        constants["units"] = 1
+    if spec is not None and spec.currency.constant is not None:
+        constants["currency"] = spec.currency.constant
+    return constants
 
 
 def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:

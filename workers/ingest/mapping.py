@@ -37,6 +37,11 @@ class Mapping:
     columns: tuple[str, ...] = field(default=())
     item_columns: tuple[str, ...] = field(default=())
 
+    @property
+    def counts_events(self) -> bool:
+        """Whether equal observations each count."""
+        return self.observation is not None and self.observation.identity == "event"
+
 
 def read(path: Path) -> Mapping:
     """Read a mapping. Raises LoadRefused that names the key and what is allowed there."""

@@ -10,21 +10,11 @@ from typing import Any
 
 import numpy as np
 
-COLUMNS = (
-    "item_id",
-    "mark",
-    "price_minor",
-    "list_minor",
-    "day",
-    "channel_id",
-    "units",
-    "source_id",
-    "kind",
-    "currency",
-)
-_TYPES = (">i8", ">i8", ">i8", ">i8", ">i4", ">i4", ">i4", ">i2", "S1", "S3")
-_FROM = {"item_id": "item", "mark": "mark", "price_minor": "price", "list_minor": "list", "day": "day",
-         "channel_id": "channel", "units": "units", "currency": "currency"}  # fmt: skip
+# Columns of `observations`, how COPY wants them, and where they come from. Source and kind are one in a whole load.
+_COLUMNS = (
+    ("item_id", ">i8", "item"), ("mark", ">i8", "mark"), ("price_minor", ">i8", "price"), ("list_minor", ">i8", "list"),
+    ("day", ">i4", "day"), ("channel_id", ">i4", "channel"), ("units", ">i4", "units"), ("currency", "S3", "currency"),
+)  # fmt: skip
 _EPOCH_DAYS = np.timedelta64(10_957, "D")
 # A batch that touches more months than these is not in the order of days: what it has of a month is kept for more.
 _MONTHS_IN_ORDER_MAX = 3
@@ -51,8 +41,9 @@ class Chunk:
 class Months:
     """Gathers the observations of a load by month. Its memory is bounded in bytes, whatever the order of the rows."""
 
-    def __init__(self, source_id: int, kind: str, *, events: bool) -> None:
-        self._layouts = [_Layout(source_id, kind[0].encode(), without_list=absent) for absent in (False, True)]
+    def __init__(self, constants: dict[str, object], *, events: bool) -> None:
+        self.columns = [name for name, _, _ in _COLUMNS if name not in constants]
+        self._layouts = [_Layout(self.columns, without_list=absent) for absent in (False, True)]
         self._events = events
         self._kept: dict[int, list[Any]] = {}
         self._codes: dict[str, int] = {}
@@ -142,19 +133,20 @@ def _settled(rows: Any, order: Any, keys: Any, at: Any, *, events: bool) -> Any:
 class _Layout:
     """Rows of PostgreSQL's binary COPY (documentation of COPY, "Binary Format"), as tables of fixed width."""
 
-    def __init__(self, source_id: int, kind: bytes, *, without_list: bool) -> None:
+    def __init__(self, columns: list[str], *, without_list: bool) -> None:
+        kinds = [(name, kind) for name, kind, _ in _COLUMNS if name in columns]
         layout: list[tuple[str, str]] = [("fields", ">i2")]
-        for name, kind_of in zip(COLUMNS, _TYPES, strict=True):
+        for name, kind in kinds:
             layout.append((f"{name}_bytes", ">i4"))
             if not (without_list and name == "list_minor"):
-                layout.append((name, kind_of))
+                layout.append((name, kind))
         # What is the same in every row is written once and copied: a copy is cheaper than filling field by field.
         self._blank = np.zeros(_CHUNK_ROWS, np.dtype(layout))
-        self._blank["fields"], self._blank["source_id"], self._blank["kind"] = len(COLUMNS), source_id, kind
-        for name, kind_of in zip(COLUMNS, _TYPES, strict=True):
-            there = name in (self._blank.dtype.names or ())
-            self._blank[f"{name}_bytes"] = np.dtype(kind_of).itemsize if there else -1
-        self._pairs = [(name, own) for name, own in _FROM.items() if name in (self._blank.dtype.names or ())]
+        self._blank["fields"] = len(columns)
+        there = {name for name, _ in layout}
+        for name, kind in kinds:
+            self._blank[f"{name}_bytes"] = np.dtype(kind).itemsize if name in there else -1
+        self._pairs = [(name, own) for name, _, own in _COLUMNS if name in there]
 
     def written(self, rows: Any) -> Any:
         """Return the rows in this layout."""

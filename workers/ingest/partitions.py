@@ -18,8 +18,9 @@ class Partitions:
     `rows` are those written, `superseded` those that a later row of the same load replaced.
     """
 
-    def __init__(self, connection: Connection, *, events: bool) -> None:
+    def __init__(self, connection: Connection, constants: dict[str, object], *, events: bool) -> None:
         self._connection = connection
+        self._constants = constants
         self._events = events
         self._there = {str(row[0]) for row in connection.execute(SQL.months.encode())}
         self._indexed: set[str] = set()
@@ -37,6 +38,7 @@ class Partitions:
             self.new[table] = (chunk.month, (chunk.month + timedelta(days=32)).replace(day=1))
             create = sql.SQL("CREATE TABLE {} (LIKE observations INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
             self._connection.execute(create.format(sql.Identifier(table)))
+            set_defaults(self._connection, table, self._constants)
         elif table in self._indexed:
             self._reopen(table)
         self.rows += len(chunk.rows) + chunk.superseded
@@ -55,6 +57,7 @@ class Partitions:
         for table, span in self.new.items():
             if table not in self._indexed:
                 self._index(table)
+            set_defaults(self._connection, table, dict.fromkeys(self._constants) | {"units": 1})
             attach = sql.SQL("ALTER TABLE observations ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})")
             days = (sql.Literal(day.isoformat()) for day in span)
             self._connection.execute(attach.format(sql.Identifier(table), *days))
@@ -86,6 +89,15 @@ class Partitions:
         self._connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
         build = sql.SQL("CREATE UNIQUE INDEX {} ON {} (item_id, day, mark)")
         self._connection.execute(build.format(sql.Identifier(_index_of(table)), sql.Identifier(table)))
+
+
+def set_defaults(connection: Connection, table: str, constants: dict[str, object]) -> None:
+    """Let a table fill in what is the same in all rows of a load: a quarter of what COPY would have to read."""
+    changes = [
+        sql.SQL("ALTER {} SET DEFAULT {}").format(sql.Identifier(name), sql.Literal(value))
+        for name, value in constants.items()
+    ]
+    connection.execute(sql.SQL("ALTER TABLE {} {}").format(sql.Identifier(table), sql.SQL(", ").join(changes)))
 
 
 def _index_of(table: str) -> str:

@@ -11,8 +11,8 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.search.text import fold
 from workers.ingest.mapping import Mapping
-from workers.ingest.months import COLUMNS, Chunk
-from workers.ingest.partitions import Partitions
+from workers.ingest.months import Chunk, Months
+from workers.ingest.partitions import Partitions, set_defaults
 from workers.ingest.shape import ItemRow, Shaped
 
 SQL = beside(__file__, "stage.sql")
@@ -32,15 +32,17 @@ _ITEM_COLUMNS = (
 class Stage:
     """Takes shaped batches. Months that are new are written as partitions-to-be; the others wait for the merge."""
 
-    def __init__(self, connection: Connection, mapping: Mapping) -> None:
+    def __init__(self, connection: Connection, mapping: Mapping, months: Months, constants: dict[str, object]) -> None:
         self._connection = connection
         self._mapping = mapping
-        self.events = mapping.observation is not None and mapping.observation.identity == "event"
+        self.events = mapping.counts_events
         self._channels: list[int] = []
         for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations, SQL.brand_channels):
             connection.execute(statement.encode())
         self._brand_channels: set[tuple[str, str]] = set()
-        self.partitions = Partitions(connection, events=self.events)
+        set_defaults(connection, "stage_observations", constants)
+        self._months = months
+        self.partitions = Partitions(connection, constants, events=self.events)
         self.observations = 0
         self.runs = 0
 
@@ -85,14 +87,14 @@ class Stage:
                             (item.key, impact.indicator, figure, impact.basis, impact.method, _day(item.day))
                         )
 
-    def place(self, chunk: Chunk, channels: list[str]) -> None:
+    def place(self, chunk: Chunk) -> None:
         """Stage a chunk of observations: into its month's table where that is new, else where the merge looks."""
         self.observations += len(chunk.rows) + chunk.superseded
         new = self.partitions.table_for(chunk)
         self.runs += chunk.begins and new is None
-        self._channels += [self._channel(code) for code in channels[len(self._channels) :]]
+        self._channels += [self._channel(code) for code in self._months.channels[len(self._channels) :]]
         chunk.rows["channel_id"] = np.array(self._channels, ">i4")[chunk.rows["channel_id"]]
-        columns = sql.SQL(", ").join(map(sql.Identifier, COLUMNS))
+        columns = sql.SQL(", ").join(map(sql.Identifier, self._months.columns))
         command = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
             sql.Identifier(new or "stage_observations"), columns
         )
