@@ -62,7 +62,7 @@ class Months:
         if len(here) <= _MONTHS_IN_ORDER_MAX:
             for month in [month for month in self._kept if month != months[-1]]:
                 yield from self._flush(month, passed=True)
-        while self._bytes() > _KEPT_BYTES_MAX:
+        while self.kept_bytes() > _KEPT_BYTES_MAX:
             yield from self._flush(max(self._kept, key=lambda month: sum(map(len, self._kept[month]))))
 
     def rest(self) -> Iterator[Chunk]:
@@ -70,7 +70,8 @@ class Months:
         for month in list(self._kept):
             yield from self._flush(month)
 
-    def _bytes(self) -> int:
+    def kept_bytes(self) -> int:
+        """Return how much is kept."""
         return sum(part.nbytes for parts in self._kept.values() for part in parts)
 
     def _code(self, name: str) -> int:

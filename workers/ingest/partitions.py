@@ -94,7 +94,9 @@ class Partitions:
 def set_defaults(connection: Connection, table: str, constants: dict[str, object]) -> None:
     """Let a table fill in what is the same in all rows of a load: a quarter of what COPY would have to read."""
     changes = [
-        sql.SQL("ALTER {} SET DEFAULT {}").format(sql.Identifier(name), sql.Literal(value))
+        sql.SQL("ALTER {} DROP DEFAULT").format(sql.Identifier(name))
+        if value is None
+        else sql.SQL("ALTER {} SET DEFAULT {}").format(sql.Identifier(name), sql.Literal(value))
         for name, value in constants.items()
     ]
     connection.execute(sql.SQL("ALTER TABLE {} {}").format(sql.Identifier(table), sql.SQL(", ").join(changes)))
