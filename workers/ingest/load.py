@@ -27,7 +27,7 @@ from workers.ingest.shape import Shaped, Shaper
 from workers.ingest.stage import Stage
 
 SQL = beside(__file__, "load.sql")
-_READ_AHEAD = 8  # as many chunks as one batch gives and some: the server never waits for the whole of the next
+_READ_AHEAD = 4
 Told = Callable[[int], None]
 
 
