@@ -15,6 +15,12 @@ _MINTED_DIGITS = 14
 _PAIRS = [first + second for first in CROCKFORD for second in CROCKFORD]
 _VALUES = {character: value for value, character in enumerate(CROCKFORD)}
 _WEIGHTS = range(1, 2 * _MINTED_DIGITS, 2)
+_SHIFTS = range(60, -1, -10)
+# What each pair of digits adds to the check sum at its place: a load mints an IID for every item it meets.
+_PAIR_SUMS = [
+    [first * (pair >> 5) + second * (pair & 31) for pair in range(1024)]
+    for first, second in zip(_WEIGHTS[::2], _WEIGHTS[1::2], strict=True)
+]
 
 
 class ItemId(NamedTuple):
@@ -53,8 +59,9 @@ def mint(source: str, source_id: str) -> ItemId:
     """Mint the IID of a source's item: the same source and id give the same IID, for ever."""
     digest = hashlib.blake2b(source.encode() + b"\0" + source_id.encode(), digest_size=9).digest()
     number = int.from_bytes(digest) >> 2
-    digits = "".join([_PAIRS[number >> shift & 1023] for shift in range(60, -1, -10)])
-    body = digits + _check_character(digits)
+    pairs = [number >> shift & 1023 for shift in _SHIFTS]
+    check = CROCKFORD[sum([sums[pair] for sums, pair in zip(_PAIR_SUMS, pairs, strict=True)]) % 32]
+    body = "".join([_PAIRS[pair] for pair in pairs]) + check
     iid = f"IID-{body[:5]}-{body[5:10]}-{body[10:]}"
     return ItemId(iid, item_key(iid))
 

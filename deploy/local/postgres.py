@@ -26,6 +26,9 @@ _SERVE = {
     "max_wal_size": "2GB",
     "work_mem": "32MB",
     "maintenance_work_mem": "256MB",
+    # Nothing here streams from the log: what a load writes into new tables then goes to disk once, at its commit.
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
     "wal_compression": "pglz",
     "log_min_duration_statement": "1000",
 }

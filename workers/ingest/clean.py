@@ -4,7 +4,7 @@ import re
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,18 +18,41 @@ from workers.ingest.readers import Batch
 
 _EPOCH_2000_DAYS = 10_957
 _WHOLE_DIGITS_MAX = 12
+_ROUNDED_DIGITS_MAX = 18
 _AMOUNT = rf"^(?P<whole>[0-9]{{1,{_WHOLE_DIGITS_MAX}}})(?:\.(?P<part>[0-9]*))?$"
 _NUMBER = r"^[0-9]{1,15}(\.[0-9]{1,15})?([eE]-?[0-9]{1,2})?$"
 
 
+class Coded(NamedTuple):
+    """A column as its distinct texts and, for each row, the place of its text; null where there is none."""
+
+    values: Any
+    codes: Any
+
+    def rows(self, of_values: Any, absent: Any) -> Any:
+        """Spread what is known of each distinct text over the rows, as numpy; `absent` where there is none."""
+        known = np.append(np.asarray(pc.fill_null(of_values, absent)), absent)
+        return known.take(np.asarray(pc.fill_null(self.codes, len(known) - 1)))
+
+
+def coded(field: Field, batch: Batch, path: Path) -> Coded:
+    """Return a field's cleaned text with each distinct text cleaned once; distinct raw texts may give the same one."""
+    column = _as_texts(_origin(field, batch, path))
+    encoded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
+    return Coded(_cleaned(field, encoded.dictionary), encoded.indices)
+
+
 def texts(field: Field, batch: Batch, path: Path) -> Any:
     """Return a field's cleaned text for each row; null where there is none."""
-    column = _origin(field, batch, path)
-    if pa.types.is_date32(column.type) or pa.types.is_decimal(column.type):
-        column = column.cast(pa.string())
+    column = _as_texts(_origin(field, batch, path))
     if pa.types.is_dictionary(column.type):  # each distinct text is cleaned once
         return pc.take(_cleaned(field, column.dictionary), column.indices)
     return _cleaned(field, column)
+
+
+def _as_texts(column: Any) -> Any:
+    typed = pa.types.is_date32(column.type) or pa.types.is_decimal(column.type)
+    return column.cast(pa.string()) if typed else column
 
 
 def _cleaned(field: Field, column: Any) -> Any:
@@ -84,13 +107,28 @@ def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Any:
     parts = pc.extract_regex(column, _AMOUNT)
     whole, part = pc.struct_field(parts, [0]), pc.utf8_rtrim(pc.struct_field(parts, [1]), characters="0")
     fine = pc.less_equal(pc.utf8_length(part), digits)
-    minor = (
-        pc.utf8_rpad(pc.fill_null(part, ""), width=digits, padding="0")
-        if digits
-        else pa.nulls(len(column), pa.string())
-    )
-    joined = pc.binary_join_element_wise(whole, minor, "") if digits else whole
-    return pc.if_else(fine, joined, None).cast(pa.int64())
+    if field.round and pc.any(pc.invert(fine)).as_py():
+        return pc.if_else(fine, _minor(whole, part, digits), _rounded(whole, part, digits))
+    return pc.if_else(fine, _minor(whole, part, digits), None)
+
+
+def _minor(whole: Any, part: Any, digits: int) -> Any:
+    """Join whole and part of amounts to minor units; what is finer than the currency is cut off."""
+    if not digits:
+        return whole.cast(pa.int64())
+    part = pc.utf8_slice_codeunits(pc.fill_null(part, ""), 0, digits)
+    return pc.binary_join_element_wise(whole, pc.utf8_rpad(part, width=digits, padding="0"), "").cast(pa.int64())
+
+
+def _rounded(whole: Any, part: Any, digits: int) -> Any:
+    """Return amounts rounded half to even; null where there are more digits than can be rounded exactly."""
+    part = pc.utf8_rpad(pc.fill_null(part, ""), width=digits + 1, padding="0")
+    exact = pc.less_equal(pc.utf8_length(part), digits + _ROUNDED_DIGITS_MAX)
+    finer = pc.utf8_slice_codeunits(part, digits, digits + _ROUNDED_DIGITS_MAX)
+    cut = pc.utf8_slice_codeunits(part, 0, digits) if digits else pa.repeat(pa.scalar(""), len(part))
+    shifted = pc.binary_join_element_wise(pc.binary_join_element_wise(whole, cut, ""), finer, ".")
+    minor = shifted.cast(pa.decimal128(38, _ROUNDED_DIGITS_MAX))
+    return pc.if_else(exact, pc.round(minor, ndigits=0, round_mode="half_to_even").cast(pa.int64()), None)
 
 
 def numbers(field: Field, batch: Batch, path: Path) -> Any:

@@ -24,6 +24,7 @@ class Field:
     match: str = ""
     multiply: str = ""
     unit: Literal["", "kg"] = ""
+    round: Literal["", "half-even"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,12 +21,13 @@ from shared.jobs.contract import SQL as JOBS
 from workers.ingest import factors, readers
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge
+from workers.ingest.months import Chunk, Months
 from workers.ingest.readers import Reject
 from workers.ingest.shape import Shaped, Shaper
 from workers.ingest.stage import Stage
 
 SQL = beside(__file__, "load.sql")
-_READ_AHEAD = 2
+_READ_AHEAD = 4
 Told = Callable[[int], None]
 
 
@@ -120,12 +121,17 @@ class _Load:
                 connection, mapping, row[0], version[0], self._batches(), self._keep, summary.counts
             )
         else:
-            stage = Stage(connection, mapping, row[0])
             shaper = Shaper(mapping, alt_names(mapping, self._files))
-            for shaped in _ahead(shaper.shape(batch, path) for path, batch in self._batches()):
-                self._keep(shaped.rejects)
-                self._rows += shaped.rows
-                stage.take(shaped)
+            constants = _constants(mapping, row[0])
+            months = Months(constants, events=mapping.counts_events)
+            stage = Stage(connection, mapping, months, constants)
+            for ready in _ahead(self._shaped(shaper, months)):
+                if isinstance(ready, Chunk):
+                    stage.place(ready)
+                    continue
+                self._keep(ready.rejects)
+                self._rows += ready.rows
+                stage.take(ready)
             stage.spans(*shaper.registry.spans())
             changed = merge(connection, stage, row[0], version[0], summary.counts)
         if not changed:
@@ -135,6 +141,14 @@ class _Load:
         summary.data_version = version[0]
         summary.job_id = self._order_index(version[0])
         self._finish("committed")
+
+    def _shaped(self, shaper: Shaper, months: Months) -> Iterator[Shaped | Chunk]:
+        """Shape batch after batch. Observations go first, so that the server writes them while items are cleaned."""
+        for path, batch in self._batches():
+            observed, finish = shaper.begin(batch, path)
+            yield from months.take(observed.observations, observed.channels)
+            yield finish()
+        yield from months.rest()
 
     def _order_index(self, version: int) -> str:
         kind = SEARCH_INDEX
@@ -176,6 +190,17 @@ class _Load:
                 copy.write_row((self._summary.load_id, *reject[:3], reject.raw.replace("\0", "\ufffd")))
 
 
+def _constants(mapping: Mapping, source_id: int) -> dict[str, object]:
+    """Return the columns of observations that have one value in the whole load, with that value."""
+    spec = mapping.observation
+    constants: dict[str, object] = {"source_id": source_id, "kind": spec.kind[0] if spec else "l"}
+    if spec is not None and spec.units is None:
+        constants["units"] = 1
+    if spec is not None and spec.currency.constant is not None:
+        constants["currency"] = spec.currency.constant
+    return constants
+
+
 def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
     """Read the other names that lie beside the first file or beside the mapping; empty where the mapping has none."""
     if mapping.item is None or mapping.item.alt_names is None:
@@ -204,9 +229,9 @@ def _sha256(path: Path) -> tuple[bytes, int]:
         raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _ahead(shaped: Iterator[Shaped]) -> Iterator[Shaped]:
+def _ahead(shaped: Iterator[Shaped | Chunk]) -> Iterator[Shaped | Chunk]:
     """Shape the next batches in a thread while the server takes the last one: both then have a core."""
-    ready: queue.Queue[Shaped | BaseException | None] = queue.Queue(_READ_AHEAD)
+    ready: queue.Queue[Shaped | Chunk | BaseException | None] = queue.Queue(_READ_AHEAD)
     stop = threading.Event()
 
     def work() -> None:

@@ -14,7 +14,7 @@ _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _FIELD_KEYS = {
     "column", "constant", "file_name", "trim", "strip", "thousands", "decimal", "format", "case", "null", "replace",
-    "crosswalk", "split", "match", "multiply", "unit",
+    "crosswalk", "split", "match", "multiply", "unit", "round",
 }  # fmt: skip
 
 
@@ -36,6 +36,11 @@ class Mapping:
     impacts: tuple[Impact, ...] = ()
     columns: tuple[str, ...] = field(default=())
     item_columns: tuple[str, ...] = field(default=())
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether equal observations each count."""
+        return self.observation is not None and self.observation.identity == "event"
 
 
 def read(path: Path) -> Mapping:
@@ -163,6 +168,7 @@ class _Reader:
             self._columns.append(spec["column"])
         self._pattern(spec.get("match", ""), where)
         self._pattern(spec.get("file_name", ""), where)
+        self._one_of(spec, "round", ("half-even",), where)
         given = dict(spec)
         if "null" in given:
             given["null"] = ("", *given["null"])

@@ -6,21 +6,6 @@ from typing import Any
 import numpy as np
 
 
-def number_equal(rows: Any) -> None:
-    """Give equal events of the batch the numbers 0, 1, 2 …, so that each of them counts."""
-    where = (rows["day"].astype("u8") << np.uint64(32)) | rows["channel"].astype("u8")
-    keys = mix(mix(rows["item"].astype("u8") ^ mix(where)) ^ rows["mark"].astype("u8"))
-    ordered = np.sort(keys)
-    if not (ordered[1:] == ordered[:-1]).any():  # the usual case, found without sorting places
-        return
-    order = np.argsort(keys, kind="stable")
-    same = np.zeros(len(keys), bool)
-    same[1:] = keys[order][1:] == keys[order][:-1]
-    places = np.arange(len(keys))
-    starts = np.maximum.accumulate(np.where(same, 0, places))
-    rows["mark"][order] += np.minimum(places - starts, 0xFFFF)
-
-
 def mix(values: Any) -> Any:
     """Scatter 64-bit integers (the finalizer of splitmix64; Steele, Lea, Flood 2014)."""
     with np.errstate(over="ignore"):

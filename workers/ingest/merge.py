@@ -5,7 +5,8 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import LoadRefused
-from workers.ingest.stage import Stage, finish_month
+from workers.ingest.partitions import SQL as PARTITIONS
+from workers.ingest.stage import Stage
 
 SQL = beside(__file__, "merge.sql")
 
@@ -27,16 +28,15 @@ def merge(connection: Connection, stage: Stage, source_id: int, version: int, co
     counts["items_changed"] = run(SQL.update_items, version)
     run(SQL.item_sources, source_id)
     touched = {int(row[0]) for row in connection.execute(SQL.impacts.encode(), (source_id,))}
-    mending = {"number_equal": SQL.number_equal, "drop_superseded": SQL.drop_superseded}
-    superseded = sum(
-        finish_month(connection, table, span, events=stage.events, **mending)
-        for table, span in stage.new_months.items()
-    )
+    stage.partitions.attach()
+    if stage.events and stage.runs > 1:  # within a run they are numbered already
+        run(PARTITIONS.number_equal.replace("{table}", "stage_observations"))
     run(SQL.observations)
     placed = connection.execute(SQL.placed_counts.encode()).fetchone()
     assert placed is not None
-    counts["observations_new"] = stage.into_new_months - superseded + placed[0]
-    counts["observations_replaced"] = placed[1] + superseded
+    new = stage.partitions
+    counts["observations_new"] = new.rows - new.superseded + placed[0]
+    counts["observations_replaced"] = placed[1] + new.superseded
     counts["observations_same"] = stage.observations - counts["observations_new"] - counts["observations_replaced"]
     touched |= _touched(connection, stage)
     counts["items_touched"] = run(SQL.touch_items, version, list(touched)) if touched else 0
@@ -55,8 +55,8 @@ def _check_keys(connection: Connection) -> None:
 def _touched(connection: Connection, stage: Stage) -> set[int]:
     """Return items that were there before and got other observations."""
     touched = {int(row[0]) for row in connection.execute("SELECT DISTINCT item_id FROM placed")}
-    before = {int(row[0]) for row in connection.execute(SQL.existing_among.encode())} if stage.new_months else set()
-    for table in stage.new_months if before else ():
+    before = {int(row[0]) for row in connection.execute(SQL.existing_among.encode())} if stage.partitions.new else set()
+    for table in stage.partitions.new if before else ():
         seen = sql.SQL("SELECT DISTINCT item_id FROM {}").format(sql.Identifier(table))
         touched |= before & {int(row[0]) for row in connection.execute(seen)}
     return touched

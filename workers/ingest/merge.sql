@@ -6,7 +6,8 @@ FROM stage_items s JOIN stage_spans p USING (id) ORDER BY s.id, s.seq DESC;
 
 -- name: analyze_staged
 -- Temporary tables are unknown to the planner; without figures it would join a million rows by nested loops.
-ANALYZE new_items;
+-- Only what is joined by: the long columns took most of the time.
+ANALYZE new_items (id, brand_slug, category_code);
 
 -- name: collisions
 -- Two IIDs with one key: hash neighbours. They are refused by name instead of merged in silence.
@@ -130,18 +131,3 @@ FROM (SELECT b.id, array_agg(DISTINCT c ORDER BY c) AS channels
       FROM brands b JOIN stage_brand_channels s ON s.brand_slug = b.slug,
            LATERAL unnest(b.channels || s.channel) AS c GROUP BY b.id) grown
 WHERE b.id = grown.id AND b.channels <> grown.channels;
-
--- name: number_equal
--- Equal events of different batches: numbered on, so that each counts. The lowest 16 bits of a mark are the number.
-WITH numbered AS (
-    SELECT ctid AS row, row_number() OVER (PARTITION BY item_id, day, mark >> 16 ORDER BY mark, ctid) - 1 AS n
-    FROM {table})
-UPDATE {table} o SET mark = (o.mark >> 16 << 16) | least(numbered.n, 65535)
-FROM numbered WHERE o.ctid = numbered.row AND o.mark & 65535 <> numbered.n;
-
--- name: drop_superseded
--- The same state told twice in one load: the later row stands.
-DELETE FROM {table} o USING (
-    SELECT ctid AS row, row_number() OVER (PARTITION BY item_id, day, mark ORDER BY ctid DESC) AS n
-    FROM {table}) d
-WHERE o.ctid = d.row AND d.n > 1;

@@ -1,7 +1,7 @@
 """From a batch of text columns to what the index keeps: items, observations, rejects."""
 
 import hashlib
-import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -14,15 +14,15 @@ import pyarrow.compute as pc
 
 from shared.ids import canonical_iid
 from workers.ingest import clean
+from workers.ingest.faults import Faults
 from workers.ingest.fields import Field
 from workers.ingest.mapping import Mapping
-from workers.ingest.marks import hash64, mix, number_equal
 from workers.ingest.naming import category_path, kilograms, slug, times
-from workers.ingest.readers import RAW_CHARACTERS_MAX, Batch, Reject
+from workers.ingest.observed import Observer
+from workers.ingest.readers import Batch, Reject
 from workers.ingest.registry import Registry
 
 NAME_CHARACTERS_MAX = 1_000
-_FIRST_DAY, _LAST_DAY = -3_652, 36_524  # 1990-01-01 to 2099-12-31
 
 
 class ItemRow(NamedTuple):
@@ -45,12 +45,6 @@ class ItemRow(NamedTuple):
     content_hash: int
 
 
-OBSERVATION = np.dtype(
-    [("item", "i8"), ("mark", "i8"), ("price", "i8"), ("list", "i8"), ("day", "i4"), ("channel", "i4"), ("units", "i4"),
-     ("currency", "S3")]
-)  # fmt: skip
-
-
 @dataclass
 class Shaped:
     """What a batch gave. `observations.channel` counts into `channels`; `list` is -1 where there is none."""
@@ -71,128 +65,68 @@ class Shaper:
         self._mapping = mapping
         self._item = mapping.item
         self._alt_names = alt_names
+        self._observer = Observer(mapping.source, mapping.observation) if mapping.observation else None
         self.registry = Registry(mapping.source)
 
     def shape(self, batch: Batch, path: Path) -> Shaped:
         """Shape one batch; every row is in an item, in an observation, or among the rejects with its reason."""
+        result, finish = self.begin(batch, path)
+        finish()
+        return result
+
+    def begin(self, batch: Batch, path: Path) -> tuple[Shaped, Callable[[], Shaped]]:
+        """Shape a batch's observations; the items follow when what is returned beside them is called."""
         if batch.rows == 0:
-            return Shaped(rejects=batch.rejects, rows=len(batch.rejects))
-        columns = {"id": clean.texts(self._item.id, batch, path), "name": clean.texts(self._item.name, batch, path)}
-        bad = _Faults(batch.rows)
-        bad.where_null(columns["id"], "has no item id")
-        bad.where_null(columns["name"], "has no name")
-        bad.where(
-            pc.greater(pc.utf8_length(columns["name"]), NAME_CHARACTERS_MAX), "has a name of over 1,000 characters"
-        )
-        for column in columns.values():
-            bad.where(pc.match_substring(column, "\0"), "holds a NUL")
-        observed = self._observations(batch, path, bad) if self._mapping.observation else None
+            empty = Shaped(rejects=batch.rejects, rows=len(batch.rejects))
+            return empty, lambda: empty
+        ids, names = clean.coded(self._item.id, batch, path), clean.coded(self._item.name, batch, path)
+        bad = Faults(batch.rows)
+        bad.where_value(ids, pc.is_null(ids.values), "has no item id", absent=True)
+        bad.where_value(names, pc.is_null(names.values), "has no name", absent=True)
+        long = pc.greater(pc.utf8_length(names.values), NAME_CHARACTERS_MAX)
+        bad.where_value(names, long, "has a name of over 1,000 characters")
+        for column in (ids, names):
+            bad.where_value(column, pc.match_substring(column.values, "\0"), "holds a NUL")
+        rows, channels = self._observer.shape(batch, path, bad) if self._observer else (None, [])
         iids = clean.texts(self._item.iid, batch, path) if self._item.iid else None
         if iids is not None:
             bad.where(_bad_iids(iids), "has an IID that is not well-formed")
         good = np.flatnonzero(bad.codes == 0)
         result = Shaped(rows=batch.rows + len(batch.rejects), rejects=batch.rejects + bad.rejects(batch, path.name))
-        self._place_items(batch, path, columns["id"], iids, good, observed, result)
+        if not len(good):
+            return result, lambda: result
+        met = _Met(*_distinct(ids, good, batch.rows))
+        iid_texts = [None] * len(met.ids) if iids is None else pc.take(iids, pa.array(met.firsts)).to_pylist()
+        numbers = self.registry.number(met.ids, iid_texts)
+        if rows is not None:
+            self._place(rows if len(good) == batch.rows else rows.take(good), channels, met, numbers, result)
+        return result, lambda: self._finish(batch, path, met, numbers, result)
+
+    def _place(self, rows: Any, channels: list[str], met: "_Met", numbers: Any, result: Shaped) -> None:
+        rows["item"] = self.registry.keys(numbers).take(met.codes)
+        met.first, met.last = _spans(rows, met.codes, len(met.ids))
+        met.in_channels = np.unique(met.codes * np.int64(len(channels)) + rows["channel"])
+        result.observations, result.channels = rows, channels
+
+    def _finish(self, batch: Batch, path: Path, met: "_Met", numbers: Any, result: Shaped) -> Shaped:
+        if met.first is None:
+            met.first = met.last = self._own_days(batch, path, met.firsts)
+        self.registry.widen(numbers, met.first, met.last)
+        # Most items of a batch are known from the one before: one hash of their raw columns tells, before any cleaning.
+        fresh = self.registry.news(numbers, self._contents(batch, met.firsts))
+        result.items = self._items(
+            batch, path, met.firsts[fresh], numbers[fresh], [met.ids[n] for n in fresh], met.first[fresh]
+        )
+        if met.in_channels is not None:
+            result.brand_channels = self._brand_channels(numbers, met.in_channels, result.channels)
         return result
 
-    def _observations(self, batch: Batch, path: Path, bad: "_Faults") -> tuple[Any, list[str]]:
-        spec = self._mapping.observation
-        assert spec is not None
-        rows = np.zeros(batch.rows, OBSERVATION)
-        day = clean.days(spec.day, batch, path)
-        bad.where_null(day, f"has no day of the form {spec.day.format}")
-        bad.where(pc.or_(pc.less(day, _FIRST_DAY), pc.greater(day, _LAST_DAY)), "has a day before 1990 or after 2099")
-        currency = spec.currency.constant or "XXX"
-        if spec.currency.constant is None:
-            currencies = clean.texts(spec.currency, batch, path)
-            bad.where(
-                pc.invert(pc.fill_null(pc.match_substring_regex(currencies, "^[A-Z]{3}$"), False)),
-                "has no currency (ISO 4217)",
-            )
-            rows["currency"] = np.asarray(pc.fill_null(currencies, "XXX")).astype("S3")
-            price, listed = self._mixed(batch, path, currencies)
-        else:
-            rows["currency"] = currency.encode()
-            price = clean.amounts(spec.price, batch, path, currency)
-            listed = clean.amounts(spec.list_price, batch, path, currency) if spec.list_price else None
-        bad.where_null(price, "has no price, or one that is negative or finer than its currency")
-        channels = pc.dictionary_encode(clean.texts(spec.channel, batch, path))
-        bad.where_null(channels.indices, "has no channel")
-        units = clean.whole_numbers(spec.units, batch, path) if spec.units else None
-        if units is not None:
-            bad.where_null(units, "has no whole number of units")
-        rows["day"], rows["price"] = clean.filled(day, 0), clean.filled(price, 0)
-        rows["list"] = -1 if listed is None else clean.filled(listed, -1)
-        rows["units"] = 1 if units is None else clean.filled(units, 1)
-        rows["channel"] = clean.filled(channels.indices, 0)
-        codes = [str(code) for code in channels.dictionary.to_pylist()]
-        rows["mark"] = self._marks(batch, path, rows, codes)
-        return rows, codes
-
-    def _mixed(self, batch: Batch, path: Path, currencies: Any) -> tuple[Any, Any]:
-        """Read prices of several currencies: each by its own number of minor digits."""
-        spec = self._mapping.observation
-        assert spec is not None
-        price = pa.nulls(batch.rows, pa.int64())
-        listed = pa.nulls(batch.rows, pa.int64()) if spec.list_price else None
-        for code in pc.unique(currencies).drop_null().to_pylist():
-            here = pc.fill_null(pc.equal(currencies, code), False)
-            price = pc.if_else(here, clean.amounts(spec.price, batch, path, code), price)
-            if spec.list_price:
-                listed = pc.if_else(here, clean.amounts(spec.list_price, batch, path, code), listed)
-        return price, listed
-
-    def _marks(self, batch: Batch, path: Path, rows: Any, codes: list[str]) -> Any:
-        spec = self._mapping.observation
-        assert spec is not None
-        by_channel = np.array([hash64(f"{self._mapping.source}\0{spec.kind}\0{code}") for code in codes] or [0], "u8")
-        mixed = by_channel[rows["channel"]]
-        if spec.identity == "event":
-            mixed = mix(mixed ^ rows["price"].astype("u8")) ^ mix(rows["list"].astype("u8") + np.uint64(1))
-            mixed ^= rows["units"].astype("u8")
-        for key in spec.event_key:
-            encoded = pc.dictionary_encode(pc.fill_null(clean.texts(key, batch, path), ""))
-            hashes = np.array([hash64(text) for text in encoded.dictionary.to_pylist()], "u8")
-            mixed = mix(mixed + hashes[np.asarray(encoded.indices)])
-        # The low 16 bits count equal events; the high bit stays free, because a mark is a signed integer.
-        return (mixed & np.uint64(0x7FFFFFFFFFFF0000)).astype("i8")
-
-    def _place_items(
-        self, batch: Batch, path: Path, ids: Any, iids: Any, good: Any, observed: Any, result: Shaped
-    ) -> None:
-        if not len(good):
-            return
-        registry = self.registry
-        encoded = pc.dictionary_encode(pc.take(ids, pa.array(good)))
-        codes, distinct = np.asarray(encoded.indices), encoded.dictionary.to_pylist()
-        # Codes are given in the order of first appearance: a first row is where their maximum grows.
-        firsts = good[np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))]
-        iid_texts = [None] * len(distinct) if iids is None else pc.take(iids, pa.array(firsts)).to_pylist()
-        numbers = registry.number(distinct, iid_texts)
-        if observed is not None:
-            rows, result.channels = observed
-            rows = rows[good]
-            rows["item"] = registry.keys(numbers)[codes]
-            if self._mapping.observation and self._mapping.observation.identity == "event":
-                number_equal(rows)
-            result.observations = rows
-            first, last = _spans(rows, codes, len(distinct))
-        else:
-            first = last = self._own_days(batch, path, firsts)
-        registry.widen(numbers, first, last)
-        # Most items of a batch are known from the one before: one hash of their raw columns tells, before any cleaning.
-        fresh = registry.news(numbers, self._contents(batch, firsts))
-        result.items = self._items(
-            batch, path, firsts[fresh], numbers[fresh], [distinct[n] for n in fresh], first[fresh]
-        )
-        if observed is not None:
-            result.brand_channels = self._brand_channels(numbers[codes], rows["channel"], result.channels)
-
-    def _brand_channels(self, numbers: Any, channels: Any, names: list[str]) -> set[tuple[str, str]]:
+    def _brand_channels(self, numbers: Any, pairs: Any, names: list[str]) -> set[tuple[str, str]]:
         brands = self.registry.brands
-        pairs = np.unique(self.registry.brand_codes(numbers) * len(names) + channels).tolist()
-        seen = ((brands[pair // len(names)], names[pair % len(names)]) for pair in pairs)
-        return {(brand, channel) for brand, channel in seen if brand is not None}
+        codes = self.registry.brand_codes(numbers.take(pairs // len(names)))
+        seen = np.unique(codes * len(names) + pairs % len(names)).tolist()
+        named = ((brands[pair // len(names)], names[pair % len(names)]) for pair in seen)
+        return {(brand, channel) for brand, channel in named if brand is not None}
 
     def _contents(self, batch: Batch, firsts: Any) -> Any:
         chosen = pa.array(firsts)
@@ -248,29 +182,31 @@ class Shaper:
         return rows
 
 
-class _Faults:
-    """For each row the first thing that is wrong with it."""
+@dataclass
+class _Met:
+    """The items of a batch: for each good row the place of its item, the items' ids, the first row of each."""
 
-    def __init__(self, rows: int) -> None:
-        self.codes = np.zeros(rows, "i2")
-        self._reasons: list[str] = []
-
-    def where(self, mask: Any, reason: str) -> None:
-        self._reasons.append(reason)
-        hit = np.asarray(pc.fill_null(mask, False)) & (self.codes == 0)
-        self.codes[hit] = len(self._reasons)
-
-    def where_null(self, column: Any, reason: str) -> None:
-        self.where(pc.is_null(column), reason)
-
-    def rejects(self, batch: Batch, name: str) -> list[Reject]:
-        rows = np.flatnonzero(self.codes)
-        return [Reject(name, int(batch.lines[r]), self._reasons[self.codes[r] - 1], _raw(batch, int(r))) for r in rows]
+    codes: Any
+    ids: list[str]
+    firsts: Any
+    first: Any = None
+    last: Any = None
+    in_channels: Any = None
 
 
-def _raw(batch: Batch, row: int) -> str:
-    cells = {name: column[row].as_py() for name, column in batch.columns.items()}
-    return json.dumps(cells, ensure_ascii=False, default=str).replace("\\u0000", "\ufffd")[:RAW_CHARACTERS_MAX]
+def _distinct(ids: clean.Coded, good: Any, rows: int) -> tuple[Any, list[str], Any]:
+    encoded = pc.dictionary_encode(ids.values)  # texts that were different may be the same when cleaned
+    merged = np.asarray(pc.fill_null(encoded.indices, 0))
+    codes = merged.take(np.asarray(pc.fill_null(ids.codes, 0)))
+    if len(good) < rows:
+        codes = codes.take(good)
+    firsts = np.full(len(encoded.dictionary), rows)
+    firsts[codes[::-1]] = good[::-1]  # of equal places the last assignment stays, here the first row
+    used = np.flatnonzero(firsts < rows)
+    used = used[np.argsort(firsts[used])]
+    places = np.zeros(len(firsts), "i8")
+    places[used] = np.arange(len(used))
+    return places.take(codes), pc.take(encoded.dictionary, pa.array(used)).to_pylist(), firsts[used]
 
 
 def _bad_iids(iids: Any) -> Any:

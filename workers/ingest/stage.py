@@ -3,15 +3,16 @@
 from datetime import date, timedelta
 from typing import Any
 
+import msgspec
 import numpy as np
-import psycopg
 from psycopg import sql
-from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.search.text import fold
 from workers.ingest.mapping import Mapping
+from workers.ingest.months import Chunk, Months
+from workers.ingest.partitions import Partitions, set_defaults
 from workers.ingest.shape import ItemRow, Shaped
 
 SQL = beside(__file__, "stage.sql")
@@ -19,19 +20,7 @@ LOAD = beside(__file__, "load.sql")
 EPOCH = date(2000, 1, 1)
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _TRAILER = b"\xff\xff"
-_COLUMNS = (
-    "item_id",
-    "mark",
-    "price_minor",
-    "list_minor",
-    "day",
-    "channel_id",
-    "units",
-    "source_id",
-    "kind",
-    "currency",
-)
-_TYPES = (">i8", ">i8", ">i8", ">i8", ">i4", ">i4", ">i4", ">i2", "S1", "S3")
+_WRITE_BYTES = 128 * 1024
 _SPAN = np.dtype([("fields", ">i2"), ("id_bytes", ">i4"), ("id", ">i8"), ("first_bytes", ">i4"), ("first", ">i4"),
                   ("last_bytes", ">i4"), ("last", ">i4")])  # fmt: skip
 _ITEM_COLUMNS = (
@@ -43,27 +32,23 @@ _ITEM_COLUMNS = (
 class Stage:
     """Takes shaped batches. Months that are new are written as partitions-to-be; the others wait for the merge."""
 
-    def __init__(self, connection: Connection, mapping: Mapping, source_id: int) -> None:
+    def __init__(self, connection: Connection, mapping: Mapping, months: Months, constants: dict[str, object]) -> None:
         self._connection = connection
         self._mapping = mapping
-        self.events = mapping.observation is not None and mapping.observation.identity == "event"
-        self._source_id = source_id
-        self._channels: dict[str, int] = {}
+        self.events = mapping.counts_events
+        self._channels: list[int] = []
         for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations, SQL.brand_channels):
             connection.execute(statement.encode())
-        self._there = {str(row[0]) for row in connection.execute(SQL.months.encode())}
         self._brand_channels: set[tuple[str, str]] = set()
-        self.new_months: dict[str, tuple[date, date]] = {}
+        set_defaults(connection, "stage_observations", constants)
+        self._months = months
+        self.partitions = Partitions(connection, constants, events=self.events)
         self.observations = 0
-        self.into_new_months = 0
+        self.runs = 0
 
     def take(self, shaped: Shaped) -> None:
-        """Stage one batch."""
+        """Stage the items of one batch."""
         self._items(shaped.items)
-        rows = shaped.observations
-        if rows is not None and len(rows):
-            rows["channel"] = np.array([self._channel(code) for code in shaped.channels], "i4")[rows["channel"]]
-            self._observations(rows)
         fresh = shaped.brand_channels - self._brand_channels
         self._brand_channels |= fresh
         if fresh:
@@ -85,11 +70,14 @@ class Stage:
         with self._connection.cursor().copy(f"COPY stage_items ({_ITEM_COLUMNS}) FROM STDIN".encode()) as copy:
             for i in items:
                 folded = fold(i.brand_name) if i.brand_name else None
+                path = _array(i.category_path) if i.category_path else None
                 copy.write_row((
-                    i.key, i.iid, i.source_item_id, i.name, i.alt_names, i.brand_slug, i.brand_name, folded,
-                    i.category_code, i.category_path, i.product_type, Jsonb(i.identifiers), Jsonb(i.attributes),
-                        i.content_hash,
+                    i.key, i.iid, i.source_item_id, i.name, _array(i.alt_names), i.brand_slug, i.brand_name, folded,
+                    i.category_code, path, i.product_type, msgspec.json.encode(i.identifiers).decode(),
+                    msgspec.json.encode(i.attributes).decode(), i.content_hash,
                 ))  # fmt: skip
+        if not self._mapping.impacts:
+            return
         with self._connection.cursor().copy("COPY stage_impacts FROM STDIN") as copy:
             for item in items:
                 for impact in self._mapping.impacts:
@@ -99,103 +87,36 @@ class Stage:
                             (item.key, impact.indicator, figure, impact.basis, impact.method, _day(item.day))
                         )
 
-    def _observations(self, rows: Any) -> None:
-        self.observations += len(rows)
-        months = (rows["day"].astype("M8[D]") + np.timedelta64(10_957, "D")).astype("M8[M]").astype("i8")
-        for month in np.unique(months).tolist():
-            first = date(1970 + month // 12, month % 12 + 1, 1)
-            part = rows[months == month] if len(months) else rows
-            table = f"observations_{first:%Y_%m}"
-            if table in self._there:
-                self._copy("stage_observations", part)
-            else:
-                self._make_month(table, first)
-                self.into_new_months += len(part)
-                self._copy(table, part)
-
-    def _make_month(self, table: str, first: date) -> None:
-        if table in self.new_months:
-            return
-        self.new_months[table] = (first, (first + timedelta(days=32)).replace(day=1))
-        create = sql.SQL("CREATE TABLE {} (LIKE observations INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
-        self._connection.execute(create.format(sql.Identifier(table)))
-
-    def _copy(self, table: str, rows: Any) -> None:
-        columns = sql.SQL(", ").join(map(sql.Identifier, _COLUMNS))
-        command = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(sql.Identifier(table), columns)
-        observation = self._mapping.observation
-        assert observation is not None
-        kind = observation.kind[0].encode()
+    def place(self, chunk: Chunk) -> None:
+        """Stage a chunk of observations: into its month's table where that is new, else where the merge looks."""
+        self.observations += len(chunk.rows) + chunk.superseded
+        new = self.partitions.table_for(chunk)
+        self.runs += chunk.begins and new is None
+        self._channels += [self._channel(code) for code in self._months.channels[len(self._channels) :]]
+        chunk.rows["channel_id"] = np.array(self._channels, ">i4")[chunk.rows["channel_id"]]
+        columns = sql.SQL(", ").join(map(sql.Identifier, self._months.columns))
+        command = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
+            sql.Identifier(new or "stage_observations"), columns
+        )
         with self._connection.cursor().copy(command) as copy:
             copy.write(_SIGNATURE)
-            for absent in (False, True):
-                chosen = rows[(rows["list"] < 0) == absent]
-                if len(chosen):
-                    copy.write(packed(chosen, self._source_id, kind, without_list=absent))
+            written = memoryview(chunk.rows.view("u1"))
+            for start in range(0, len(written), _WRITE_BYTES):
+                copy.write(written[start : start + _WRITE_BYTES])
             copy.write(_TRAILER)
+        if new is not None and chunk.passed:
+            self.partitions.index(new)
 
     def _channel(self, code: str) -> int:
-        if code not in self._channels:
-            row = self._connection.execute(LOAD.channel.encode(), (code,)).fetchone()
-            assert row is not None
-            self._channels[code] = int(row[0])
-        return self._channels[code]
+        row = self._connection.execute(LOAD.channel.encode(), (code,)).fetchone()
+        assert row is not None
+        return int(row[0])
 
 
-def packed(rows: Any, source_id: int, kind: bytes, *, without_list: bool) -> bytes:
-    """Write observations as rows of PostgreSQL's binary COPY (documentation of COPY, "Binary Format"), all at once."""
-    names = [name for name in _COLUMNS if not (without_list and name == "list_minor")]
-    layout: list[tuple[str, str]] = [("fields", ">i2")]
-    for name, kind_of in zip(_COLUMNS, _TYPES, strict=True):
-        layout.append((f"{name}_bytes", ">i4"))
-        if name in names:
-            layout.append((name, kind_of))
-    table = np.empty(len(rows), np.dtype(layout))
-    table["fields"] = len(_COLUMNS)
-    for name, kind_of in zip(_COLUMNS, _TYPES, strict=True):
-        table[f"{name}_bytes"] = np.dtype(kind_of).itemsize if name in names else -1
-    table["item_id"], table["mark"], table["price_minor"] = rows["item"], rows["mark"], rows["price"]
-    table["day"], table["channel_id"], table["units"] = rows["day"], rows["channel"], rows["units"]
-    table["source_id"], table["kind"], table["currency"] = source_id, kind, rows["currency"]
-    if not without_list:
-        table["list_minor"] = rows["list"]
-    return table.tobytes()
-
-
-def finish_month(
-    connection: Connection,
-    table: str,
-    span: tuple[date, date],
-    *,
-    events: bool,
-    number_equal: str,
-    drop_superseded: str,
-) -> int:
-    """Index a new month and attach it; return how many rows a later row of the same load replaced.
-
-    The unique index is built once, in bulk, which is many times cheaper than keeping it up row by row. Where it finds
-    equal rows, equal events are numbered on, or of a state told twice the last word is kept; then it is built again.
-    """
-    superseded = 0
-    try:
-        with connection.transaction():
-            _build_index(connection, table)
-    except psycopg.errors.UniqueViolation:
-        mended = connection.execute((number_equal if events else drop_superseded).replace("{table}", table).encode())
-        superseded = 0 if events else mended.rowcount
-        _build_index(connection, table)
-    attach = sql.SQL("ALTER TABLE observations ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})")
-    connection.execute(attach.format(sql.Identifier(table), *(sql.Literal(day.isoformat()) for day in span)))
-    connection.execute(sql.SQL("ANALYZE {} (item_id, day)").format(sql.Identifier(table)))
-    return superseded
-
-
-def _build_index(connection: Connection, table: str) -> None:
-    # While indexes are built the reader has nothing to do: its core sorts too.
-    connection.execute("SET LOCAL min_parallel_table_scan_size = 0")
-    connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
-    build = sql.SQL("CREATE UNIQUE INDEX ON {} (item_id, day, mark)")
-    connection.execute(build.format(sql.Identifier(table)))
+def _array(texts: list[str]) -> str:
+    """Write texts as an array literal; for the two short lists of an item many times cheaper than the driver's way."""
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join([f'"{text}"' for text in quoted]) + "}"
 
 
 def _day(number: int) -> date:

@@ -22,7 +22,3 @@ CREATE TEMP TABLE stage_observations (LIKE observations, seq bigint GENERATED AL
 -- name: brand_channels
 -- Which brands this load saw in which channels.
 CREATE TEMP TABLE stage_brand_channels (brand_slug text, channel text) ON COMMIT DROP;
-
--- name: months
--- The months that have a partition.
-SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'observations'::regclass;

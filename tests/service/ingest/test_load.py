@@ -233,3 +233,48 @@ def test_factors_are_averaged_by_category_and_touch_its_items(settings: Settings
     assert summary.rejects == {"belongs to no category of the crosswalk": 1}
     rows = ask(settings, "SELECT code, indicator, per_kg::float, samples FROM impact_factors ORDER BY indicator")
     assert rows == [("drinks", "co2e_kg", 1.5, 2), ("drinks", "water_l", 500.0, 1)]
+
+
+def _sales(*days: str, price: str = "10.90") -> str:
+    return "".join(f"1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,{day},NORTH,{price},12\n" for day in days)
+
+
+def test_a_month_that_comes_again_after_it_was_passed_is_whole(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 700)
+    rows = "".join(
+        _sales(*[day] * 12) for day in ("2026-05-01", "2026-06-01", "2026-05-01", "2026-07-01", "2026-05-01")
+    )
+    summary = load_rows(settings, tmp_path, rows, text=SALES)
+    assert summary.counts["observations_new"] == 60
+    counted = ask(settings, "SELECT day::text, count(DISTINCT mark) FROM observations GROUP BY day ORDER BY day")
+    assert counted == [("2026-05-01", 36), ("2026-06-01", 12), ("2026-07-01", 12)]
+    assert load_rows(settings, tmp_path, rows + "\n", text=SALES, name="again.csv").state == "unchanged"
+
+
+def test_a_passed_month_keeps_the_last_word_of_a_state(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 700)
+    rows = "".join(
+        _sales(*[day] * 12, price=price)
+        for day, price in (("2026-05-01", "1"), ("2026-06-01", "2"), ("2026-05-01", "3"), ("2026-07-01", "4"))
+    )
+    summary = load_rows(settings, tmp_path, rows)
+    assert (summary.counts["observations_new"], summary.counts["observations_replaced"]) == (3, 45)
+    assert ask(settings, "SELECT price_minor FROM observations ORDER BY day") == [(300,), (200,), (400,)]
+
+
+def test_new_months_are_like_any_partition(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    defaults = """
+        SELECT a.attname, pg_get_expr(d.adbin, d.adrelid) FROM pg_attribute a
+        LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+        WHERE a.attrelid = $1::regclass AND a.attnum > 0 ORDER BY a.attnum"""
+    of_parent = ask(settings, defaults, "observations")
+    assert ask(settings, defaults, "observations_2026_07") == of_parent
+    index = "SELECT indexdef FROM pg_indexes WHERE tablename = 'observations_2026_07'"
+    [(definition,)] = ask(settings, index)
+    assert "UNIQUE INDEX" in definition
+    assert definition.endswith("(item_id, day, mark)")

@@ -33,6 +33,7 @@ def test_shipped_mappings_can_be_used(path: Path) -> None:
         (GOOD.replace('"b"', '{ column = "b", match = "(" }'), "regular expression"), (GOOD.replace('"b"', "7"), "column's name"),
         (GOOD.replace('"b"', '{ column = "b", match = "(a)(b)" }'), "one group"),
         (GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = { constant = "hkd" }\n', "ISO 4217"),
+        (GOOD.replace('"b"', '{ column = "b", round = "up" }'), "one of half-even"),
         (GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = "u"\nkind = "gift"\n', "one of listing, sale"),
     ],
 )  # fmt: skip
@@ -67,10 +68,16 @@ def test_a_text_is_cleaned(field: Field, text: str, cleaned: str | None) -> None
     [
         (Field(column="x"), "10.9", "HKD", 1090), (Field(column="x", strip="€", thousands=".", decimal=","), "€ 1.234,50", "EUR", 123_450),
         (Field(column="x"), "10.900", "HKD", 1090), (Field(column="x"), "10.901", "HKD", None), (Field(column="x"), "7", "JPY", 7),
+        (Field(column="x", round="half-even"), "10.905", "USD", 1090), (Field(column="x", round="half-even"), "10.915", "USD", 1092),
+        (Field(column="x", round="half-even"), "10.9050000001", "USD", 1091), (Field(column="x", round="half-even"), "10.9", "USD", 1090),
+        (Field(column="x", round="half-even"), "7.5", "JPY", 8), (Field(column="x", round="half-even"), "999999999999.999", "USD", 100_000_000_000_000),
+        (Field(column="x", round="half-even"), "1." + "3" * 21, "USD", None), (Field(column="x", round="half-even"), "x", "USD", None),
         (Field(column="x"), "7.5", "JPY", None), (Field(column="x"), "٣", "HKD", None), (Field(column="x"), "1_0", "HKD", None),
     ],
 )  # fmt: skip
-def test_an_amount_is_exact_or_nothing(field: Field, text: str, currency: str, minor: int | None) -> None:
+def test_an_amount_is_exact_rounded_as_asked_or_nothing(
+    field: Field, text: str, currency: str, minor: int | None
+) -> None:
     assert clean.amounts(field, _batch(text), Path("f"), currency).to_pylist() == [minor]
 
 
