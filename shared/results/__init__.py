@@ -1,0 +1,1 @@
+"""Results: how the rows of an answer are written down."""
