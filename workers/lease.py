@@ -138,11 +138,13 @@ def claim(connection: Connection, job_id: str, ttl_seconds: int) -> dict[str, An
 
 
 def succeed(connection: Connection, job_id: str, attempt: int, result: dict[str, Any]) -> bool:
-    """Note what a job without a stored result came to; False when it is no longer ours, and then nothing was written."""
+    """Note what a job without a stored result came to; False, and nothing written, when it is no longer ours."""
     return connection.execute(SQL.succeed.encode(), (job_id, attempt, Jsonb(result))).fetchone() is not None
 
 
-def fail(connection: Connection, job_id: str, attempt: int, problem: dict[str, Any], *, final: bool = False) -> str | None:
+def fail(
+    connection: Connection, job_id: str, attempt: int, problem: dict[str, Any], *, final: bool = False
+) -> str | None:
     """Give the job back, or up after its last attempt; return its new state, None when it is no longer ours."""
     row = connection.execute(SQL.fail.encode(), (job_id, attempt, Jsonb(problem), final)).fetchone()
     return str(row[0]) if row else None

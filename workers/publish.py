@@ -106,4 +106,11 @@ def _read_back(file: BinaryIO) -> tuple[int, str]:
     file.flush()
     size = file.seek(0, 2)
     file.seek(0)
-    return size, hashlib.file_digest(file, "sha256").hexdigest()
+    return size, _sha256(file)
+
+
+def _sha256(file: BinaryIO) -> str:
+    total = hashlib.sha256()
+    while chunk := file.read(1 << 20):
+        total.update(chunk)
+    return total.hexdigest()

@@ -39,7 +39,10 @@ def execute(job_id: str) -> None:
 
 
 def run(
-    settings: Settings, job_id: str, makers: Mapping[str, Maker] | None = None, reports: Mapping[str, Make] | None = None
+    settings: Settings,
+    job_id: str,
+    makers: Mapping[str, Maker] | None = None,
+    reports: Mapping[str, Make] | None = None,
 ) -> str | None:
     """Claim and do a job; return the state it reached, or None where it was not ours (any more)."""
     with connect(settings.worker_database_url, application="worker", autocommit=True) as connection:
@@ -69,7 +72,9 @@ def _attempt(
             else:
                 result = makers[kind.name](settings, job, lease)
         lease.check()
-        done = publish(connection, job, manifest) if kind.name in reports else succeed(connection, job_id, attempt, result)
+        done = (
+            publish(connection, job, manifest) if kind.name in reports else succeed(connection, job_id, attempt, result)
+        )
         return "succeeded" if done else None
     except LeaseLost:
         return None

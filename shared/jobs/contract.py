@@ -32,7 +32,9 @@ SEARCH_INDEX = Kind("search-index", "maintenance", attempts_max=3, seconds_max=1
 COHORTS = Kind("cohorts", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
 CATEGORY_INSIGHTS = Kind("category-insights", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
 BRAND_INSIGHTS = Kind("brand-insights", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
-SUSTAINABILITY_ROLLUP = Kind("sustainability-rollup", "reports", attempts_max=3, seconds_max=300, units=20, units_cached=20)
+SUSTAINABILITY_ROLLUP = Kind(
+    "sustainability-rollup", "reports", attempts_max=3, seconds_max=300, units=20, units_cached=20
+)
 KINDS: dict[str, Kind] = {
     kind.name: kind for kind in (SEARCH_INDEX, COHORTS, CATEGORY_INSIGHTS, BRAND_INSIGHTS, SUSTAINABILITY_ROLLUP)
 }

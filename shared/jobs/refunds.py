@@ -9,7 +9,7 @@ SCRIPT = Path(__file__).with_name("refund.lua").read_text(encoding="utf-8")
 _MARKER_SECONDS = 2 * 86_400
 
 
-def call(account: str, charge_id: str, day: int, units: int) -> tuple[str | int, ...]:
+def call(account: str, charge_id: str, day: int, units: int) -> tuple[str, int, str, str, int, int]:
     """Return the arguments of EVAL that give a charge back, once, however often they are sent."""
     keys = (redis_keys.quota(account, day), redis_keys.refund_marker(account, charge_id))
     return (SCRIPT, len(keys), *keys, units, _MARKER_SECONDS)

@@ -9,7 +9,13 @@ from typing import Any
 import msgspec
 
 TAIL = b',"meta":'
-SUFFIXES = {"json": "json", "csv": "csv", "ndjson": "ndjson", "parquet": "parquet"}
+MEDIA_TYPES: dict[str, str] = {
+    "json": "application/json",
+    "csv": "text/csv",
+    "ndjson": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+"""The formats of an answer, each the suffix of its file too."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +44,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 def key_of(job_id: str, attempt: int, kind: str, format: str) -> str:
     """Return where an attempt writes its result."""
-    return f"{job_id}/{attempt}/{kind}.{SUFFIXES[format]}"
+    return f"{job_id}/{attempt}/{kind}.{format}"
 
 
 def attempt_of(key: str) -> tuple[str, int]:

@@ -13,10 +13,6 @@ from shared.errors import ResultGone
 class Reader(Protocol):
     """An open result; readable to its end even if it is deleted meanwhile."""
 
-    @property
-    def bytes(self) -> int:
-        """How long it is."""
-
     def read(self, offset: int, length: int) -> bytes:
         """Return up to `length` bytes; fewer only at the end."""
 
@@ -45,7 +41,6 @@ class _File:
 
     def __init__(self, path: Path) -> None:
         self._fd = os.open(path, os.O_RDONLY)
-        self.bytes = os.fstat(self._fd).st_size
 
     def read(self, offset: int, length: int) -> bytes:
         """Read at a place, without moving anything that another reader would see."""
