@@ -144,7 +144,7 @@ def _end_streams(resources: Resources) -> Callable[[web.Application], Awaitable[
 
 
 def _report(name: str, units: Callable[[web.Request], Awaitable[int]], rank_min: int, *problems: str) -> Rule:
-    listed = ("not-acceptable", "job-failed", "job-cancelled", *_RESULT_PROBLEMS, *problems)
+    listed = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *_RESULT_PROBLEMS, *problems)
     return Rule(name=name, accepts=KEY, units=units, rank_min=rank_min, problems=listed)
 
 

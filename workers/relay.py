@@ -88,7 +88,8 @@ class Relay:
         with connection.transaction():
             connection.execute(SQL.alone.encode())
             taken = connection.execute(SQL.take.encode(), (_RING_AGAIN_SECONDS, _RUNG_MAX)).fetchall()
-        unsent = [job for job, kind, queue in taken if not self._ring(job, kind, queue)]
+        taken.sort(key=lambda row: row[3])  # RETURNING keeps no order, and the broker does
+        unsent = [job for job, kind, queue, _ in taken if not self._ring(job, kind, queue)]
         if unsent:
             connection.execute(SQL.untake.encode(), (unsent,))
         return len(taken) - len(unsent)

@@ -21,14 +21,15 @@ turns AS (
     SELECT id, row_number() OVER (PARTITION BY queue ORDER BY min(place), id)
              + (SELECT count(*) FROM jobs r WHERE r.queue = line.queue AND r.state = 'queued' AND r.relayed_at IS NOT NULL) AS turn
     FROM line WHERE place <= limit_running GROUP BY queue, id)
-UPDATE jobs SET relayed_at = statement_timestamp() WHERE id IN (
-    SELECT j.id FROM jobs j
+UPDATE jobs SET relayed_at = statement_timestamp() FROM (
+    SELECT j.id, coalesce(t.turn, 0) AS turn FROM jobs j LEFT JOIN turns t ON t.id = j.id
     WHERE j.state = 'queued' AND (
-        j.id IN (SELECT id FROM turns WHERE turn <= $2)
+        t.turn <= $2
         OR j.relayed_at < statement_timestamp() - make_interval(secs => $1)
         OR (j.relayed_at IS NULL AND j.organization_id IS NULL AND j.not_before <= statement_timestamp()))
-    ORDER BY j.created_at LIMIT 100 FOR UPDATE SKIP LOCKED)
-RETURNING id::text, kind, queue;
+    ORDER BY turn, j.created_at LIMIT 100 FOR UPDATE OF j SKIP LOCKED) picked
+WHERE jobs.id = picked.id
+RETURNING jobs.id::text, kind, queue, turn;
 
 -- name: untake
 -- The broker did not take it: the next sweep tries again.

@@ -23,7 +23,12 @@ def answer(rows: int = 3) -> Answer:
     listed = [{"n": n, "currency": "HKD", "median": Decimal(n) / 10} for n in range(rows)]
     first, last = date(2026, 7, 1), date(2026, 7, 2)
     return Answer(
-        pa.Table.from_pylist(listed, SCHEMA), first, last, Coverage(2, 2, first, last), {"median": "currency"}, "Counted."
+        pa.Table.from_pylist(listed, SCHEMA),
+        first,
+        last,
+        Coverage(2, 2, first, last),
+        {"median": "currency"},
+        "Counted.",
     )
 
 

@@ -33,7 +33,9 @@ async def used(edge: Edge, key: str) -> int:
     return int((await edge.get("/", key=key)).json["quota"][0]["used"])
 
 
-async def test_the_call_waits_for_its_answer_and_the_next_one_finds_it(edge: Edge, settings: Settings, key: str) -> None:
+async def test_the_call_waits_for_its_answer_and_the_next_one_finds_it(
+    edge: Edge, settings: Settings, key: str
+) -> None:
     asking = asyncio.create_task(edge.get(COHORT, key=key))
     assert await work(settings) == ["succeeded"]
     first = await asking
@@ -41,7 +43,13 @@ async def test_the_call_waits_for_its_answer_and_the_next_one_finds_it(edge: Edg
     assert [row["median"] for row in first.json["data"]] == ["0.00", "0.10", "0.20"]
     meta = first.json["meta"]
     assert (meta["cached"], meta["cost_units"], meta["rows"], meta["data_version"]) == (False, 10, 3, 1)
-    assert meta["coverage"] == {"days": 2, "observed_days": 2, "missing_days": 0, "first": "2026-07-01", "last": "2026-07-02"}
+    assert meta["coverage"] == {
+        "days": 2,
+        "observed_days": 2,
+        "missing_days": 0,
+        "first": "2026-07-01",
+        "last": "2026-07-02",
+    }
     again = await edge.get(COHORT, key=key)
     assert (again.json["meta"]["cached"], again.json["meta"]["cost_units"]) == (True, 1)
     assert again.json["data"] == first.json["data"]
@@ -71,7 +79,9 @@ async def test_who_does_not_wait_gets_the_job_and_fetches_its_result_for_nothing
     assert await used(edge, key) == 10
 
 
-async def test_asking_again_while_it_runs_joins_and_costs_nothing_more(edge: Edge, settings: Settings, key: str) -> None:
+async def test_asking_again_while_it_runs_joins_and_costs_nothing_more(
+    edge: Edge, settings: Settings, key: str
+) -> None:
     jobs = {(await edge.get(COHORT, key=key, head=ASYNC)).json["id"] for _ in range(5)}
     assert len(jobs) == len(queued(settings)) == 1
     assert await used(edge, key) == 10
@@ -175,9 +185,15 @@ async def test_what_nobody_knows_is_404(edge: Edge, key: str) -> None:
         assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (404, slug)
 
 
-async def test_a_plan_that_does_not_reach_is_403_before_anything_is_queued(edge: Edge, settings: Settings, key: str) -> None:
+async def test_a_plan_that_does_not_reach_is_403_before_anything_is_queued(
+    edge: Edge, settings: Settings, key: str
+) -> None:
     refused = await edge.get("/index/rollups/sustainability", key=key)
-    assert (refused.status, refused.json["required_plan"], refused.json["current_plan"]) == (403, "institutional", "brand")
+    assert (refused.status, refused.json["required_plan"], refused.json["current_plan"]) == (
+        403,
+        "institutional",
+        "brand",
+    )
     anonymous = await edge.get(COHORT)
     assert (anonymous.status, anonymous.json["accepted"]) == (403, ["api-key"])
     assert queued(settings) == []
