@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("deploy.ctl.doctor:doctor", "Check every part; say what is wrong and what to do."),
     "migrate": ("deploy.ctl.migrate:migrate_group", "Bring the schema up to date."),
     "ingest": ("deploy.ctl.ingest:ingest", "Load files through a mapping."),
+    "derive": ("deploy.ctl.derive:derive", "Rebuild what the reports read."),
     "generate": ("deploy.ctl.generate:generate", "Make believable data at any scale."),
     "items": ("deploy.ctl.items:items", "Withdraw and merge items."),
     "search": ("deploy.ctl.search:search", "Build, judge and time the search index."),

@@ -1,4 +1,4 @@
-"""How the rows of an answer are written: JSON, CSV (RFC 4180), NDJSON or Parquet. Pure: the same rows give the same bytes."""
+"""How an answer's rows are written: JSON, CSV (RFC 4180), NDJSON or Parquet. Pure: the same rows, the same bytes."""
 
 import csv
 import hashlib
@@ -23,7 +23,7 @@ _ENCODER = msgspec.json.Encoder(decimal_format="string")
 
 
 def write(table: pa.Table, meta: dict[str, Any], format: str, sink: BinaryIO) -> None:
-    """Write an answer in a format of MEDIA_TYPES. CSV and NDJSON have no place for `meta`; their readers get rows only."""
+    """Write an answer in a format of MEDIA_TYPES. CSV and NDJSON have no place for `meta`: rows only."""
     _WRITERS[format](table, meta, sink)
 
 
