@@ -36,6 +36,7 @@ def judge(settings: Settings, connection: Connection, client: Client, asked: int
     failed = [row for row in orders if row[3] == "failed"]
     poison = [row for row in orders if is_poison(row[2])]
     jobs = {row[1] for row in orders}
+    served = sum(_served(client, row[0], row[6]) for row in made)
     lost = [row for row in poison if (row[3], row[4], row[5]) == ("failed", 3, "job-lost")]
     return [
         _check("every question became exactly one job", len(jobs), asked),
@@ -43,11 +44,11 @@ def judge(settings: Settings, connection: Connection, client: Client, asked: int
         _check("every failed job says why", sum(row[5] is not None for row in failed), len(failed)),
         _check("every poisoned job ended as job-lost after 3 attempts", len(lost), len(poison)),
         _check("every result has the right digest", sum(row[6] == right_digest(row[2]) for row in made), len(made)),
-        _check("every result is served whole, byte for byte", sum(_served(client, row[0], row[6]) for row in made), len(made)),
+        _check("every result is served whole, byte for byte", served, len(made)),
         _check("no job was published twice", _published_once(connection, jobs), len(made)),
         _check("no bytes are left but those of published results", _left(settings, connection), len(made)),
         _check("no refund is still owed", _one(connection, SQL.owed), 0),
-    ]  # fmt: skip
+    ]
 
 
 def _check(promise: str, found: int, right: int) -> Check:
