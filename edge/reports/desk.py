@@ -60,6 +60,10 @@ class Desk:
         """Return the units that this request costs. Nothing is queued yet; a name that nobody knows is refused here."""
         format = _format(request)
         await self._check_names(parameters)
+        if not self._version.current:
+            # An edge that came up before PostgreSQL knows no snapshot yet; asked as of none, an equal question would
+            # be another one.
+            await self._version.read()
         version = self._version.current
         wanted = Wanted(kind, parameters, format, fingerprint(parameters, format, version), version)
         principal = request[CONTEXT].principal
