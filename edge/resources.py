@@ -10,6 +10,7 @@ from edge.cache.versions import DataVersion
 from edge.http.access import AccessLines
 from edge.index.lookup import RecordReader
 from edge.index.search_engine import SearchEngine
+from edge.jobs.watch import Watch
 from edge.quota.local import LocalAllowance
 from edge.quota.meter import Meter
 from edge.store.client import StoreClient
@@ -17,6 +18,7 @@ from edge.store.database import Database
 from edge.store.notices import Notices
 from shared.config import Settings
 from shared.log import Log
+from shared.results.store import DirectoryStore, ResultStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,8 @@ class Resources:
     meter: Meter
     records: Records
     search: SearchEngine
+    watch: Watch
+    results: ResultStore
 
 
 def build(settings: Settings) -> Resources:
@@ -51,6 +55,7 @@ def build(settings: Settings) -> Resources:
     version = DataVersion(database, log)
     directory = Directory(database, log, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
     search = SearchEngine(settings.search_dir, log)
+    watch = Watch()
     heard = {"data_version": version.refresh, "accounts": directory.forget, "search_index": search.refresh}
     return Resources(
         settings=settings,
@@ -59,7 +64,7 @@ def build(settings: Settings) -> Resources:
         database=database,
         state=state,
         cache=cache,
-        notices=Notices(settings.edge_database_url, heard, log),
+        notices=Notices(settings.edge_database_url, heard, log, {"jobs_changed": watch.tell}),
         version=version,
         directory=directory,
         meter=Meter(state, LocalAllowance()),
@@ -71,6 +76,8 @@ def build(settings: Settings) -> Resources:
             ttl_seconds=settings.record_ttl_seconds,
         ),
         search=search,
+        watch=watch,
+        results=DirectoryStore(settings.results_dir),
     )
 
 

@@ -19,3 +19,8 @@ def charge_marker(account: str, charge_id: str) -> str:
 def record(data_version: int, iid: str) -> str:
     """A record's bytes as of one data_version; older ones fall out by themselves."""
     return f"r:{data_version}:{iid}"
+
+
+def refund_marker(account: str, charge_id: str) -> str:
+    """Marker of an order's charge that was given back: a refund asked twice must be given once."""
+    return f"f:{{{account}}}:{charge_id}"

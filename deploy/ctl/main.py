@@ -25,6 +25,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tokens": ("deploy.ctl.tokens:tokens", "Public tokens: print, issue, list, revoke."),
     "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, change plan."),
     "keys": ("deploy.ctl.keys:keys", "API keys: issue and revoke."),
+    "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
+    "relay": ("deploy.ctl.worker:relay", "Run a relay: from job rows to doorbells."),
+    "drill": ("deploy.ctl.drill:drill", "Break things on purpose and count what is lost."),
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
 }

@@ -51,8 +51,19 @@ class AuthGate:
             if principal is None:
                 raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.")
             if kind in rule.accepts:
+                self._check_plan(rule, principal)
                 return principal
         raise _not_accepted(rule, kind)
+
+    def _check_plan(self, rule: Rule, principal: Principal) -> None:
+        plan = principal.plan
+        if plan.rank >= rule.rank_min:
+            return
+        enough = [other for other in self._directory.plans.values() if other.rank >= rule.rank_min]
+        required = min(enough, key=lambda other: other.rank, default=None)
+        detail = f"This call needs the plan {required.title if required else 'above yours'}; yours is {plan.title}."
+        names = {"required_plan": required.name if required else None, "current_plan": plan.name}
+        raise Problem("insufficient-plan", detail, extra=names)
 
     def _unauthorized(self, rule: Rule, slug: str, detail: str) -> Problem:
         challenge = ", ".join(_CHALLENGES[kind] for kind in sorted(rule.accepts, reverse=True))

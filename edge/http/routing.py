@@ -20,13 +20,16 @@ class Rule:
     """Who may come in and what it costs.
 
     `accepts` is empty for routes that ask for no credential; `units` is what one call is charged (0: nothing),
-    or a function of the validated request;
+    or a function of the validated request, which may have to look something up;
+    `rank_min` is the least rank of plan that may call; `problems` are the slugs that this route adds to the usual ones;
     `any_origin` lets browsers of every origin read the answer.
     """
 
     name: str
     accepts: frozenset[CredentialKind] = OPEN
-    units: int | Callable[[web.Request], int] = 0
+    units: int | Callable[[web.Request], int | Awaitable[int]] = 0
+    rank_min: int = 0
+    problems: tuple[str, ...] = ()
     any_origin: bool = False
 
 

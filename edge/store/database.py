@@ -1,6 +1,8 @@
 """PostgreSQL as the edge uses it: a bounded pool, a deadline on every call, one error for all that can go wrong."""
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
@@ -10,6 +12,9 @@ from shared.errors import StoreUnavailable
 
 _LOST = (OSError, asyncio.TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError,
          asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)  # fmt: skip
+
+
+Fetch = Callable[..., Awaitable[list[asyncpg.Record]]]
 
 
 class Database:
@@ -46,6 +51,20 @@ class Database:
         try:
             async with self._pool.acquire(timeout=self._deadline_seconds) as connection:
                 return await connection.fetch(query, *arguments)
+        except _LOST as error:
+            metrics.store_errors.labels("database").inc()
+            raise StoreUnavailable("database", retry_after_seconds=5) from error
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Fetch]:
+        """Run several statements as one; yields what fetches their rows. Raises StoreUnavailable as `fetch` does.
+
+        After StoreUnavailable nobody knows whether the transaction was committed.
+        """
+        assert self._pool is not None
+        try:
+            async with self._pool.acquire(timeout=self._deadline_seconds) as connection, connection.transaction():
+                yield connection.fetch
         except _LOST as error:
             metrics.store_errors.labels("database").inc()
             raise StoreUnavailable("database", retry_after_seconds=5) from error

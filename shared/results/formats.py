@@ -12,13 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from shared.money import minor_digits
+from shared.results.layout import MEDIA_TYPES as MEDIA_TYPES
 
-MEDIA_TYPES: dict[str, str] = {
-    "json": "application/json",
-    "csv": "text/csv",
-    "ndjson": "application/x-ndjson",
-    "parquet": "application/vnd.apache.parquet",
-}
 META_KEY = b"itemindex"
 """Where a Parquet file's schema keeps the answer's meta, as JSON."""
 _ROWS_AT_ONCE = 4096
