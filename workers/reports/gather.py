@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import date
 
 import numpy as np
+from psycopg import pq
 
 from shared.db.connect import Connection
 from workers.derive.pack import Array, unpack
@@ -14,11 +15,15 @@ from workers.reports.request import SQL, Filter, Tree
 
 Told = Callable[[str, int, int | None], None]
 _NONE: Array = np.empty(0, "i8")
+_DAYS_MAX = 31
 
 
 @contextmanager
 def snapshot(connection: Connection) -> Iterator[None]:
-    """Have every query of the block see one data_version, and write nothing."""
+    """Have every query of the block see one data_version and write nothing. A caller's transaction stays his."""
+    if connection.info.transaction_status != pq.TransactionStatus.IDLE:
+        yield
+        return
     with connection.transaction():
         connection.execute(SQL.snapshot.encode())
         yield
@@ -74,13 +79,12 @@ def _add_cells(
 def _add_entries(
     connection: Connection, collector: Collector, tree: Tree, chosen: Filter, days: Range, month: date
 ) -> None:
-    scope, ids, others = _cells_with_entries(chosen, tree)
+    scope, ids, others = cells_with_entries(chosen, tree)
     start = number(month)
-    first, last = number(days.first) - start + 1, number(days.last) - start + 1
     cursor = connection.cursor(binary=True)
     for cell, currency, packed, item_ids in cursor.execute(SQL.entries.encode(), (scope, month, ids, chosen.currency)):
         price, place, other, day, channel, _ = unpack(packed)
-        kept = _kept(other, others, channel, chosen.channels, day, (first, last))
+        kept = kept_entries(other, others, channel, chosen.channels, day, days, month)
         if kept is not None:
             price, place, other, day, channel = (column[kept] for column in (price, place, other, day, channel))
         own_dimension, other_dimension = ("brand", "category") if scope == "b" else ("category", "brand")
@@ -92,7 +96,7 @@ def _add_entries(
         )
 
 
-def _cells_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Array | None]:
+def cells_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Array | None]:
     """Return the cells to read, and which of the other kind are wanted in them."""
     if chosen.brands is not None:
         others = np.array(chosen.categories) if chosen.categories is not None else None
@@ -101,17 +105,20 @@ def _cells_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Arr
     return "c", list(ids), None
 
 
-def _kept(
-    other: Array, others: Array | None, channel: Array, channels: tuple[int, ...] | None, day: Array,
-    days: tuple[int, int],
+def kept_entries(
+    other: Array, others: Array | None, channel: Array, channels: tuple[int, ...] | None, day: Array, days: Range,
+    month: date,
 ) -> Array | None:  # fmt: skip
+    """Return which entries of a cell are wanted; None: all of them."""
+    first, last = (number(edge) - number(month) + 1 for edge in (days.first, days.last))
     masks = []
     if others is not None:
         masks.append(np.isin(other, others))
     if channels is not None:
         masks.append(np.isin(channel, np.array(channels)))
-    if days[0] > 1:
-        masks.append(day >= days[0])
-    if days[1] < 31:
-        masks.append(day <= days[1])
-    return np.logical_and.reduce(masks) if masks else None
+    if first > 1:
+        masks.append(day >= first)
+    if last < _DAYS_MAX:
+        masks.append(day <= last)
+    kept: Array | None = np.logical_and.reduce(masks) if masks else None
+    return kept

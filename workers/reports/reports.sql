@@ -42,3 +42,24 @@ ORDER BY month, currency, id;
 SELECT id, currency, entries, item_ids FROM cells
 WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
 ORDER BY currency, id;
+
+-- name: units
+-- A month's entries with the items that they are of: what a rollup multiplies.
+SELECT id, entries, item_ids FROM cells
+WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+ORDER BY id, currency;
+
+-- name: own_figures
+-- What was measured or modelled for the item itself.
+SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis = 'measured' FROM impacts p JOIN items i ON i.id = p.item_id
+WHERE ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
+
+-- name: factors
+-- What stands in, per kilogram.
+SELECT scope, code, indicator, per_kg::float8 FROM impact_factors;
+
+-- name: weighed_items
+-- Items that a factor reaches, if they have a weight: the others need not be read at all.
+SELECT id, product_type, coalesce(category_id, 0), attributes ->> 'weight_kg' FROM items
+WHERE attributes ? 'weight_kg' AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
+  AND ($1::integer[] IS NULL OR brand_id = ANY($1)) AND ($2::integer[] IS NULL OR category_id = ANY($2));
