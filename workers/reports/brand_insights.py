@@ -35,7 +35,7 @@ UNITS = {
 METHOD = (
     "medians are exact (percentile_cont over every observed price); rank and percentile count observations of all "
     "channels; against_categories is the mean of median over category median, weighted by the brand's observations; "
-    f"peers have most observations in the brand's largest category; without a brand, the {LISTED} with most observations"
+    f"peers have most observations in the brand's largest category; without a brand, the {LISTED} with most of them"
 )
 
 

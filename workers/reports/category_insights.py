@@ -25,8 +25,9 @@ _BRAND = pa.struct([
 SCHEMA = pa.schema([
     ("period", pa.date32()), ("category", pa.string()), ("path", pa.list_(pa.string())), ("currency", pa.string()),
     ("items", pa.int64()), ("observations", pa.int64()), ("median", MONEY), ("median_before", MONEY),
-    ("median_change", pa.float64()), ("observations_before", pa.int64()), ("rank", pa.int64()),
-    ("rank_before", pa.int64()), ("ranked", pa.int64()), ("channels", pa.list_(_CHANNEL)), ("top_brands", pa.list_(_BRAND)),
+    ("median_change", pa.float64()), ("observations_before", pa.int64()),
+    *((name, pa.int64()) for name in ("rank", "rank_before", "ranked")),
+    ("channels", pa.list_(_CHANNEL)), ("top_brands", pa.list_(_BRAND)),
 ])  # fmt: skip
 UNITS = {
     "items": "items", "observations": "observations", "median": "currency", "median_before": "currency",
@@ -34,7 +35,8 @@ UNITS = {
 }  # fmt: skip
 METHOD = (
     "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
-    "right before, or as many days as the range has; rank counts observations of all channels among categories of equal depth"
+    "right before, or as many days as the range has; rank counts observations of all channels among categories "
+    "of equal depth"
 )
 
 

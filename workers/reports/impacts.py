@@ -1,4 +1,4 @@
-"""What a unit of an item costs the planet: its own figure, else its product type's per kilogram, else its category's."""
+"""What a unit of an item costs the planet: its own figure, else its product type's by weight, else its category's."""
 
 from typing import NamedTuple
 

@@ -167,7 +167,7 @@ def test_a_rollup_multiplies_units_by_the_nearest_figure(
     width = 2 if group else 1
     theirs = {row[:width]: row[width:] for row in rows}
     # A cut period is told by the first day of the whole one.
-    ours = {tuple([row["period"], *([row[group]] if group else [])]): row for row in answer.table.to_pylist()}
+    ours = {(row["period"], *([row[group]] if group else [])): row for row in answer.table.to_pylist()}
     assert ours.keys() == theirs.keys()
     for key, (items, units, co2e, covered, measured) in theirs.items():
         mine = ours[key]
