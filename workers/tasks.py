@@ -10,7 +10,7 @@ import psycopg
 from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.errors import ItemIndexError, JobRefused
+from shared.errors import InvalidParameter, ItemIndexError, JobRefused
 from shared.jobs.contract import EXECUTE, KINDS, SEARCH_INDEX
 from shared.log import Log
 from workers import search_index
@@ -94,6 +94,8 @@ def _break_off(connection: Connection) -> None:
 def _refusal(error: Exception, *, late: bool) -> _Refusal:
     if late or isinstance(error, TimeIsUp):
         return _Refusal({"slug": "job-timeout", "detail": "The job took longer than its kind may."}, final=True)
+    if isinstance(error, InvalidParameter):  # what only the data can tell, such as a range without any
+        return _Refusal({"slug": "invalid-parameter", "detail": str(error)}, final=True)
     if isinstance(error, JobRefused):
         return _Refusal({"slug": error.slug, "detail": str(error)}, final=True)
     # Only our own errors may speak: another library's text may quote a row or an address.

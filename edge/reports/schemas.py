@@ -49,6 +49,16 @@ def groups(*names: str) -> fields.List[Any]:
     return listed(fields.Str(validate=validate.OneOf(names)), "Group by this; repeat for a second", _GROUPS_MAX)
 
 
+def granularity(default: str | None) -> fields.Str:
+    """Declare the length of a period."""
+    told = f"default: {default}" if default else "default: the whole range is one period"
+    return fields.Str(
+        load_default=default,
+        validate=validate.OneOf(["day", "week", "month"]),
+        metadata={"description": f"Length of a period; {told}"},
+    )
+
+
 class ReportQuery(Parameters):
     """What all reports take."""
 
@@ -56,11 +66,7 @@ class ReportQuery(Parameters):
         data_key="from", load_default=None, metadata={"description": "First day; default: the last 90 days with data"}
     )
     to = Day(load_default=None, metadata={"description": "Last day, inclusive"})
-    granularity = fields.Str(
-        load_default="month",
-        validate=validate.OneOf(["day", "week", "month"]),
-        metadata={"description": "Length of a period"},
-    )
+    granularity = granularity(None)
     channel = listed(Utf8(1, 200), "Only this channel; repeat for more")
     currency = fields.Str(
         load_default=None,
@@ -87,7 +93,8 @@ class CohortsQuery(ReportQuery):
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them")
     category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
-    group_by = groups("brand", "category", "channel", "product_type")
+    granularity = granularity("month")
+    group_by = groups("brand", "category", "channel")
 
     @validates_schema
     def names_something(self, data: Mapping[str, Any], **options: Any) -> None:
@@ -99,13 +106,14 @@ class CohortsQuery(ReportQuery):
 class InsightsQuery(ReportQuery):
     """Query of insights."""
 
-    group_by = groups("channel", "currency")
+    group_by = groups("brand", "category", "channel")
 
 
 class RollupQuery(ReportQuery):
     """Query of a sustainability rollup."""
 
-    group_by = groups("brand", "category", "channel", "product_type")
+    granularity = granularity("month")
+    group_by = groups("brand", "category", "channel")
     brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them")
     category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
 

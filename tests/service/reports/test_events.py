@@ -5,7 +5,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import msgspec
 import pytest
 
@@ -119,8 +118,4 @@ async def test_a_lost_connection_is_nobodys_problem(edge: Edge, placed: tuple[st
     following = aiter(Follower(edge, job, key))
     await anext(following)
     await following.aclose()
-    with pytest.raises((TimeoutError, aiohttp.ClientError)):
-        async with asyncio.timeout(0.2):
-            async for _ in Follower(edge, job, key):
-                pass
     assert (await edge.get(f"/jobs/{job}", key=key)).status == 200
