@@ -9,7 +9,7 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.derive import tally
-from workers.derive.pack import Array, Entries, order_by, pack, unpack
+from workers.derive.pack import Array, Entries, order_by, pack_each, unpack
 
 SQL = beside(__file__, "derive.sql")
 # A "char" and a character(3) travel as text does.
@@ -32,25 +32,25 @@ def with_entries(scope: str, month: date, currency: str, entries: Entries) -> It
     number = np.cumsum(first) - 1
     distinct = entries.item[first].astype("<i8")
     bounds = np.searchsorted(own, [*sums.ids, sums.ids[-1] + 1])
-    for place, (start, stop) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
-        low, high = int(number[start]), int(number[stop - 1]) + 1
-        packed = pack(
-            entries.price[start:stop], number[start:stop] - low, other[start:stop], entries.day[start:stop],
-            entries.channel[start:stop], entries.units[start:stop],
-        )  # fmt: skip
-        days, channels, prices = sums.packed(place)
-        yield (
-            scope, int(sums.ids[place]), month, currency, int(sums.n[place]), int(sums.items[place]),
-            int(sums.units[place]), days, channels, prices if scope == "b" else None, packed,
-            distinct[low:high].tobytes(),
-        )  # fmt: skip
+    lows = number[bounds[:-1]]
+    highs = [*lows[1:].tolist(), len(distinct)]
+    place = number - np.repeat(lows, np.diff(bounds))
+    columns = (entries.price, place, other, entries.day, entries.channel, entries.units)
+    parts = zip(_heads(sums), sums.packed(), pack_each(columns, bounds), lows.tolist(), highs, strict=True)
+    for (group, *figures), (days, channels, prices), packed, low, high in parts:
+        spread = prices if scope == "b" else None
+        ids = distinct[low:high].tobytes()
+        yield (scope, group, month, currency, *figures, days, channels, spread, packed, ids)
 
 
 def with_prices(scope: str, month: date, currency: str, sums: tally.Tally) -> Iterator[Row]:
     """Make the cells of larger groups, which have no entries of their own."""
-    for place, number in enumerate(sums.ids.tolist()):
-        figures = (int(sums.n[place]), int(sums.items[place]), int(sums.units[place]))
-        yield (scope, number, month, currency, *figures, *sums.packed(place), None, None)
+    for (group, *figures), packed in zip(_heads(sums), sums.packed(), strict=True):
+        yield (scope, group, month, currency, *figures, *packed, None, None)
+
+
+def _heads(sums: tally.Tally) -> Iterator[tuple[int, ...]]:
+    return zip(*(column.tolist() for column in (sums.ids, sums.n, sums.items, sums.units)), strict=True)
 
 
 def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entries:

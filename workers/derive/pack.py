@@ -4,6 +4,8 @@ Packed: one byte that counts the columns, one byte a column for its width, then 
 little-endian unsigned integers as wide as its largest value needs. The same values always give the same bytes.
 """
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +17,30 @@ _BITS_MAX = 63
 
 def pack(*columns: Array) -> bytes:
     """Pack columns of equal length; values must not be negative."""
-    widths = [_width(column) for column in columns]
-    parts = [column.astype(f"<u{width}").tobytes() for column, width in zip(columns, widths, strict=True)]
-    return bytes([len(columns), *widths]) + b"".join(parts)
+    return next(pack_each(columns, np.array([0, len(columns[0])])))
+
+
+def pack_each(columns: tuple[Array, ...], bounds: Array) -> Iterator[bytes]:
+    """Pack many groups of rows: group n is rows `bounds[n]` to `bounds[n + 1]`."""
+    ready = [_narrowed(column, bounds) for column in columns]
+    for group, (start, stop) in enumerate(pairwise(bounds.tolist())):
+        widths = [widths[group] for widths, _ in ready]
+        parts = [narrow[width][start:stop].tobytes() for width, (_, narrow) in zip(widths, ready, strict=True)]
+        yield bytes([len(columns), *widths]) + b"".join(parts)
+
+
+def _narrowed(column: Array, bounds: Array) -> tuple[list[int], dict[int, Array]]:
+    """Return each group's width, and the column in each width that occurs."""
+    filled = np.diff(bounds) > 0
+    most = np.zeros(len(bounds) - 1, "i8")
+    if filled.any():
+        most[filled] = np.maximum.reduceat(column, bounds[:-1][filled])
+    widths = np.array(_WIDTHS)[np.searchsorted([8 * width for width in _WIDTHS], _bit_lengths(most))]
+    return widths.tolist(), {width: column.astype(f"<u{width}") for width in np.unique(widths).tolist()}
+
+
+def _bit_lengths(values: Array) -> Array:
+    return np.searchsorted(np.left_shift(1, np.arange(63)), values, side="right")
 
 
 def unpack(packed: bytes) -> list[Array]:
@@ -30,11 +53,6 @@ def unpack(packed: bytes) -> list[Array]:
         columns.append(np.frombuffer(packed, f"<u{width}", rows, offset))
         offset += width * rows
     return columns
-
-
-def _width(column: Array) -> int:
-    most = int(column.max()) if len(column) else 0
-    return next(width for width in _WIDTHS if most < 1 << 8 * width)
 
 
 class Entries(NamedTuple):

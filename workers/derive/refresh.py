@@ -5,7 +5,8 @@ from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
-from psycopg import sql
+import psycopg
+from psycopg import pq, sql
 
 from shared.db.connect import Connection
 from workers.derive import cells
@@ -152,8 +153,7 @@ class _Month:
 
     def _observed(self, table: str, query: str) -> ByCurrency:
         source = query.replace("{table}", sql.Identifier(table).as_string(self._connection))
-        with self._connection.cursor().copy(f"COPY ({source}) TO STDOUT (FORMAT binary)".encode()) as copy:
-            raw = b"".join(bytes(part) for part in copy)
+        raw = _copied_out(self._connection, f"COPY ({source}) TO STDOUT (FORMAT binary)")
         rows = np.frombuffer(raw, _ROW, (len(raw) - _HEAD_BYTES) // _ROW.itemsize, _HEAD_BYTES)
         place = np.searchsorted(self._items.item, rows["item"].astype("i8"))
         first = (self._month - _EPOCH).days - 1
@@ -164,6 +164,20 @@ class _Month:
         if len(names) == 1:
             return {names[0].decode(): entries}
         return {name.decode(): entries.take(rows["currency"] == name) for name in names}
+
+
+def _copied_out(connection: Connection, command: str) -> bytes:
+    """Read all of a COPY. By libpq's own calls: the way through a cursor costs ten times as much a row."""
+    pgconn, parts = connection.pgconn, []
+    result = pgconn.exec_(command.encode())
+    if result.status != pq.ExecStatus.COPY_OUT:
+        raise psycopg.OperationalError(result.get_error_message())
+    while (got := pgconn.get_copy_data(0))[0] > 0:
+        parts.append(bytes(got[1]))
+    while (ended := pgconn.get_result()) is not None:
+        if ended.status != pq.ExecStatus.COMMAND_OK:
+            raise psycopg.OperationalError(ended.get_error_message())
+    return b"".join(parts)
 
 
 def _split(held: ByCurrency, touched: Array) -> tuple[ByCurrency, ByCurrency]:

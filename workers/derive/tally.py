@@ -1,10 +1,11 @@
 """Sums over entries by group, which add up: over groups into larger ones, over loads by taking out and putting in."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from workers.derive.pack import Array, Entries, counted, order_by, pack, unpack
+from workers.derive.pack import Array, Entries, counted, order_by, pack_each, unpack
 
 DAYS = 31
 
@@ -46,13 +47,13 @@ class Tally(NamedTuple):
             self.prices._replace(times=-self.prices.times),
         )  # fmt: skip
 
-    def packed(self, place: int) -> tuple[bytes, bytes, bytes]:
-        """Return a group's days, channels and prices as a cell keeps them."""
-        c, p = self.channels, self.prices
-        start, stop = np.searchsorted(c.group, [place, place + 1])
-        low, high = np.searchsorted(p.group, [place, place + 1])
-        channels = pack(c.channel[start:stop], c.n[start:stop], c.items[start:stop], c.units[start:stop])
-        return pack(self.days[place]), channels, pack(p.price[low:high], p.times[low:high])
+    def packed(self) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Yield each group's days, channels and prices as a cell keeps them."""
+        c, p, count = self.channels, self.prices, len(self.ids)
+        bounds = [np.searchsorted(group, np.arange(count + 1)) for group in (c.group, p.group)]
+        days = pack_each((self.days.reshape(-1),), np.arange(count + 1) * DAYS)
+        channels = pack_each((c.channel, c.n, c.items, c.units), bounds[0])
+        return zip(days, channels, pack_each((p.price, p.times), bounds[1]), strict=True)
 
 
 def tally(entries: Entries, by: Array, *, prices: bool = True) -> Tally:
