@@ -113,7 +113,7 @@ class Desk:
 
     async def _give_back(self, context: Context, charge: Charge) -> None:
         """Give back what an order cost that may or may not have been placed, so that a later refund gives nothing."""
-        context.charge = "kept"
+        context.charge, context.units = "kept", 0
         if charge.units:
             await self._meter.settle(charge.account, charge.charge_id, charge.day, charge.units)
 
