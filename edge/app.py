@@ -1,5 +1,6 @@
 """The one map of the edge: the way through the gates, and every route with its rule."""
 
+from collections.abc import Awaitable, Callable
 from ipaddress import ip_network
 from typing import Any
 
@@ -19,9 +20,15 @@ from edge.http.trace import Trace
 from edge.index.brands import Brands
 from edge.index.lookup import Lookup, batch_units
 from edge.index.search import Search
+from edge.jobs.document import JobDocuments
+from edge.jobs.events import Events
+from edge.jobs.handlers import Jobs
+from edge.jobs.orders import Orders
 from edge.org.acts import Acts
 from edge.org.api import OrganizationApi
 from edge.quota.gate import QuotaGate
+from edge.reports.desk import Desk
+from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, SustainabilityRollup
 from edge.resources import Resources
 from edge.site.errors import Errors
 from edge.site.health import Health
@@ -30,6 +37,8 @@ from shared.config import Settings
 
 PREFIX = "/v1"
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
+BRAND, INSTITUTIONAL = 2, 3  # ranks of plans
+_RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "range-not-satisfiable")
 REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 
@@ -52,6 +61,7 @@ def create_app(resources: Resources) -> web.Application:
         client_max_size=REQUEST_BODY_BYTES_MAX,
     )
     app.on_response_prepare.append(_tell_no_server)
+    app.on_shutdown.append(_end_streams(resources))
     dashboard.prepare(app)
     document = Document(settings)
     listed = routes(resources, document)
@@ -109,11 +119,56 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/org/usage", org.usage, _org("usage")),
         Route("GET", f"{PREFIX}/org/audit", org.audit, _org("audit")),
         *dashboard.routes(resources, acts, origin_of(settings)),
+        *_paid_routes(resources, cursors),
+    )
+
+
+def _paid_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+    settings = resources.settings
+    orders = Orders(resources.database, resources.watch)
+    documents = JobDocuments(settings.base_url, settings.errors_base)
+    jobs = Jobs(orders, documents, resources.results, cursors, resources.version)
+    events = Events(orders, documents)
+    desk = Desk(resources.database, resources.version, orders, documents, resources.results, resources.meter)
+    cohorts, rollup = Cohorts(desk), SustainabilityRollup(desk)
+    categories, brands = CategoryInsights(desk), BrandInsights(desk)
+    insights = f"{PREFIX}/index/insights"
+    one_category = _report("category-insights", categories.units, BRAND, "category-not-found")
+    one_brand = _report("brand-insights", brands.units, BRAND, "brand-not-found")
+    job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))
+    cancel = Rule(name="job-cancel", accepts=KEY, problems=("job-not-found", "state-conflict"))
+    result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *_RESULT_PROBLEMS))
+    return (
+        Route("GET", f"{PREFIX}/index/cohorts", cohorts.show, _report("cohorts", cohorts.units, BRAND)),
+        Route("GET", f"{insights}/categories", categories.list, _report("category-insights", categories.units, BRAND)),
+        Route("GET", f"{insights}/categories/{{code}}", categories.show, one_category),
+        Route("GET", f"{insights}/brands", brands.list, _report("brand-insights", brands.units, BRAND)),
+        Route("GET", f"{insights}/brands/{{slug}}", brands.show, one_brand),
+        Route(
+            "GET", f"{PREFIX}/index/rollups/sustainability", rollup.show, _report("rollup", rollup.units, INSTITUTIONAL)
+        ),
+        Route("GET", f"{PREFIX}/jobs", jobs.list, Rule(name="jobs", accepts=KEY_OR_BEARER)),
+        Route("GET", f"{PREFIX}/jobs/{{id}}", jobs.show, job),
+        Route("DELETE", f"{PREFIX}/jobs/{{id}}", jobs.cancel, cancel),
+        Route("GET", f"{PREFIX}/jobs/{{id}}/result", jobs.result, result),
+        Route("GET", f"{PREFIX}/jobs/{{id}}/events", events.show, job),
     )
 
 
 async def _tell_no_server(request: web.Request, response: web.StreamResponse) -> None:
     response.headers.pop("Server", None)  # aiohttp would tell its version and Python's
+
+
+def _end_streams(resources: Resources) -> Callable[[web.Application], Awaitable[None]]:
+    async def close(app: web.Application) -> None:
+        resources.watch.close()  # who follows a job goes on at another edge, from the last event it saw
+
+    return close
+
+
+def _report(name: str, units: Callable[[web.Request], Awaitable[int]], rank_min: int, *problems: str) -> Rule:
+    listed = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *_RESULT_PROBLEMS, *problems)
+    return Rule(name=name, accepts=KEY, units=units, rank_min=rank_min, problems=listed)
 
 
 def origin_of(settings: Settings) -> str:

@@ -12,6 +12,7 @@ from edge.cache.versions import DataVersion
 from edge.http.access import AccessLines
 from edge.index.lookup import RecordReader
 from edge.index.search_engine import SearchEngine
+from edge.jobs.watch import Watch
 from edge.quota.local import LocalAllowance
 from edge.quota.meter import Meter
 from edge.quota.usage import Usage
@@ -20,6 +21,7 @@ from edge.store.database import Database
 from edge.store.notices import Notices
 from shared.config import Settings
 from shared.log import Log
+from shared.results.store import DirectoryStore, ResultStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class Resources:
     usage: Usage
     records: Records
     search: SearchEngine
+    watch: Watch
+    results: ResultStore
 
 
 def build(settings: Settings) -> Resources:
@@ -56,6 +60,7 @@ def build(settings: Settings) -> Resources:
     version = DataVersion(database, log)
     directory = Directory(database, log, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
     search = SearchEngine(settings.search_dir, log)
+    watch = Watch()
     provider = Provider(settings.oidc_issuer, log) if settings.oidc_issuer else None
     people = People(provider, database, settings.oidc_client_id)
 
@@ -71,7 +76,7 @@ def build(settings: Settings) -> Resources:
         database=database,
         state=state,
         cache=cache,
-        notices=Notices(settings.edge_database_url, heard, log),
+        notices=Notices(settings.edge_database_url, heard, log, {"jobs_changed": watch.tell}),
         version=version,
         directory=directory,
         people=people,
@@ -85,6 +90,8 @@ def build(settings: Settings) -> Resources:
             ttl_seconds=settings.record_ttl_seconds,
         ),
         search=search,
+        watch=watch,
+        results=DirectoryStore(settings.results_dir),
     )
 
 

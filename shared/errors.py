@@ -38,6 +38,22 @@ class ItemMerged(ItemIndexError):
         self.survivor = survivor
 
 
+class BrandNotFound(ItemIndexError):
+    """No brand has this slug."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__("no brand has the slug that was asked for")
+        self.slug = slug
+
+
+class CategoryNotFound(ItemIndexError):
+    """No category has this code."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__("no category has the code that was asked for")
+        self.code = code
+
+
 class StoreUnavailable(ItemIndexError):
     """A store did not answer in time. `store` is its plain name: state, cache, database, search."""
 
@@ -53,3 +69,23 @@ class ConfigurationError(ItemIndexError):
 
 class LoadRefused(ItemIndexError):
     """A load cannot start or go on; nothing of it stays."""
+
+
+class ResultGone(ItemIndexError):
+    """The bytes of a result are not there: it expired, or its store lost it."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__("the result is not there any more")
+        self.key = key
+
+
+class JobRefused(ItemIndexError):
+    """A job cannot be done, however often it is tried: the slug and a public sentence say why."""
+
+    def __init__(self, slug: str, detail: str) -> None:
+        super().__init__(detail)
+        self.slug = slug
+
+
+class JobNotFound(ItemIndexError):
+    """The caller's organization has no such job."""

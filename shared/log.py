@@ -23,6 +23,8 @@ EVENTS: dict[str, str] = {
     "job-started": "A worker claimed a job.",
     "job-finished": "A job reached its last state.",
     "job-lost": "A worker lost its lease; another one has the job.",
+    "job-refunded": "What a job had cost was given back.",
+    "results-swept": "Results that nobody may read any more were deleted.",
     "library": "A line that a library wrote, as it wrote it.",
 }
 

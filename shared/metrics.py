@@ -1,6 +1,7 @@
 """Every metric of every part, declared once, with a sentence. Names follow the Prometheus conventions."""
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -12,8 +13,13 @@ def _counter(name: str, sentence: str, *labels: str) -> Counter:
     return Counter(f"itemindex_{name}", sentence, labels, registry=REGISTRY)
 
 
-def _histogram(name: str, sentence: str, *labels: str) -> Histogram:
-    return Histogram(f"itemindex_{name}", sentence, labels, buckets=_SECONDS, registry=REGISTRY)
+def _histogram(name: str, sentence: str, *labels: str, buckets: Sequence[float] = _SECONDS) -> Histogram:
+    return Histogram(f"itemindex_{name}", sentence, labels, buckets=buckets, registry=REGISTRY)
+
+
+def _gauge(name: str, sentence: str, *labels: str) -> Gauge:
+    # Every relay tells the same of one table; the newest word counts.
+    return Gauge(f"itemindex_{name}", sentence, labels, multiprocess_mode="mostrecent", registry=REGISTRY)
 
 
 requests = _counter("requests", "Requests answered, by route and status.", "route", "status")
@@ -28,6 +34,10 @@ usage_lost = _counter("usage_lost", "Calls missing from the statistics of use: P
 jobs_relayed = _counter("jobs_relayed", "Jobs handed to the broker.", "kind")
 jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kind", "state")
 job_seconds = _histogram("job_seconds", "Time that a job's last attempt took.", "kind")
+job_attempts = _histogram("job_attempts", "Attempts that an ended job took.", "kind", buckets=(1, 2, 3, 4, 5))
+jobs_refunded = _counter("jobs_refunded", "Units given back for jobs without a result.")
+queue_depth = _gauge("queue_depth", "Jobs that are queued or running, by queue and state.", "queue", "state")
+queue_age_seconds = _gauge("queue_age_seconds", "How long the oldest queued job of a queue waits.", "queue")
 data_version = Gauge(
     "itemindex_data_version", "The data_version that is served.", multiprocess_mode="min", registry=REGISTRY
 )

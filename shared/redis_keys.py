@@ -21,6 +21,11 @@ def record(data_version: int, iid: str) -> str:
     return f"r:{data_version}:{iid}"
 
 
+def refund_marker(account: str, charge_id: str) -> str:
+    """Marker of an order's charge that was given back: a refund asked twice must be given once."""
+    return f"f:{{{account}}}:{charge_id}"
+
+
 def session(digest: str) -> str:
     """A dashboard session, under the hash of its cookie: who reads the store cannot become anybody."""
     return f"s:{digest}"

@@ -1,5 +1,7 @@
 """Celery: which queues there are, and how a message is acknowledged. The truth is in the jobs' rows, not here."""
 
+from typing import Any
+
 from celery import Celery
 from kombu.entity import Queue
 
@@ -10,16 +12,31 @@ settings = Settings.from_environment()
 _SECONDS_MAX = max(kind.seconds_max for kind in KINDS.values())
 # A message that nobody acknowledged comes back after this; longer than any task may run, or it would run twice.
 _VISIBILITY_SECONDS = _SECONDS_MAX + 300
-_TRANSPORT = {
+_REDIS = {
     "visibility_timeout": _VISIBILITY_SECONDS,
     "socket_timeout": 30,
     "socket_keepalive": True,
     "health_check_interval": 25,
 }
+# A publisher that waits for the broker's word knows that the doorbell is on disk of most nodes, not just sent.
+_RABBITMQ = {"confirm_publish": True}
+_ON_RABBITMQ = settings.broker_url.startswith(("amqp", "amqps"))
+
+
+def _queue(name: str) -> Queue:
+    # Quorum queues survive the loss of a node; classic ones would lose the doorbells on it.
+    return Queue(name, queue_arguments={"x-queue-type": "quorum"} if _ON_RABBITMQ else None)  # type: ignore[no-untyped-call]
+
+
+def _transport() -> dict[str, Any]:
+    if _ON_RABBITMQ:
+        return _RABBITMQ
+    return _REDIS if settings.broker_url.startswith(("redis", "rediss")) else {}
+
 
 app = Celery("itemindex", broker=settings.broker_url, include=["workers.tasks"])
 app.conf.update(
-    task_queues=[Queue(name) for name in sorted(QUEUES)],  # type: ignore[no-untyped-call]
+    task_queues=[_queue(name) for name in QUEUES],
     task_default_queue="maintenance",
     task_ignore_result=True,
     task_serializer="json",
@@ -32,6 +49,10 @@ app.conf.update(
     worker_cancel_long_running_tasks_on_connection_loss=False,
     worker_hijack_root_logger=False,
     worker_soft_shutdown_timeout=10,
+    # Remote control would need queues of its own, which a quorum broker refuses to forget; the rows tell all there is.
+    worker_enable_remote_control=False,
+    worker_send_task_events=False,
     broker_connection_retry_on_startup=True,
-    broker_transport_options=_TRANSPORT if settings.broker_url.startswith(("redis", "rediss")) else {},
+    broker_connection_max_retries=None,
+    broker_transport_options=_transport(),
 )

@@ -10,13 +10,19 @@ from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
-from shared.jobs.contract import EXECUTE
+from shared.jobs.contract import EXECUTE, QUEUES
 from shared.log import Log
+from shared.results.store import DirectoryStore
 from workers.app import app
+from workers.janitor import tidy
+from workers.refunds import Refunds
 
 SQL = beside(__file__, "relay.sql")
 _SWEEP_SECONDS = 2.0
-_RING_AGAIN_SECONDS = 15
+_TIDY_SECONDS = 30.0
+_RING_AGAIN_SECONDS = 10
+# Doorbells of one queue that lie at the broker unclaimed: enough to keep workers busy, too few to jump a fair line.
+_RUNG_MAX = 8
 _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0)
 
 
@@ -27,6 +33,9 @@ class Relay:
         self._settings = settings
         self._log = log
         self._down: str | None = None
+        self._refunds = Refunds(settings, log)
+        self._results = DirectoryStore(settings.results_dir)
+        self._next_sweep = self._next_tidy = 0.0
         self.stopping = False
 
     def run(self) -> None:
@@ -44,23 +53,46 @@ class Relay:
                 attempt += 1
 
     def sweep(self, connection: Connection) -> int:
-        """Take back lapsed leases, ring for what is queued; return how often it rang."""
+        """Take back lapsed leases, ring for what is queued, settle refunds; return how often it rang."""
         for job, kind, state, lapsed in connection.execute(SQL.lapse.encode()).fetchall():
             self._log.warning("job-lost", job=job, kind=kind, attempt=lapsed, state=state)
             if state == "failed":
                 metrics.jobs_finished.labels(kind, state).inc()
-        taken = connection.execute(SQL.take.encode(), (_RING_AGAIN_SECONDS,)).fetchall()
-        unsent = [job for job, kind, queue in taken if not self._ring(job, kind, queue)]
-        if unsent:
-            connection.execute(SQL.untake.encode(), (unsent,))
-        return len(taken) - len(unsent)
+                metrics.job_attempts.labels(kind).observe(lapsed)
+        self._refunds.settle(connection)
+        return self._ring_all(connection)
+
+    def measure(self, connection: Connection) -> None:
+        """Set the gauges of all queues; one that is empty is 0, not what it was."""
+        found = {(queue, state): (count, age) for queue, state, count, age in connection.execute(SQL.depth.encode())}
+        for queue in QUEUES:
+            for state in ("queued", "running"):
+                metrics.queue_depth.labels(queue, state).set(found.get((queue, state), (0, 0))[0])
+            metrics.queue_age_seconds.labels(queue).set(found.get((queue, "queued"), (0, 0.0))[1])
 
     def _serve(self, connection: Connection) -> None:
         self._tell_back("database")
         while not self.stopping:
+            now = time.monotonic()
+            if now >= self._next_tidy:
+                self._next_tidy = now + _TIDY_SECONDS
+                tidy(connection, self._results, self._log)
+            if now >= self._next_sweep:
+                self._next_sweep = now + _SWEEP_SECONDS
+                self.measure(connection)
             self.sweep(connection)
-            for _ in connection.notifies(timeout=_SWEEP_SECONDS, stop_after=1):
+            for _ in connection.notifies(timeout=max(0.05, self._next_sweep - time.monotonic()), stop_after=1):
                 pass
+
+    def _ring_all(self, connection: Connection) -> int:
+        with connection.transaction():
+            connection.execute(SQL.alone.encode())
+            taken = connection.execute(SQL.take.encode(), (_RING_AGAIN_SECONDS, _RUNG_MAX)).fetchall()
+        taken.sort(key=lambda row: row[3])  # RETURNING keeps no order, and the broker does
+        unsent = [job for job, kind, queue, _ in taken if not self._ring(job, kind, queue)]
+        if unsent:
+            connection.execute(SQL.untake.encode(), (unsent,))
+        return len(taken) - len(unsent)
 
     def _ring(self, job: str, kind: str, queue: str) -> bool:
         try:

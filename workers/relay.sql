@@ -1,11 +1,35 @@
+-- name: alone
+-- One relay decides at a time, on a snapshot that has seen the other's decision: limits hold with any number of them.
+SELECT pg_advisory_xact_lock(7166001);
+
 -- name: take
--- Rows whose doorbell has not been rung, or was rung long ago and nobody came. SKIP LOCKED lets two relays share them.
-UPDATE jobs SET relayed_at = statement_timestamp()
-WHERE id IN (
-    SELECT id FROM jobs
-    WHERE state = 'queued' AND (relayed_at IS NULL OR relayed_at < statement_timestamp() - make_interval(secs => $1))
-    ORDER BY created_at LIMIT 100 FOR UPDATE SKIP LOCKED)
-RETURNING id::text, kind, queue;
+-- Whose turn it is. An organization gets no more than its plan's running jobs, and of those who wait the one with the
+-- least in hand comes first, so that a hundred jobs of one never stand before the first of another. Only $2 jobs of a
+-- queue lie at the broker unclaimed: what lies there already has its place in line. Work of the house has no owner and no
+-- limit. What was rung $1 seconds ago and not claimed is rung again: the broker may have lost it.
+WITH hand AS (
+    SELECT o.organization_id, count(*) AS held FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
+    WHERE j.state = 'running' OR (j.state = 'queued' AND j.relayed_at IS NOT NULL) GROUP BY 1),
+line AS (
+    SELECT j.id, j.queue, p.jobs_running AS limit_running,
+           coalesce(h.held, 0) + row_number() OVER (PARTITION BY o.organization_id ORDER BY j.created_at, j.id) AS place
+    FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
+    JOIN organizations g ON g.id = o.organization_id JOIN plans p ON p.name = g.plan
+    LEFT JOIN hand h ON h.organization_id = o.organization_id
+    WHERE j.state = 'queued' AND j.relayed_at IS NULL AND j.not_before <= statement_timestamp()),
+turns AS (
+    SELECT id, row_number() OVER (PARTITION BY queue ORDER BY min(place), id)
+             + (SELECT count(*) FROM jobs r WHERE r.queue = line.queue AND r.state = 'queued' AND r.relayed_at IS NOT NULL) AS turn
+    FROM line WHERE place <= limit_running GROUP BY queue, id)
+UPDATE jobs SET relayed_at = statement_timestamp() FROM (
+    SELECT j.id, coalesce(t.turn, 0) AS turn FROM jobs j LEFT JOIN turns t ON t.id = j.id
+    WHERE j.state = 'queued' AND (
+        t.turn <= $2
+        OR j.relayed_at < statement_timestamp() - make_interval(secs => $1)
+        OR (j.relayed_at IS NULL AND j.organization_id IS NULL AND j.not_before <= statement_timestamp()))
+    ORDER BY turn, j.created_at LIMIT 100 FOR UPDATE OF j SKIP LOCKED) picked
+WHERE jobs.id = picked.id
+RETURNING jobs.id::text, kind, queue, turn;
 
 -- name: untake
 -- The broker did not take it: the next sweep tries again.
@@ -16,6 +40,20 @@ UPDATE jobs SET relayed_at = NULL WHERE id = ANY($1::uuid[]) AND state = 'queued
 UPDATE jobs SET relayed_at = NULL, lease_until = NULL,
     state = CASE WHEN attempt < attempts_max THEN 'queued' ELSE 'failed' END,
     finished_at = CASE WHEN attempt < attempts_max THEN NULL ELSE statement_timestamp() END,
-    error = CASE WHEN attempt < attempts_max THEN NULL ELSE jsonb_build_object('slug', 'job-lost') END
+    error = CASE WHEN attempt < attempts_max THEN NULL ELSE jsonb_build_object(
+        'slug', 'job-lost', 'detail', format('The job lost its worker %s times.', attempt)) END
 WHERE state = 'running' AND lease_until < statement_timestamp()
 RETURNING id::text, kind, state, attempt;
+
+-- name: depth
+-- What the gauges show; queues that are empty have no row.
+SELECT queue, state, count(*), coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8
+FROM jobs WHERE state IN ('queued', 'running') GROUP BY queue, state;
+
+-- name: refunds_due
+-- A hundred at a time; what is paid back is marked afterwards, and asking twice gives once.
+SELECT id::text, account, charge_id, charged_day, units FROM job_orders WHERE refund_due ORDER BY id LIMIT 100;
+
+-- name: refunded
+-- The debt is settled.
+UPDATE job_orders SET refund_due = false, refunded_at = statement_timestamp() WHERE id = ANY($1::uuid[]) AND refund_due;

@@ -1,22 +1,35 @@
 """The one Celery task: claim, make, finish. What a kind of job makes is one function in a table."""
 
+import contextlib
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import psycopg
 
 from shared import metrics
 from shared.config import Settings
-from shared.db.connect import connect
-from shared.errors import ItemIndexError
-from shared.jobs.contract import EXECUTE, SEARCH_INDEX
+from shared.db.connect import Connection, connect
+from shared.errors import InvalidParameter, ItemIndexError, JobRefused
+from shared.jobs.contract import EXECUTE, KINDS, SEARCH_INDEX
 from shared.log import Log
 from workers import search_index
 from workers.app import app
-from workers.lease import Lease, LeaseLost, claim, fail, succeed
+from workers.lease import Lease, LeaseLost, TimeIsUp, claim, fail, succeed
+from workers.publish import publish, spool
+from workers.reports.registry import MAKERS as REPORTS
+from workers.reports.registry import Make
 
 Maker = Callable[[Settings, dict[str, Any], Lease], dict[str, Any]]
 MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make}
 log = Log("worker")
+
+
+class _Refusal(NamedTuple):
+    """Why an attempt failed, and whether another one can help."""
+
+    problem: dict[str, Any]
+    final: bool
 
 
 @app.task(name=EXECUTE)  # type: ignore[untyped-decorator]
@@ -25,38 +38,78 @@ def execute(job_id: str) -> None:
     run(Settings.from_environment(), job_id)
 
 
-def run(settings: Settings, job_id: str, makers: dict[str, Maker] | None = None) -> str | None:
+def run(
+    settings: Settings,
+    job_id: str,
+    makers: Mapping[str, Maker] | None = None,
+    reports: Mapping[str, Make] | None = None,
+) -> str | None:
     """Claim and do a job; return the state it reached, or None where it was not ours (any more)."""
     with connect(settings.worker_database_url, application="worker", autocommit=True) as connection:
         job = claim(connection, job_id, settings.lease_ttl_seconds)
         if job is None:
             return None
-        attempt, kind = job["attempt"], job["kind"]
-        log.info("job-started", job=job_id, kind=kind, attempt=attempt)
+        log.info("job-started", job=job_id, kind=job["kind"], attempt=job["attempt"])
         started = time.perf_counter()
-        try:
-            with Lease(settings.worker_database_url, job_id, attempt, settings.lease_ttl_seconds) as lease:
-                result = (makers or MAKERS)[kind](settings, job, lease)
-                lease.check()
-            state = "succeeded" if succeed(connection, job_id, attempt, result) else None
-        except LeaseLost:
-            state = None
-        except Exception as error:  # noqa: BLE001 - whatever it was, the row must tell, or the job would hang until its lease ends
-            state = fail(connection, job_id, attempt, _problem(error))
-        _tell(job_id, kind, attempt, state, time.perf_counter() - started)
+        state = _attempt(settings, connection, job, makers or MAKERS, REPORTS if reports is None else reports)
+        _tell(job, state, time.perf_counter() - started)
         return state
 
 
-def _problem(error: Exception) -> dict[str, Any]:
+def _attempt(
+    settings: Settings, connection: Connection, job: dict[str, Any], makers: Mapping[str, Maker],
+    reports: Mapping[str, Make],
+) -> str | None:  # fmt: skip
+    job_id, attempt, kind = job["id"], job["attempt"], KINDS[job["kind"]]
+    lease = Lease(
+        settings.worker_database_url, job_id, attempt, settings.lease_ttl_seconds, kind.seconds_max,
+        stop=lambda: _break_off(connection),
+    )  # fmt: skip
+    try:
+        with lease:
+            if kind.name in reports:
+                manifest = spool(settings, connection, job, lease, reports[kind.name])
+            else:
+                result = makers[kind.name](settings, job, lease)
+        lease.check()
+        done = (
+            publish(connection, job, manifest) if kind.name in reports else succeed(connection, job_id, attempt, result)
+        )
+        return "succeeded" if done else None
+    except LeaseLost:
+        return None
+    except Exception as error:  # noqa: BLE001 - whatever it was, the row must tell, or the job would hang until its lease ends
+        if lease.lost.is_set():
+            return None  # the error is what breaking off looked like from inside
+        refusal = _refusal(error, late=lease.late.is_set())
+        return fail(connection, job_id, attempt, refusal.problem, final=refusal.final)
+
+
+def _break_off(connection: Connection) -> None:
+    # The statement may have ended just now, or the server be gone: then there is nothing to break off.
+    with contextlib.suppress(psycopg.Error):
+        connection.cancel_safe(timeout=2)
+
+
+def _refusal(error: Exception, *, late: bool) -> _Refusal:
+    if late or isinstance(error, TimeIsUp):
+        return _Refusal({"slug": "job-timeout", "detail": "The job took longer than its kind may."}, final=True)
+    if isinstance(error, InvalidParameter):  # what only the data can tell, such as a range without any
+        return _Refusal({"slug": "invalid-parameter", "detail": str(error)}, final=True)
+    if isinstance(error, JobRefused):
+        return _Refusal({"slug": error.slug, "detail": str(error)}, final=True)
     # Only our own errors may speak: another library's text may quote a row or an address.
     detail = str(error) if isinstance(error, ItemIndexError) else type(error).__name__
-    return {"slug": "job-failed", "detail": detail}
+    return _Refusal({"slug": "job-failed", "detail": detail}, final=False)
 
 
-def _tell(job_id: str, kind: str, attempt: int, state: str | None, seconds: float) -> None:
+def _tell(job: dict[str, Any], state: str | None, seconds: float) -> None:
+    job_id, kind, attempt = job["id"], job["kind"], job["attempt"]
     if state is None:
         log.warning("job-lost", job=job_id, kind=kind, attempt=attempt)
         return
-    metrics.jobs_finished.labels(kind, state).inc()
     metrics.job_seconds.labels(kind).observe(seconds)
+    if state != "queued":
+        metrics.jobs_finished.labels(kind, state).inc()
+        metrics.job_attempts.labels(kind).observe(attempt)
     log.info("job-finished", job=job_id, kind=kind, attempt=attempt, state=state, seconds=round(seconds, 3))

@@ -9,7 +9,8 @@ from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.jobs.contract import SQL
 
-_LISTED = ("id", "kind", "state", "attempt", "fraction", "stage", "data_version", "created_at", "finished_at")
+_LISTED = ("id", "kind", "queue", "state", "attempt", "fraction", "stage", "data_version", "orders", "created_at",
+           "finished_at")  # fmt: skip
 _SHOWN = ("id", "kind", "queue", "state", "attempt", "attempts_max", "fraction", "stage", "rows_done", "rows_total",
           "data_version", "result", "error", "created_at", "started_at", "finished_at")  # fmt: skip
 

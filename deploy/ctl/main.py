@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("deploy.ctl.doctor:doctor", "Check every part; say what is wrong and what to do."),
     "migrate": ("deploy.ctl.migrate:migrate_group", "Bring the schema up to date."),
     "ingest": ("deploy.ctl.ingest:ingest", "Load files through a mapping."),
+    "derive": ("deploy.ctl.derive:derive", "Rebuild what the reports read."),
     "generate": ("deploy.ctl.generate:generate", "Make believable data at any scale."),
     "items": ("deploy.ctl.items:items", "Withdraw and merge items."),
     "search": ("deploy.ctl.search:search", "Build, judge and time the search index."),
@@ -26,6 +27,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, change plan, suspend, audit."),
     "members": ("deploy.ctl.members:members", "People of an organization: list, add, change role, remove."),
     "keys": ("deploy.ctl.keys:keys", "API keys: issue, rotate, revoke, list."),
+    "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
+    "relay": ("deploy.ctl.worker:relay", "Run a relay: from job rows to doorbells."),
+    "drill": ("deploy.ctl.drill:drill", "Break things on purpose and count what is lost."),
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
 }

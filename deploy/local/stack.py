@@ -16,6 +16,7 @@ from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.child import Child, Program, tail
 from deploy.local.nginx import PROJECT
 from deploy.local.places import Places, free_port, port_is_free
+from deploy.local.worker import WORKER_APP, worker_command
 from shared.clock import utc_now
 from shared.config import Settings
 from shared.db.connect import connect
@@ -24,6 +25,8 @@ from shared.errors import ConfigurationError
 
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.2
+# Each queue has workers of its own: name, queue, processes.
+WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2))
 Step = Callable[[str], None]
 
 
@@ -41,6 +44,8 @@ class Stack:
     children: list[Child] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
     metrics_port: int = 0
+    workers: tuple[tuple[str, str, int], ...] = WORKERS
+    worker_app: str = WORKER_APP
     identity: dict[str, Any] | None = None
 
     def start_servers(self, told: Step) -> None:
@@ -65,7 +70,7 @@ class Stack:
             migrate(connection)
 
     def start_service(self, told: Step) -> None:
-        """Start the edges, the relay, a worker, and nginx in front."""
+        """Start the edges, the relay, a worker for each queue, and nginx in front."""
         told("edges")
         own_identity = self.identity is not None
         for program in (
@@ -73,7 +78,7 @@ class Stack:
             self._edge("edge-a"),
             self._edge("edge-b"),
             self._relay(),
-            self._worker(),
+            *self._workers(),
         ):
             self._spawn(program)
         self.metrics_port = free_port()
@@ -165,10 +170,9 @@ class Stack:
         socket = self.places.socket(name)
         socket.unlink(missing_ok=True)
         environment = {
-            **self.settings.environment(),
+            **self._environment(),
             "EDGE_BIND": f"unix:{socket}",
             "EDGE_WORKERS": str(self.edge_workers),
-            "PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics"),
         }
         command = [
             sys.executable,
@@ -192,18 +196,22 @@ class Stack:
 
     def _relay(self) -> Program:
         command = [sys.executable, "-m", "workers.relay"]
-        return Program(
-            name="relay", command=command, log=self.places.log("relay"), environment=self.settings.environment()
-        )
+        return Program(name="relay", command=command, log=self.places.log("relay"), environment=self._environment())
 
-    def _worker(self) -> Program:
-        command = [sys.executable, "-m", "celery", "-A", "workers.app:app", "worker", "-Q", "maintenance",
-                   "-c", "1", "-n", "maintenance@%h", "--without-gossip", "--without-mingle",
-                   "-l", "ERROR"]  # fmt: skip
-        return Program(
-            name="worker", command=command, log=self.places.log("worker"), environment=self.settings.environment(),
-            stop_seconds=30.0,
-        )  # fmt: skip
+    def _workers(self) -> Iterator[Program]:
+        for name, queues, concurrency in self.workers:
+            command = worker_command(queues, concurrency, app=self.worker_app)
+            yield Program(
+                name=name,
+                command=command,
+                log=self.places.log(name),
+                environment=self._environment(),
+                stop_seconds=30.0,
+            )
+
+    def _environment(self) -> dict[str, str]:
+        # All processes of the host write their metrics beside each other; any edge tells them all.
+        return {**self.settings.environment(), "PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics")}
 
 
 @contextmanager

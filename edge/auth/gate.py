@@ -58,6 +58,7 @@ class AuthGate:
             principal = found
         if kind not in rule.accepts:
             raise _not_accepted(rule, kind)
+        self._check_plan(rule, principal)
         return principal
 
     async def _signed_in(self, token: str, rule: Rule, context: Context) -> Principal:
@@ -71,6 +72,16 @@ class AuthGate:
         first = person.membership(None)
         organization = (first.organization_id, first.name) if first is not None else (None, None)
         return Principal("bearer", person.id, await self._directory.plan("free"), *organization)
+
+    def _check_plan(self, rule: Rule, principal: Principal) -> None:
+        plan = principal.plan
+        if plan.rank >= rule.rank_min:
+            return
+        enough = [other for other in self._directory.plans.values() if other.rank >= rule.rank_min]
+        required = min(enough, key=lambda other: other.rank, default=None)
+        detail = f"This call needs the plan {required.title if required else 'above yours'}; yours is {plan.title}."
+        names = {"required_plan": required.name if required else None, "current_plan": plan.name}
+        raise Problem("insufficient-plan", detail, extra=names)
 
     def _unauthorized(self, rule: Rule, slug: str, detail: str) -> Problem:
         challenge = ", ".join(_CHALLENGES[kind] for kind in sorted(rule.accepts, reverse=True))

@@ -12,3 +12,10 @@ def none_match(field: str | None, etag: str) -> bool:
         return True
     opaque = etag.removeprefix("W/")
     return any(tag.strip().removeprefix("W/") == opaque for tag in field.split(","))
+
+
+def match(field: str | None, etag: str) -> bool:
+    """Tell whether `If-Match` lets the request go on: absent, `*`, or naming this ETag by strong comparison."""
+    if field is None or field.strip() == "*":
+        return True
+    return any(tag.strip() == etag for tag in field.split(","))

@@ -4,6 +4,7 @@ import re
 import time
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import Literal
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 from aiohttp import web
@@ -16,7 +17,11 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
 
 @dataclass(slots=True)
 class Context:
-    """Filled from the outside in: trace makes it, the gates add who is calling and what was charged."""
+    """Filled from the outside in: trace makes it, the gates add who is calling and what was charged.
+
+    `charge`: what becomes of the charge. By the answer's status; or a handler says that it is kept (a job's order owns
+    it now, and a later refund is the order's affair), or that it is returned whatever the status.
+    """
 
     request_id: str
     charge_id: str
@@ -27,6 +32,9 @@ class Context:
     units: int = 0
     account: str | None = None
     limit_fields: bytes = b""
+    charged_day: int = 0
+    charged_units: int = 0
+    charge: Literal["by-status", "kept", "returned"] = "by-status"
     slug: str | None = None
 
 

@@ -93,7 +93,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         for code, told in data["responses"].items():
             answers[code] = {"description": told.get("description") or "OK", "headers": fields}
             if "schema" in told:
-                answers[code]["content"] = {kind: {"schema": told["schema"]} for kind in kinds}
+                answers[code]["content"] = _contents(told["schema"], kinds if code == "200" else kinds[:1])
         for status, description in _problems(rule, data).items():
             content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             if status in answers:
@@ -122,7 +122,7 @@ class Document:
                 "license": {"name": "Data: see each record's sources", "identifier": "NOASSERTION"},
             },
             servers=[{"url": self._settings.base_url.removesuffix("/v1")}],
-            tags=[{"name": name} for name in ("index", "account", "organization", "service")],
+            tags=[{"name": name} for name in ("index", "reports", "jobs", "account", "organization", "service")],
         )
         described.spec.components.schema("Problem", _PROBLEM)
         for name, scheme in _SCHEMES.values():
@@ -141,12 +141,19 @@ class Document:
         return msgspec.json.encode(self.as_dict())
 
 
+def _contents(schema: Any, kinds: list[str]) -> dict[str, Any]:
+    """Describe each kind of content: JSON by its schema, the others as the files that they are."""
+    return {kind: {"schema": schema} if kind == "application/json" else {} for kind in kinds}
+
+
 def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
     slugs = list(_ALWAYS)
     if rule.accepts:
         slugs += _GUARDED
     if rule.units:
         slugs.append("rate-limited")
+    if rule.rank_min:
+        slugs.append("insufficient-plan")
     if rule.name == "lookup":
         slugs += ["iid-not-found", "iid-withdrawn"]
     if any(schema["location"] == "json" for schema in data["schemas"]):

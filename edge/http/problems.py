@@ -16,6 +16,8 @@ from shared.errors import (
     ItemIndexError,
     ItemNotFound,
     ItemWithdrawn,
+    JobNotFound,
+    ResultGone,
     StoreUnavailable,
 )
 from shared.log import Log
@@ -81,6 +83,10 @@ def problem_of(error: Exception) -> Problem | None:
             return Problem("iid-not-found", "No item has this IID. Search at /v1/index/search?q=…")
         case ItemWithdrawn():
             return Problem("iid-withdrawn", "This item was withdrawn; its IID will not be used again.")
+        case JobNotFound():
+            return Problem("job-not-found", CATALOGUE["job-not-found"].meaning)
+        case ResultGone():
+            return Problem("result-expired", "The result is not kept any more. Ask for it again.")
         case StoreUnavailable():
             return unavailable(error)
         case web.HTTPException():

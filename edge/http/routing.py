@@ -21,14 +21,15 @@ class Rule:
     """Who may come in and what it costs.
 
     `accepts` is empty for routes that ask for no credential; `units` is what one call is charged (0: nothing),
-    or a function of the validated request;
-    `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route may answer
-    beyond those that every route of its kind may; a `page` reads its own query and form, and fails as a page.
+    or a function of the validated request, which may have to look something up; `rank_min` is the least rank of plan
+    that may call; `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route
+    may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page.
     """
 
     name: str
     accepts: frozenset[CredentialKind] = OPEN
-    units: int | Callable[[web.Request], int] = 0
+    units: int | Callable[[web.Request], int | Awaitable[int]] = 0
+    rank_min: int = 0
     any_origin: bool = False
     problems: tuple[str, ...] = ()
     page: bool = False

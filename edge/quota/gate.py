@@ -27,7 +27,8 @@ class QuotaGate:
         @web.middleware
         async def quota(request: web.Request, handler: Handler) -> web.StreamResponse:
             rule = rule_of(request)
-            units = rule.units(request) if callable(rule.units) else rule.units
+            asked = rule.units(request) if callable(rule.units) else rule.units
+            units = asked if isinstance(asked, int) else await asked
             if units == 0:
                 return await handler(request)
             return await self._charged(request, handler, units)
@@ -43,14 +44,17 @@ class QuotaGate:
         if not decision.allowed:
             raise refusal(decision, context.network)
         context.units = units
+        if decision.verified:
+            context.charged_day, context.charged_units = decision.day, units
         try:
             response = await handler(request)
         except ItemNotFound:  # counted: the question was good and was answered
             raise
         except BaseException:
-            await self._give_back(context, decision)
+            if context.charge != "kept":
+                await self._give_back(context, decision)
             raise
-        if response.status not in COUNTED:
+        if context.charge == "returned" or (context.charge == "by-status" and response.status not in COUNTED):
             await self._give_back(context, decision)
         return response
 

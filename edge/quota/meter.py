@@ -13,6 +13,7 @@ from edge.quota.policy import TAKEN, Decision, outcome_name
 from edge.store.client import StoreClient, pack
 from shared import metrics, redis_keys
 from shared.errors import StoreUnavailable
+from shared.jobs import refunds
 from shared.plans import Plan
 
 MARKER_SECONDS = 20
@@ -90,6 +91,10 @@ class Meter:
             decision.account, decision.charge_id, decision.plan, decision.units, TAKEN, used, second,
             decision.day, decision.ends_in_seconds,
         )  # fmt: skip
+
+    async def settle(self, account: str, charge_id: str, day: int, units: int) -> None:
+        """Give an order's charge back as the relay would, once between them. Raises StoreUnavailable."""
+        await self._store.command("EVAL", *refunds.call(account, charge_id, day, units))
 
     def _settle(
         self, reply: Any, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]

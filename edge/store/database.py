@@ -55,7 +55,10 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Run]:
-        """Run statements in one transaction: `rows = await run(query, *arguments)`. Raises StoreUnavailable."""
+        """Run statements in one transaction: `rows = await run(query, *arguments)`. Raises StoreUnavailable.
+
+        After that nobody knows whether the transaction was committed.
+        """
         assert self._pool is not None
         try:
             async with self._pool.acquire(timeout=self._deadline_seconds) as connection, connection.transaction():

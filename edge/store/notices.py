@@ -16,11 +16,16 @@ _PROBE_SECONDS = 5.0
 class Notices:
     """Calls a function for each notice on a channel, and all of them after every (re)connection.
 
-    A notice may be lost while the connection is down; calling everything afterwards makes up for it.
+    A notice may be lost while the connection is down; calling everything afterwards makes up for it. `told` are the
+    channels whose notices name something: their functions get the name, or "" for "look at everything".
     """
 
-    def __init__(self, url: str, heard: Mapping[str, Callable[[], Any]], log: Log) -> None:
+    def __init__(
+        self, url: str, heard: Mapping[str, Callable[[], Any]], log: Log,
+        told: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> None:  # fmt: skip
         self._url = url
+        self._told = dict(told or {})
         self._heard = heard
         self._log = log
         self._task: asyncio.Task[None] | None = None
@@ -52,11 +57,13 @@ class Notices:
             self._url, timeout=_PROBE_SECONDS, server_settings={"application_name": "itemindex-notices"}
         )
         try:
-            for channel in self._heard:
+            for channel in (*self._heard, *self._told):
                 await connection.add_listener(channel, self._on_notice)
             self.connected = True
             for tell in self._heard.values():
                 tell()
+            for name in self._told.values():
+                name("")
             while True:  # a cut line is only noticed by using it
                 await asyncio.sleep(_PROBE_SECONDS)
                 await connection.execute("SELECT 1", timeout=_PROBE_SECONDS)
@@ -64,4 +71,7 @@ class Notices:
             connection.terminate()
 
     def _on_notice(self, connection: Any, pid: int, channel: str, payload: object) -> None:
-        self._heard[channel]()
+        if channel in self._told:
+            self._told[channel](str(payload))
+        else:
+            self._heard[channel]()

@@ -1,7 +1,11 @@
 """The kinds of jobs, each declared once with its queue and limits. Pure."""
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from shared.db.queries import Queries
 
@@ -10,22 +14,37 @@ SQL = Queries(Path(__file__).with_name("jobs.sql"))
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of job. Each queue has workers of its own, so that a rush in one never starves another."""
+    """A kind of job. Each queue has workers of its own, so that a rush in one never starves another.
+
+    `units` is what an organization pays for it, `units_cached` where the result is already there.
+    """
 
     name: str
     queue: str
     attempts_max: int
     seconds_max: int
+    units: int = 0
+    units_cached: int = 0
+    kept_hours: int = 24
 
 
 SEARCH_INDEX = Kind("search-index", "maintenance", attempts_max=3, seconds_max=1800)
-COHORTS = Kind("cohorts", "reports", attempts_max=3, seconds_max=300)
-CATEGORY_INSIGHTS = Kind("category-insights", "reports", attempts_max=3, seconds_max=300)
-BRAND_INSIGHTS = Kind("brand-insights", "reports", attempts_max=3, seconds_max=300)
-SUSTAINABILITY_ROLLUP = Kind("sustainability-rollup", "reports", attempts_max=3, seconds_max=300)
+COHORTS = Kind("cohorts", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
+CATEGORY_INSIGHTS = Kind("category-insights", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
+BRAND_INSIGHTS = Kind("brand-insights", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
+SUSTAINABILITY_ROLLUP = Kind(
+    "sustainability-rollup", "reports", attempts_max=3, seconds_max=300, units=20, units_cached=20
+)
 KINDS: dict[str, Kind] = {
     kind.name: kind for kind in (SEARCH_INDEX, COHORTS, CATEGORY_INSIGHTS, BRAND_INSIGHTS, SUSTAINABILITY_ROLLUP)
 }
-QUEUES: frozenset[str] = frozenset(kind.queue for kind in KINDS.values())
+QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance")
+ENDED: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired"})
 EXECUTE = "itemindex.execute"
 """Name of the one Celery task: a doorbell that carries a job's id and nothing else."""
+
+
+def fingerprint(parameters: Mapping[str, Any], format: str, data_version: int) -> str:
+    """Return what makes two jobs of a kind the same one: canonical parameters, format and data_version."""
+    canonical = json.dumps([parameters, format, data_version], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()

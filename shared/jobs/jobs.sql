@@ -7,24 +7,28 @@ ON CONFLICT (kind, fingerprint) WHERE state IN ('queued', 'running') DO UPDATE S
 RETURNING id::text, state;
 
 -- name: show
--- One job, as its owner and the operator see it.
+-- One job, as the operator sees it, by its own id or by that of an organization's order of it.
 SELECT id::text, kind, queue, state, attempt, attempts_max, progress_fraction, progress_stage, rows_done, rows_total,
        data_version, result, error, created_at, started_at, finished_at
-FROM jobs WHERE id = $1;
+FROM jobs WHERE id = $1 OR id = (SELECT job_id FROM job_orders WHERE id = $1);
 
 -- name: list
--- The newest first.
-SELECT id::text, kind, state, attempt, progress_fraction, progress_stage, data_version, created_at, finished_at
-FROM jobs WHERE ($1::text IS NULL OR state = $1) ORDER BY created_at DESC LIMIT $2;
+-- The newest first, with how many organizations wait for each.
+SELECT j.id::text, j.kind, j.queue, j.state, j.attempt, j.progress_fraction, j.progress_stage, j.data_version,
+       (SELECT count(*) FROM job_orders o WHERE o.job_id = j.id AND o.cancelled_at IS NULL) AS orders,
+       j.created_at, j.finished_at
+FROM jobs j WHERE ($1::text IS NULL OR j.state = $1) ORDER BY j.created_at DESC LIMIT $2;
 
 -- name: cancel
 -- A job that has ended stays as it ended; the worker of a running one finds its lease gone and writes nothing more.
 UPDATE jobs SET state = 'cancelled', finished_at = statement_timestamp(), lease_until = NULL
-WHERE id = $1 AND state IN ('queued', 'running') RETURNING id::text;
+WHERE (id = $1 OR id = (SELECT job_id FROM job_orders WHERE id = $1)) AND state IN ('queued', 'running')
+RETURNING id::text;
 
 -- name: retry
 -- Anew from the first attempt, but only where no equal job is under way.
-UPDATE jobs j SET state = 'queued', attempt = 0, relayed_at = NULL, error = NULL, finished_at = NULL, progress_fraction = 0
-WHERE id = $1 AND state IN ('failed', 'cancelled')
+UPDATE jobs j SET state = 'queued', attempt = 0, relayed_at = NULL, error = NULL, finished_at = NULL, progress_fraction = 0,
+    progress_stage = 'queued', rows_done = 0, not_before = statement_timestamp()
+WHERE (id = $1 OR id = (SELECT job_id FROM job_orders WHERE id = $1)) AND state IN ('failed', 'cancelled')
   AND NOT EXISTS (SELECT FROM jobs o WHERE o.kind = j.kind AND o.fingerprint = j.fingerprint AND o.state IN ('queued', 'running'))
 RETURNING id::text;

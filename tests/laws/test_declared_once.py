@@ -21,10 +21,7 @@ SOURCES = {path: path.read_text(encoding="utf-8") for room in ROOMS for path in 
 CODE = "\n".join(SOURCES.values())
 # Slugs of the contract whose routes come with later releases; the public catalogue lists them already.
 LATER = {
-    "insufficient-plan", "brand-not-found", "category-not-found", "job-not-found",
-    "dataset-not-found", "export-not-found", "not-acceptable", "job-not-ready", "idempotency-in-progress",
-    "result-expired", "precondition-failed", "range-not-satisfiable", "idempotency-key-reused", "query-too-large",
-    "job-timeout", "job-cancelled", "expectation-failed",
+    "dataset-not-found", "export-not-found", "idempotency-in-progress", "idempotency-key-reused", "expectation-failed",
 }  # fmt: skip
 
 

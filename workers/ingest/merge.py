@@ -5,6 +5,7 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import LoadRefused
+from workers.derive import refresh as derive
 from workers.ingest.partitions import SQL as PARTITIONS
 from workers.ingest.stage import Stage
 
@@ -42,6 +43,7 @@ def merge(connection: Connection, stage: Stage, source_id: int, version: int, co
     counts["items_touched"] = run(SQL.touch_items, version, list(touched)) if touched else 0
     run(SQL.brand_figures)
     run(SQL.brand_channels)
+    derive.after_load(connection, set(stage.partitions.new), items=SQL.derive_items, touched=SQL.derive_touched)
     changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
     return any(counts[name] for name in changes)
 

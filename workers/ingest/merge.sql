@@ -32,7 +32,7 @@ ORDER BY code, path ON CONFLICT (code) DO NOTHING;
 -- What will be new, changed, or the same; decided once, used by all that follows.
 CREATE TEMP TABLE merged ON COMMIT DROP AS
 SELECT n.id, b.id AS brand_id, c.id AS category_id, i.brand_id AS old_brand_id,
-       i.id IS NULL AS is_new,
+       i.category_id AS old_category_id, i.id IS NULL AS is_new,
        i.id IS NOT NULL AND (t.content_hash IS DISTINCT FROM n.content_hash OR n.min_day < i.first_seen_on) AS is_changed
 FROM new_items n
 LEFT JOIN items i ON i.id = n.id
@@ -92,7 +92,7 @@ written AS (
         list_minor = excluded.list_minor, units = excluded.units, currency = excluded.currency
     WHERE (observations.price_minor, observations.list_minor, observations.units, observations.currency)
         IS DISTINCT FROM (excluded.price_minor, excluded.list_minor, excluded.units, excluded.currency)
-    RETURNING item_id, old.item_id IS NULL AS inserted)
+    RETURNING item_id, day, old.item_id IS NULL AS inserted)
 SELECT * FROM written;
 
 -- name: placed_counts
@@ -131,3 +131,17 @@ FROM (SELECT b.id, array_agg(DISTINCT c ORDER BY c) AS channels
       FROM brands b JOIN stage_brand_channels s ON s.brand_slug = b.slug,
            LATERAL unnest(b.channels || s.channel) AS c GROUP BY b.id) grown
 WHERE b.id = grown.id AND b.channels <> grown.channels;
+
+-- name: derive_items
+-- Where the load's items belong, and where they did before: -1 where they were not.
+SELECT i.id, coalesce(i.brand_id, 0), coalesce(i.category_id, 0),
+       CASE WHEN m.is_new THEN -1 ELSE coalesce(m.old_brand_id, 0) END,
+       CASE WHEN m.is_new THEN -1 ELSE coalesce(m.old_category_id, 0) END
+FROM merged m JOIN items i USING (id);
+
+-- name: derive_touched
+-- The months in which an item got or changed an observation; all its months where it moved to another brand or category.
+SELECT item_id, date_trunc('month', day)::date AS month FROM placed
+UNION
+SELECT o.item_id, date_trunc('month', o.day)::date FROM merged m JOIN observations o ON o.item_id = m.id
+WHERE m.is_changed AND (m.brand_id, m.category_id) IS DISTINCT FROM (m.old_brand_id, m.old_category_id);

@@ -1,0 +1,65 @@
+-- name: write_down
+-- Every move of every job, kept beside the jobs by the database itself: what nobody can forget to note.
+CREATE TABLE drill_moves (job_id uuid NOT NULL, attempt integer NOT NULL, state text NOT NULL, sign_of_life timestamptz,
+                          at timestamptz NOT NULL DEFAULT clock_timestamp());
+
+-- name: on_each_move
+-- It runs as the owner, because the tiers' roles may not write here. A lease tells when its worker was last heard of.
+CREATE FUNCTION drill_note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    IF NEW.state IS DISTINCT FROM OLD.state OR NEW.result IS DISTINCT FROM OLD.result THEN
+        INSERT INTO public.drill_moves (job_id, attempt, state, sign_of_life) VALUES (NEW.id, NEW.attempt, NEW.state, OLD.lease_until);
+    END IF;
+    RETURN NULL;
+END $$;
+
+-- name: watch_jobs
+-- After the row was written, so that what is noted is what was kept.
+CREATE TRIGGER drill_noted AFTER UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION drill_note();
+
+-- name: begin
+-- One snapshot, so that a question has one answer.
+INSERT INTO data_versions (version) VALUES (1);
+
+-- name: lift_limits
+-- The drill is about loss, not about limits.
+UPDATE plans SET daily_units = 1000000000, burst_units = 1000000, jobs_running = 64, jobs_queued = 100000
+WHERE name = 'institutional';
+
+-- name: organization
+-- Whose jobs these are.
+INSERT INTO organizations (name, plan) VALUES ('Drill', 'institutional') RETURNING id::text;
+
+-- name: key
+-- The organization has one key; the drill asks with it.
+INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3);
+
+-- name: open
+-- Orders that have not ended, and how many there are in all.
+SELECT count(*) FILTER (WHERE j.state IN ('queued', 'running')), count(*)
+FROM job_orders o JOIN jobs j ON j.id = o.job_id;
+
+-- name: orders
+-- Everything that was ordered and what became of it.
+SELECT o.id::text, j.id::text, j.parameters, j.state, j.attempt, j.error ->> 'slug', j.result ->> 'result_sha256', j.result ->> 'key'
+FROM job_orders o JOIN jobs j ON j.id = o.job_id ORDER BY o.id;
+
+-- name: published
+-- How often each job was published.
+SELECT job_id::text, count(*) FROM drill_moves WHERE state = 'succeeded' GROUP BY job_id;
+
+-- name: running
+-- Jobs that are being worked on, by the attempt that does.
+SELECT id::text, attempt FROM jobs WHERE state = 'running' AND lease_until > statement_timestamp() ORDER BY started_at;
+
+-- name: taken_again
+-- When another attempt began, by the database's clock.
+SELECT extract(epoch FROM min(at))::float8 FROM drill_moves WHERE job_id = $1 AND attempt > $2 AND state = 'running';
+
+-- name: clock
+-- The database's own time, which the moves are noted in.
+SELECT extract(epoch FROM clock_timestamp())::float8;
+
+-- name: owed
+-- Refunds that nobody has settled yet.
+SELECT count(*) FROM job_orders WHERE refund_due;

@@ -1,0 +1,164 @@
+"""The drill from its beginning to its table: start, ask, kill, wait, judge."""
+
+import contextlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import psycopg
+
+from deploy.drill.chaos import Chaos, children_of, kill
+from deploy.drill.client import Client, ask_all
+from deploy.drill.questions import LONG_QUESTION, questions
+from deploy.drill.verdict import SQL, Check, judge
+from deploy.local.places import Places, free_port
+from deploy.local.stack import Stack, StackError
+from edge.auth.tokens import KEY_PREFIX, keyed_hash, mint, split
+from shared.db.connect import Connection, connect
+
+_WORKERS = (("worker-a", "reports", 2), ("worker-b", "reports", 2))
+_ASKERS = 6
+_RERUN_SECONDS_MAX = 15.0
+_LOOK_SECONDS = 0.2
+
+
+@dataclass
+class Outcome:
+    """What the drill found."""
+
+    checks: list[Check] = field(default_factory=list)
+    killed: Counter[str] = field(default_factory=Counter)
+    statuses: dict[int, int] = field(default_factory=dict)
+    asked_again: int = 0
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether every promise was kept."""
+        return bool(self.checks) and all(check.kept for check in self.checks)
+
+
+@dataclass
+class Drill:
+    """One drill on a stack of its own."""
+
+    places: Places
+    jobs: int
+    kills: int
+    seed: int
+    seconds_max: float
+    told: Callable[[str], None]
+
+    def run(self) -> Outcome:
+        """Do all of it. Whatever happens, the stack is stopped afterwards."""
+        self._ends = time.monotonic() + self.seconds_max
+        self._stack = Stack(self.places, free_port(), workers=_WORKERS, worker_app="deploy.drill.worker:app")
+        outcome = Outcome()
+        try:
+            self._stack.start_servers(lambda what: self.told(f"starting {what}"))
+            key = self._prepare()
+            self._stack.start_service(lambda what: self.told(f"starting {what}"))
+            self._supervised(lambda: self._work(key, outcome))
+        finally:
+            self._stack.stop()
+        return outcome
+
+    def _supervised(self, work: Callable[[], None]) -> None:
+        """Do the work in a thread: the stack revives its children in this one, because they die with their parent."""
+        failure: list[BaseException] = []
+
+        def guarded() -> None:
+            try:
+                work()
+            except BaseException as error:  # noqa: BLE001 - it is raised again below, in the thread that can stop the stack
+                failure.append(error)
+
+        working = threading.Thread(target=guarded, name="drill", daemon=True)
+        working.start()
+        self._stack.watch(lambda: not working.is_alive())
+        if failure:
+            raise failure[0]
+
+    def _work(self, key: str, outcome: Outcome) -> None:
+        began = time.monotonic()
+        poisons = max(1, self.jobs // 100)
+        client = Client(self._stack.port, key, self._ends)
+        chaos = Chaos(self._stack, self.seed, self.kills)
+        self.told(f"asking {self.jobs} questions and killing {self.kills} processes")
+        chaos.start()
+        outcome.statuses = ask_all(client, questions(self.jobs, poisons), _ASKERS)
+        self._wait(lambda: not chaos.is_alive(), "the killing goes on")
+        outcome.killed = chaos.killed
+        self._wait(lambda: self._open() == 0, "jobs are still under way")
+        outcome.checks.append(self._rerun(client))
+        self._wait(lambda: self._open() == 0, "the interrupted job is still under way")
+        with self._connection() as connection:
+            self._wait(lambda: _scalar(connection, SQL.owed) == 0, "refunds are settled")
+            outcome.checks[:0] = judge(self._stack.settings, connection, client, self.jobs + 1)
+        outcome.asked_again, outcome.seconds = client.again, time.monotonic() - began
+
+    def _rerun(self, client: Client) -> Check:
+        """With everything else in peace, kill the worker that has a job, whole, and wait for the next attempt."""
+        first, last = LONG_QUESTION
+        client.get(f"/index/rollups/sustainability?from={first}&to={last}", Prefer="respond-async")
+        with self._connection() as connection:
+            self._wait(lambda: bool(connection.execute(SQL.running.encode()).fetchone()), "no job to interrupt")
+            [(job, attempt)] = connection.execute(SQL.running.encode()).fetchall()
+            killed_at = _scalar(connection, SQL.clock)
+            for pid in self._family_with(job):
+                kill(pid)
+            taken: list[float] = []
+
+            def taken_again() -> bool:
+                row = connection.execute(SQL.taken_again.encode(), (job, attempt)).fetchone()
+                taken[:] = [row[0]] if row and row[0] is not None else []
+                return bool(taken)
+
+            self._wait(taken_again, "an interrupted job waits to be taken up")
+        seconds = taken[0] - killed_at
+        return Check("a killed worker's job runs again within 15 s", f"{seconds:.1f} s", seconds <= _RERUN_SECONDS_MAX)
+
+    def _family_with(self, job: str) -> list[int]:
+        """Return the processes of the worker that took the job last, as its own log tells."""
+        for child in self._stack.children:
+            took = child.program.name.startswith("worker") and job in child.program.log.read_text(errors="replace")
+            if took and child.process is not None:
+                return [child.process.pid, *children_of(child.process.pid)]
+        raise StackError(f"no worker says that it has job {job}")
+
+    def _prepare(self) -> str:
+        settings, key = self._stack.settings, mint(KEY_PREFIX)
+        form = split(key)
+        assert form is not None
+        with self._connection() as connection:
+            for query in (SQL.write_down, SQL.on_each_move, SQL.watch_jobs, SQL.begin, SQL.lift_limits):
+                connection.execute(query.encode())
+            row = connection.execute(SQL.organization.encode()).fetchone()
+            assert row is not None
+            values = (form.credential_id, row[0], keyed_hash(key, settings.token_pepper))
+            connection.execute(SQL.key.encode(), values)
+        return key
+
+    def _open(self) -> int:
+        with contextlib.suppress(psycopg.OperationalError), self._connection() as connection:
+            return int(_scalar(connection, SQL.open))
+        return -1
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        with connect(self._stack.settings.database_url, application="drill", autocommit=True) as connection:
+            yield connection
+
+    def _wait(self, over: Callable[[], bool], what: str) -> None:
+        self.told(f"waiting: {what}")
+        while not over():
+            if time.monotonic() > self._ends:
+                raise TimeoutError(f"the drill's time is over and {what}")
+            time.sleep(_LOOK_SECONDS)
+
+
+def _scalar(connection: Connection, query: str) -> float:
+    row = connection.execute(query.encode()).fetchone()
+    return float(row[0]) if row else 0.0

@@ -1,0 +1,1 @@
+"""Jobs as their organization sees them: placed, listed, watched, fetched, cancelled."""

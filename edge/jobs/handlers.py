@@ -1,0 +1,132 @@
+"""GET /jobs, /jobs/{id}, /jobs/{id}/result; DELETE /jobs/{id}."""
+
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
+
+from edge.cache.versions import DataVersion
+from edge.http.context import CONTEXT
+from edge.http.cursors import Cursors
+from edge.http.envelope import envelope
+from edge.http.parameters import PATH, QUERY
+from edge.http.problems import Problem
+from edge.jobs import schemas
+from edge.jobs.document import JobDocuments, failure
+from edge.jobs.orders import Order, Orders
+from edge.results import stream
+from edge.results.body import Body
+from shared.errors import InvalidCursor, ResultGone
+from shared.results.layout import MEDIA_TYPES
+from shared.results.store import ResultStore
+
+KIND = "jobs"
+RETRY_SECONDS = 2
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+class Jobs:
+    """The handlers."""
+
+    def __init__(
+        self, orders: Orders, documents: JobDocuments, store: ResultStore, cursors: Cursors, version: DataVersion
+    ) -> None:
+        self._orders = orders
+        self._documents = documents
+        self._store = store
+        self._cursors = cursors
+        self._version = version
+
+    @docs(
+        operationId="listJobs", summary="List your organization's jobs", description="The newest first.", tags=["jobs"]
+    )
+    @querystring_schema(schemas.JobsQuery())
+    @response_schema(schemas.JobList(), 200, description="One page of jobs")
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one page."""
+        asked: dict[str, Any] = request[QUERY]
+        query = {name: asked[name] for name in ("state", "kind", "limit")}
+        after = self._cursors.open(KIND, query, asked["cursor"]) if asked["cursor"] else [None]
+        if len(after) != 1:
+            raise InvalidCursor
+        limit = query["limit"]
+        found, total = await self._orders.list(organization_of(request), query["state"], query["kind"], after[0], limit)
+        page = found[:limit]
+        response = envelope(
+            [self._documents.make(order) for order in page],
+            total=total,
+            exact=True,
+            next_cursor=self._cursors.seal(KIND, query, [page[-1].id]) if len(found) > limit else None,
+            query=query,
+            data_version=self._version.current,
+        )
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    @docs(operationId="getJob", summary="How is a job doing?", description="Always 200 while it exists.", tags=["jobs"])
+    @match_info_schema(schemas.JobPath())
+    @response_schema(schemas.Job(), 200, description="The job")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the job as it is now."""
+        return self._answer(await self._orders.find(organization_of(request), request[PATH]["id"]))
+
+    @docs(
+        operationId="cancelJob",
+        summary="Cancel a job",
+        description="Ends your organization's interest; what it cost is given back. Cancelling twice is no error.",
+        tags=["jobs"],
+    )
+    @match_info_schema(schemas.JobPath())
+    @response_schema(schemas.Job(), 200, description="The job, cancelled")
+    async def cancel(self, request: web.Request) -> web.StreamResponse:
+        """Cancel and answer with the job."""
+        return self._answer(await self._orders.cancel(organization_of(request), request[PATH]["id"]))
+
+    @docs(
+        operationId="getJobResult",
+        summary="Fetch a job's result",
+        description="The bytes whose SHA-256 the job names, with ETag, Range and If-Range. Costs nothing.",
+        tags=["jobs"],
+        produces=[*MEDIA_TYPES.values()],
+        responses={
+            "206": {"description": "The part that `Range` asks for."},
+            "304": {"description": "Your copy is current."},
+        },
+    )
+    @match_info_schema(schemas.JobPath())
+    @response_schema(schemas.AnyResult(), 200, description="The result")
+    async def result(self, request: web.Request) -> web.StreamResponse:
+        """Stream what was published, or say why there is nothing."""
+        order = await self._orders.find(organization_of(request), request[PATH]["id"])
+        manifest = order.manifest
+        if manifest is None:
+            raise _no_result(order)
+        try:
+            body = await Body.whole(self._store, manifest)
+        except ResultGone:
+            await self._orders.lose(order.job_id)
+            raise
+        return stream.answer(request, manifest, body)
+
+    def _answer(self, order: Order) -> web.Response:
+        body = msgspec.json.encode(self._documents.make(order))
+        return web.Response(body=body, content_type="application/json", headers=_NO_STORE)
+
+
+def organization_of(request: web.Request) -> str | None:
+    """Return the caller's organization."""
+    principal = request[CONTEXT].principal
+    assert principal is not None
+    return principal.organization_id
+
+
+def _no_result(order: Order) -> Problem:
+    found = failure(order)
+    if found is not None:
+        return Problem("state-conflict", f"The job ended as {order.state} and has no result. {found[1]}")
+    if order.state == "expired":
+        return Problem("result-expired", "The result was kept for its time and is gone. Ask for it again.")
+    detail = f"The job is {order.state}; follow {order.id}/events or ask again in {RETRY_SECONDS} s."
+    fields = {"Retry-After": str(RETRY_SECONDS)}
+    return Problem("job-not-ready", detail, extra={"retry_after": RETRY_SECONDS}, fields=fields)

@@ -1,0 +1,106 @@
+"""Parameters and answers of /jobs, declared once."""
+
+from marshmallow import Schema, fields, validate
+
+from edge.http.envelope import ListEnvelope
+from edge.http.parameters import Parameters, WholeNumber
+from shared.jobs.contract import KINDS
+
+STATES = ["queued", "running", "succeeded", "failed", "cancelled", "expired"]
+_TIME = {"description": "RFC 3339, UTC"}
+
+
+class JobPath(Parameters):
+    """Path of one job."""
+
+    id = fields.Str(
+        required=True, metadata={"description": "The job's id", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"}
+    )
+
+
+class JobsQuery(Parameters):
+    """Query of the list of jobs."""
+
+    state = fields.Str(load_default=None, validate=validate.OneOf(STATES), metadata={"description": "Only this state"})
+    kind = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(sorted(name for name, kind in KINDS.items() if kind.units)),
+        metadata={"description": "Only this kind"},
+    )
+    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Jobs on a page"})
+    cursor = fields.Str(
+        load_default=None,
+        validate=validate.Length(1, 800),
+        metadata={"description": "`next_cursor` of the page before"},
+    )
+
+
+class JobProgress(Schema):
+    """How far a job is."""
+
+    fraction = fields.Float(required=True, validate=validate.Range(0, 1))
+    stage = fields.Str(required=True)
+    rows_done = fields.Int(required=True)
+    rows_total = fields.Int(required=True, allow_none=True)
+
+
+class JobResult(Schema):
+    """What a job made: where it is and what it is."""
+
+    url = fields.Url(required=True)
+    media_type = fields.Str(required=True)
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    sha256 = fields.Str(required=True, metadata={"description": "Of the bytes at `url`; its ETag names it too"})
+
+
+class JobError(Schema):
+    """Why a job has no result: a problem."""
+
+    type = fields.Url(required=True)
+    title = fields.Str(required=True)
+    status = fields.Int(required=True)
+    detail = fields.Str(required=True)
+    instance = fields.Str(required=True)
+
+
+class JobLinks(Schema):
+    """Where to go on."""
+
+    self = fields.Url(required=True)
+    result = fields.Url(required=True)
+    events = fields.Url(required=True)
+
+
+class Job(Schema):
+    """One job of your organization."""
+
+    id = fields.Str(required=True)
+    kind = fields.Str(required=True)
+    state = fields.Str(required=True, validate=validate.OneOf(STATES))
+    progress = fields.Nested(JobProgress(), required=True)
+    attempt = fields.Int(required=True)
+    data_version = fields.Int(required=True, allow_none=True)
+    cost_units = fields.Int(required=True, metadata={"description": "0 where it was given back"})
+    created_at = fields.DateTime(required=True, metadata=_TIME)
+    started_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
+    finished_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
+    expires_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "Until when the result is kept"}
+    )
+    result = fields.Nested(JobResult(), required=True, allow_none=True)
+    error = fields.Nested(JobError(), required=True, allow_none=True)
+    links = fields.Nested(JobLinks(), required=True)
+
+
+class JobList(ListEnvelope):
+    """One page of jobs, the newest first."""
+
+    data = fields.List(fields.Nested(Job()), required=True)
+
+
+class AnyResult(Schema):
+    """What a report says, as JSON; other formats are files."""
+
+    data = fields.List(fields.Dict(), required=True)
+    meta = fields.Dict(required=True)

@@ -1,0 +1,1 @@
+"""The heavy GETs: parameters, fingerprint, and then the result that is there or a job that makes it."""

@@ -1,0 +1,20 @@
+-- name: known
+-- Is the answer there for this snapshot, has this organization paid for it before, does it wait for it already?
+-- One row, whatever is there.
+WITH there AS (
+    SELECT id, result FROM jobs WHERE kind = $1 AND fingerprint = $2 AND state = 'succeeded'
+      AND expires_at > statement_timestamp() + interval '1 minute'
+    ORDER BY finished_at DESC LIMIT 1)
+SELECT (SELECT id::text FROM there) AS job_id, (SELECT result FROM there) AS result,
+       EXISTS (SELECT FROM job_orders o JOIN there ON there.id = o.job_id
+               WHERE o.organization_id = $3 AND o.cancelled_at IS NULL) AS paid,
+       EXISTS (SELECT FROM job_orders o JOIN jobs j ON j.id = o.job_id
+               WHERE o.organization_id = $3 AND o.cancelled_at IS NULL AND j.kind = $1 AND j.fingerprint = $2
+                 AND j.state IN ('queued', 'running')) AS waiting;
+
+-- name: strangers
+-- Which of the names that a question uses nobody knows; a category is known by itself or by one below it.
+SELECT ARRAY(SELECT slug FROM unnest($1::text[]) slug WHERE NOT EXISTS (SELECT FROM brands b WHERE b.slug = slug.slug)) AS brands,
+       ARRAY(SELECT code FROM unnest($2::text[]) code
+             WHERE NOT EXISTS (SELECT FROM categories c WHERE c.code = code.code OR starts_with(c.code, code.code || '.'))) AS categories,
+       ARRAY(SELECT code FROM unnest($3::text[]) code WHERE NOT EXISTS (SELECT FROM channels c WHERE c.code = code.code)) AS channels;

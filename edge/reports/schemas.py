@@ -1,0 +1,179 @@
+"""Parameters and answers of the reports, declared once."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from edge.http.parameters import Parameters, Utf8
+from shared.results.layout import MEDIA_TYPES
+
+_LIST_MAX = 100
+_GROUPS_MAX = 2
+
+
+class Day(fields.Date):
+    """A day as `YYYY-MM-DD`; Python's own reader would also take `20260701` and weeks."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(format="%Y-%m-%d", **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
+        if not isinstance(value, str) or len(value) != 10 or not value.isascii():
+            raise ValidationError("must be a day as YYYY-MM-DD")
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            raise ValidationError("must be a day as YYYY-MM-DD") from None
+
+
+class Flag(fields.Boolean):
+    """`true` or `false`, and nothing that only looks like it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> bool:
+        if value not in ("true", "false"):
+            raise ValidationError("must be true or false")
+        return bool(value == "true")
+
+
+def listed(field: fields.Field[Any], sentence: str, most: int = _LIST_MAX) -> fields.List[Any]:
+    """Declare a parameter that may be repeated."""
+    return fields.List(
+        field, load_default=list, validate=validate.Length(0, most), metadata={"description": sentence, "explode": True}
+    )
+
+
+def groups(*names: str) -> fields.List[Any]:
+    """Declare what an answer may be grouped by."""
+    return listed(fields.Str(validate=validate.OneOf(names)), "Group by this; repeat for a second", _GROUPS_MAX)
+
+
+def granularity(default: str | None) -> fields.Str:
+    """Declare the length of a period."""
+    told = f"default: {default}" if default else "default: the whole range is one period"
+    return fields.Str(
+        load_default=default,
+        validate=validate.OneOf(["day", "week", "month"]),
+        metadata={"description": f"Length of a period; {told}"},
+    )
+
+
+class ReportQuery(Parameters):
+    """What all reports take."""
+
+    from_ = Day(
+        data_key="from", load_default=None, metadata={"description": "First day; default: the last 90 days with data"}
+    )
+    to = Day(load_default=None, metadata={"description": "Last day, inclusive"})
+    granularity = granularity(None)
+    channel = listed(Utf8(1, 200), "Only this channel; repeat for more")
+    currency = fields.Str(
+        load_default=None,
+        validate=validate.Regexp(r"\A[A-Z]{3}\Z", error="must be a currency's three letters, like HKD"),
+        metadata={"description": "Only this currency (ISO 4217)", "example": "HKD"},
+    )
+    format = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(list(MEDIA_TYPES)),
+        metadata={"description": "Format of the answer; default: what `Accept` likes best"},
+    )
+    dry_run = Flag(load_default=False, metadata={"description": "Say what it would cost, and charge nothing"})
+
+    @validates_schema
+    def in_order(self, data: Mapping[str, Any], **options: Any) -> None:
+        """The first day must not come after the last."""
+        first, last = data.get("from_"), data.get("to")
+        if first is not None and last is not None and first > last:
+            raise ValidationError("must not be before `from`", "to")
+
+
+class CohortsQuery(ReportQuery):
+    """Query of a cohort."""
+
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them")
+    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+    granularity = granularity("month")
+    group_by = groups("brand", "category", "channel")
+
+    @validates_schema
+    def names_something(self, data: Mapping[str, Any], **options: Any) -> None:
+        """A cohort is some brands, some categories, or both."""
+        if not data.get("brand") and not data.get("category"):
+            raise ValidationError("is needed, or `category`: a cohort is one of them at least", "brand")
+
+
+class InsightsQuery(ReportQuery):
+    """Query of insights."""
+
+    group_by = groups("brand", "category", "channel")
+
+
+class RollupQuery(ReportQuery):
+    """Query of a sustainability rollup."""
+
+    granularity = granularity("month")
+    group_by = groups("brand", "category", "channel")
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them")
+    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+
+
+class CategoryPath(Parameters):
+    """Path of one category."""
+
+    code = Utf8(1, 400, required=True, metadata={"description": "Category code", "example": "drinks.soy-milk"})
+
+
+class BrandPath(Parameters):
+    """Path of one brand."""
+
+    slug = Utf8(1, 200, required=True, metadata={"description": "Brand slug", "example": "vitasoy"})
+
+
+class Coverage(Schema):
+    """How many days of the range hold data. Missing days are missing, never filled in."""
+
+    days = fields.Int(required=True)
+    observed_days = fields.Int(required=True)
+    missing_days = fields.Int(required=True)
+    first = fields.Date(required=True, allow_none=True)
+    last = fields.Date(required=True, allow_none=True)
+
+
+class Meta(Schema):
+    """What must be said of the rows."""
+
+    data_version = fields.Int(required=True)
+    result_sha256 = fields.Str(required=True, metadata={"description": "Of the rows as NDJSON, whatever the format"})
+    cached = fields.Bool(required=True)
+    cost_units = fields.Int(required=True)
+    rows = fields.Int(required=True)
+    from_ = fields.Date(required=True, data_key="from")
+    to = fields.Date(required=True)
+    coverage = fields.Nested(Coverage(), required=True)
+    units = fields.Dict(keys=fields.Str(), values=fields.Str(), required=True)
+    method = fields.Str(required=True)
+
+
+class Reply(Schema):
+    """A report, or with `dry_run` its price: then only the members of `Estimate` are there."""
+
+    data = fields.List(fields.Dict())
+    meta = fields.Nested(Meta())
+    kind = fields.Str()
+    cost_units = fields.Int()
+    cached = fields.Bool()
+    format = fields.Str()
+    data_version = fields.Int()
+    parameters = fields.Dict(metadata={"description": "The question in its one spelling"})
+
+
+def canonical(asked: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return a question in its one spelling: days as text, lists sorted and without twins, groups in their order."""
+    spelled: dict[str, Any] = {}
+    for name in names:
+        value = asked["from_" if name == "from" else name]
+        if isinstance(value, list):
+            value = list(dict.fromkeys(value)) if name == "group_by" else sorted(set(value))
+        spelled[name] = value.isoformat() if isinstance(value, date) else value
+    return spelled

@@ -1,0 +1,48 @@
+"""The bytes of an answer: a published file, and for a JSON answer of a caller's own an end that is written anew."""
+
+import asyncio
+from typing import Self
+
+from shared.results.layout import Manifest, tail
+from shared.results.store import Reader, ResultStore
+
+
+class Body:
+    """Bytes of known length with a strong ETag, read a chunk at a time."""
+
+    def __init__(self, reader: Reader, kept: int, end: bytes, etag: str) -> None:
+        self._reader = reader
+        self._kept = kept
+        self._end = end
+        self.length = kept + len(end)
+        self.etag = etag
+
+    @classmethod
+    async def whole(cls, store: ResultStore, manifest: Manifest) -> Self:
+        """Open what was published, as it was published. Raises ResultGone."""
+        reader = await asyncio.to_thread(store.open, manifest.key)
+        return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
+
+    @classmethod
+    async def told(cls, store: ResultStore, manifest: Manifest, *, cached: bool, units: int) -> Self:
+        """Open what was published, its meta saying what it cost this caller. Raises ResultGone.
+
+        The data's bytes stay what they are. Where the meta would say just what was published, all of them do.
+        """
+        meta = {**manifest.meta, "cached": cached, "cost_units": units}
+        if not manifest.tail_bytes or meta == manifest.meta:
+            return await cls.whole(store, manifest)
+        reader = await asyncio.to_thread(store.open, manifest.key)
+        etag = f'"sha256-{manifest.sha256}-{"cached" if cached else "new"}-{units}"'
+        return cls(reader, manifest.bytes - manifest.tail_bytes, tail(meta), etag)
+
+    async def read(self, offset: int, length: int) -> bytes:
+        """Return up to `length` bytes from a place; empty only when the file is shorter than its manifest says."""
+        if offset >= self._kept:
+            start = offset - self._kept
+            return self._end[start : start + length]
+        return await asyncio.to_thread(self._reader.read, offset, min(length, self._kept - offset))
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._reader.close()

@@ -1,0 +1,82 @@
+"""Sends a body: whole or a range, conditional, a chunk at a time, as fast as the reader reads.
+
+aiohttp's FileResponse is not used: it ignores an ETag in If-Range, so a resumed download could splice two results.
+"""
+
+import base64
+from typing import Any
+
+from aiohttp import hdrs, web
+
+from edge.http.conditional import match, none_match
+from edge.http.problems import Problem
+from edge.http.ranges import Slice, Unsatisfiable, slice_of
+from edge.results.body import Body
+from shared.results.layout import Manifest
+
+_CHUNK_BYTES = 256 * 1024
+CACHE_CONTROL = "private, max-age=60"
+
+
+class Stream(web.StreamResponse):
+    """Sends a part of a body after its own head, which the gates have finished by then."""
+
+    def __init__(self, body: Body, part: Slice, **options: Any) -> None:
+        super().__init__(**options)
+        self._stored = body
+        self._part = part
+        self.content_length = part.stop - part.start
+
+    async def prepare(self, request: web.BaseRequest) -> Any:
+        """Send head and bytes. A body that ends early breaks the connection off: no client may take it for whole."""
+        try:
+            writer = await super().prepare(request)
+            if request.method != hdrs.METH_HEAD:
+                await self._send(request)
+            return writer
+        finally:
+            self._stored.close()
+
+    async def _send(self, request: web.BaseRequest) -> None:
+        at, stop = self._part
+        while at < stop:
+            chunk = await self._stored.read(at, min(_CHUNK_BYTES, stop - at))
+            if not chunk:
+                if request.transport is not None:
+                    request.transport.abort()
+                raise ConnectionResetError("the stored result is shorter than its manifest")
+            await self.write(chunk)
+            at += len(chunk)
+
+
+def answer(request: web.Request, manifest: Manifest, body: Body) -> web.StreamResponse:
+    """Make the answer that the request's conditions ask for: 200, 206, 304; raises the problems 412 and 416."""
+    asked = request.headers
+    fields = {"ETag": body.etag, "Cache-Control": CACHE_CONTROL, "Accept-Ranges": "bytes"}
+    try:
+        if not match(asked.get("If-Match"), body.etag):
+            raise Problem("precondition-failed", "The result is not the one that `If-Match` names.")
+        if none_match(asked.get("If-None-Match"), body.etag):
+            body.close()
+            return web.Response(status=304, headers=fields)
+        part = slice_of(asked.get("Range"), asked.get("If-Range"), body.etag, body.length)
+    except Unsatisfiable:
+        body.close()
+        outside = {"Content-Range": f"bytes */{body.length}"}
+        raise Problem("range-not-satisfiable", f"The result has {body.length} bytes.", fields=outside) from None
+    except Problem:
+        body.close()
+        raise
+    fields |= {"Content-Type": _content_type(manifest), "Vary": "Accept"}
+    if body.etag == f'"sha256-{manifest.sha256}"':
+        fields["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(manifest.sha256)).decode()}:"
+    if manifest.format != "json":
+        fields["Content-Disposition"] = f'attachment; filename="{manifest.filename}"'
+    if part is None:
+        return Stream(body, Slice(0, body.length), headers=fields)
+    fields["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{body.length}"
+    return Stream(body, part, status=206, headers=fields)
+
+
+def _content_type(manifest: Manifest) -> str:
+    return f"{manifest.media_type}; charset=utf-8" if manifest.media_type.startswith("text/") else manifest.media_type

@@ -1,0 +1,112 @@
+"""How an answer's rows are written: JSON, CSV (RFC 4180), NDJSON or Parquet. Pure: the same rows, the same bytes."""
+
+import csv
+import hashlib
+import io
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any, BinaryIO
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet
+
+from shared.money import minor_digits
+from shared.results.layout import MEDIA_TYPES as MEDIA_TYPES
+
+META_KEY = b"itemindex"
+"""Where a Parquet file's schema keeps the answer's meta, as JSON."""
+_ROWS_AT_ONCE = 4096
+# A cell that begins so is a formula to a spreadsheet; an apostrophe makes it the text that it is.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_ENCODER = msgspec.json.Encoder(decimal_format="string")
+
+
+def write(table: pa.Table, meta: dict[str, Any], format: str, sink: BinaryIO) -> None:
+    """Write an answer in a format of MEDIA_TYPES. CSV and NDJSON have no place for `meta`: rows only."""
+    _WRITERS[format](table, meta, sink)
+
+
+def digest(table: pa.Table) -> str:
+    """Return the SHA-256 of the rows as NDJSON, in hexadecimal: the same for every format, and so `result_sha256`."""
+    total = hashlib.sha256()
+    for line in _lines(table):
+        total.update(line + b"\n")
+    return total.hexdigest()
+
+
+def money(amount: Decimal, currency: str | None) -> str:
+    """Write an amount without idle zeros, but with all minor digits of its currency: 10.900000 HKD is "10.90"."""
+    digits = minor_digits(currency) if currency else 0
+    shown = max(digits, -int(amount.normalize().as_tuple().exponent))
+    return f"{amount:.{shown}f}"
+
+
+def _json(table: pa.Table, meta: dict[str, Any], sink: BinaryIO) -> None:
+    sink.write(b'{"data":[')
+    for number, line in enumerate(_lines(table)):
+        sink.write(b"," + line if number else line)
+    sink.write(b'],"meta":' + _ENCODER.encode(meta) + b"}")
+
+
+def _ndjson(table: pa.Table, meta: dict[str, Any], sink: BinaryIO) -> None:
+    for line in _lines(table):
+        sink.write(line + b"\n")
+
+
+def _csv(table: pa.Table, meta: dict[str, Any], sink: BinaryIO) -> None:
+    text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(table.column_names)
+    writer.writerows([_cell(value) for value in row.values()] for row in _rows(table))
+    text.detach()  # the sink stays the caller's
+
+
+def _parquet(table: pa.Table, meta: dict[str, Any], sink: BinaryIO) -> None:
+    kept = table.replace_schema_metadata({META_KEY: _ENCODER.encode(meta)})
+    pyarrow.parquet.write_table(kept, sink, compression="zstd")
+
+
+_WRITERS: dict[str, Callable[[pa.Table, dict[str, Any], BinaryIO], None]] = {
+    "json": _json,
+    "csv": _csv,
+    "ndjson": _ndjson,
+    "parquet": _parquet,
+}
+
+
+def _lines(table: pa.Table) -> Iterator[bytes]:
+    return (_ENCODER.encode(row) for row in _rows(table))
+
+
+def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield rows as plain values, a few thousand at a time, so that a long answer never lies in memory twice."""
+    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        for row in batch.to_pylist():
+            yield _plain(row, None)
+
+
+def _plain(value: Any, currency: str | None) -> Any:
+    if isinstance(value, Decimal):
+        return money(value, currency)
+    if isinstance(value, dict):
+        own = value.get("currency") or currency  # what is nested in a row is in the row's currency
+        return {name: _plain(member, own) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(member, currency) for member in value]
+    return value
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, dict | list):
+        return _ENCODER.encode(value).decode()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return value if _is_number(value) else f"'{value}"
+    return value
+
+
+def _is_number(text: str) -> bool:
+    # A negative amount is no formula: spreadsheets should still add it up.
+    return text[1:].replace(".", "", 1).isascii() and text[:1] == "-" and text[1:].replace(".", "", 1).isdigit()

@@ -1,0 +1,63 @@
+"""Where a result lies and what its manifest says. Pure.
+
+A result is written under its job's attempt, so two attempts never write to one place; only the manifest that a fenced
+UPDATE put into the job's row makes it a result.
+"""
+
+from typing import Any
+
+import msgspec
+
+TAIL = b',"meta":'
+MEDIA_TYPES: dict[str, str] = {
+    "json": "application/json",
+    "csv": "text/csv",
+    "ndjson": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+"""The formats of an answer, each the suffix of its file too."""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What was published: where the bytes lie and what they are.
+
+    `tail_bytes` of a JSON answer are its end, from the meta on; the edge writes that anew where `cached` and
+    `cost_units` differ for a caller. Everything before it is the same for everybody.
+    """
+
+    key: str
+    format: str
+    media_type: str
+    rows: int
+    bytes: int
+    sha256: str
+    result_sha256: str
+    data_version: int
+    meta: dict[str, Any]
+    tail_bytes: int = 0
+
+    @property
+    def filename(self) -> str:
+        """The name under which a browser keeps it."""
+        return self.key.rsplit("/", 1)[-1]
+
+
+def key_of(job_id: str, attempt: int, kind: str, format: str) -> str:
+    """Return where an attempt writes its result."""
+    return f"{job_id}/{attempt}/{kind}.{format}"
+
+
+def attempt_of(key: str) -> tuple[str, int]:
+    """Return the job and the attempt that a key belongs to; raises ValueError where it is no key of ours."""
+    job_id, attempt, _ = key.split("/")
+    return job_id, int(attempt)
+
+
+def tail(meta: dict[str, Any]) -> bytes:
+    """Return the end of a JSON answer: its meta and the closing brace."""
+    return TAIL + msgspec.json.encode(meta) + b"}"
+
+
+def manifest_from(document: Any) -> Manifest:
+    """Read a manifest from a job's row. Raises msgspec.ValidationError where it is none."""
+    return msgspec.convert(document, Manifest)

@@ -1,0 +1,104 @@
+"""What the reports read is always what a rebuild from nothing would make of the observations."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from tests.support.shop import MAPPING, ROWS, load_rows
+from workers.derive.pack import counted, order_by, pack, unpack
+from workers.derive.refresh import rebuild
+
+SALES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"\nkind = "sale"\nidentity = "event"').replace(
+    'list_price = "list"\n', "")  # fmt: skip
+STATES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"').replace('list_price = "list"\n', "")
+BRANDS = ("Vita", "Maison", "Leaf", "")
+KINDS = (("Drinks", "Soy milk"), ("Drinks", "Tea"), ("Desserts", "Custard"), ("Home", ""), ("", ""))
+
+
+def cells(settings: Settings) -> list[tuple[Any, ...]]:
+    with connect(settings.database_url, application="tests") as connection:
+        return connection.execute(
+            "SELECT scope::text, id, month, currency, n, items, units, days, channels, prices, entries, item_ids "
+            "FROM cells ORDER BY 1, 2, 3, 4"
+        ).fetchall()
+
+
+def rebuilt(settings: Settings) -> list[tuple[Any, ...]]:
+    with connect(settings.database_url, application="tests") as connection:
+        rebuild(connection)
+    return cells(settings)
+
+
+def some_rows(chance: random.Random, count: int) -> str:
+    rows = []
+    for _ in range(count):
+        number = chance.randrange(12)
+        # An item seldom moves to another brand or category, but it happens, and its old cells must let it go.
+        home = chance.randrange(20) if chance.random() < 0.08 else number
+        group, kind = KINDS[home % len(KINDS)]
+        day = f"2026-{chance.choice((5, 6, 6, 7)):02d}-{chance.randint(1, 28):02d}"
+        price = chance.choice(("1.50", "2", "2", f"{chance.randint(1, 999)}.25", "9000000000000"))
+        currency = chance.choice(("HKD", "HKD", "HKD", "USD"))
+        store = chance.choice(("NORTH", "SOUTH", "EAST"))
+        rows.append(
+            f"{number},Item {number},{BRANDS[home % len(BRANDS)]},{group},{kind},1,{day},{store},{price},{currency}\n"
+        )
+    return "".join(rows)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_any_loads_the_cells_equal_a_rebuild(settings: Settings, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    for number in range(6):
+        text = SALES if chance.random() < 0.5 else STATES
+        name = f"{number}.csv"
+        load_rows(settings, tmp_path, some_rows(chance, chance.choice((1, 5, 80))), text=text, name=name)
+        now = cells(settings)
+        assert now == rebuilt(settings)
+    assert {row[0] for row in now} >= {"b", "c", "h", "a"}
+
+
+def test_a_cell_counts_what_is_there(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    [everything] = [row for row in cells(settings) if row[0] == "a"]
+    assert (everything[4], everything[5], everything[6]) == (5, 3, 5)
+    prices, times = unpack(everything[9])
+    assert dict(zip(prices.tolist(), times.tolist(), strict=True)) == {850: 1, 900: 1, 1090: 1, 1150: 1, 2500: 1}
+    assert unpack(everything[7])[0].tolist()[:3] == [3, 2, 0]
+
+
+def test_a_load_leaves_the_cells_that_it_does_not_touch(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    query = "SELECT scope::text, id, month, xmin::text FROM cells"
+    with connect(settings.database_url, application="tests") as connection:
+        before = set(connection.execute(query).fetchall())
+    load_rows(
+        settings, tmp_path, ROWS + "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-09,NORTH,25,\n", name="b.csv"
+    )
+    with connect(settings.database_url, application="tests") as connection:
+        stayed = before & set(connection.execute(query).fetchall())
+    # Of brand Vita and of its categories nothing was written; what holds the custard was.
+    assert sorted(row[0] for row in stayed) == ["b", "c", "h", "t", "t"]
+
+
+def test_packed_columns_come_back_and_are_as_narrow_as_can_be() -> None:
+    small, large = np.array([0, 255]), np.array([1, 2**50])
+    packed = pack(small, large)
+    assert len(packed) == 3 + 2 * 1 + 2 * 8
+    assert [column.tolist() for column in unpack(packed)] == [[0, 255], [1, 2**50]]
+    assert unpack(pack(small[:0]))[0].tolist() == []
+
+
+def test_sorting_by_wide_keys_equals_sorting_by_narrow_ones() -> None:
+    random_numbers = np.random.default_rng(1)
+    group, price = random_numbers.integers(0, 50, 999), random_numbers.integers(0, 90, 999)
+    assert (order_by(group, price) == np.lexsort((price, group))).all()
+    wide = [column.tolist() for column in counted(group, price * 2**56)]
+    narrow = [column.tolist() for column in counted(group, price)]
+    assert (wide[0], wide[2]) == (narrow[0], narrow[2])
+    assert [p * 2**56 for p in narrow[1]] == wide[1]

@@ -1,0 +1,44 @@
+"""A small market for reports: generated sales, offers in two currencies, and prices beyond 32 bits."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shared.config import Settings
+from tests.support.servers import Servers
+from tests.support.shop import MAPPING, load_rows
+from workers.generate.market import MAPPING as GENERATED
+from workers.generate.market import write
+from workers.ingest.load import load
+from workers.ingest.mapping import read
+
+OFFERS = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"').replace('list_price = "list"\n', "")
+KINDS = (("Food", "Tea"), ("Food", "Rice"), ("Drinks", "Cola"), ("Drinks", "Cola"), ("", ""), ("Food", ""))
+
+
+@contextmanager
+def opened(servers: Servers, folder: Path) -> Iterator[Settings]:
+    """Make a database with the market in it."""
+    with servers.fresh(folder) as settings:
+        path = folder / "market.parquet"
+        write(path, items=600, observations=20_000, seed=3)
+        path.with_suffix(".toml").write_text(GENERATED)
+        load(settings, read(path.with_suffix(".toml")), [path])
+        load_rows(settings, folder, _offers(), text=OFFERS, name="offers.csv")
+        yield settings
+
+
+def _offers() -> str:
+    chance, rows = random.Random(5), []
+    for n in range(3000):
+        item = n % 90
+        group, kind = KINDS[item % len(KINDS)]
+        brand = ("Alco", "Vita", "Beal", "")[item % 4]
+        day = f"2026-{chance.randint(3, 6):02d}-{chance.randint(1, 28):02d}"
+        price = chance.choice((f"{chance.randint(1, 400)}.5", "7", "7", "7", f"{chance.randint(1, 9)}000000000001.01"))
+        currency = chance.choice(("USD", "HKD", "HKD", "JPY")) if item % 3 else "HKD"
+        price = str(int(float(price))) if currency == "JPY" else price
+        store = chance.choice(("NORTH", "ONLINE", "KIOSK"))
+        rows.append(f"o{item},Offer {item},{brand},{group},{kind},1,{day},{store},{price},{currency}\n")
+    return "".join(rows)

@@ -1,0 +1,243 @@
+"""A heavy GET from its question to its streamed answer."""
+
+import asyncio
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.reports import queued, quick, work
+from tests.support.shop import open_shop
+
+COHORT = "/index/cohorts?brand=vita"
+ASYNC = {"Prefer": "respond-async"}
+
+
+@pytest.fixture(autouse=True)
+def shop(settings: Settings, tmp_path: Path) -> None:
+    open_shop(settings, tmp_path)
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    return api_key(settings)
+
+
+async def used(edge: Edge, key: str) -> int:
+    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
+
+
+async def test_the_call_waits_for_its_answer_and_the_next_one_finds_it(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    asking = asyncio.create_task(edge.get(COHORT, key=key))
+    assert await work(settings) == ["succeeded"]
+    first = await asking
+    assert first.status == 200
+    assert [row["median"] for row in first.json["data"]] == ["0.00", "0.10", "0.20"]
+    meta = first.json["meta"]
+    assert (meta["cached"], meta["cost_units"], meta["rows"], meta["data_version"]) == (False, 10, 3, 1)
+    assert meta["coverage"] == {
+        "days": 2,
+        "observed_days": 2,
+        "missing_days": 0,
+        "first": "2026-07-01",
+        "last": "2026-07-02",
+    }
+    again = await edge.get(COHORT, key=key)
+    assert (again.json["meta"]["cached"], again.json["meta"]["cost_units"]) == (True, 1)
+    assert again.json["data"] == first.json["data"]
+    assert again.body.partition(b'"meta"')[0] == first.body.partition(b'"meta"')[0]
+    assert {**again.json["meta"], "cached": False, "cost_units": 10} == meta
+    assert again.head["ETag"] != first.head["ETag"]
+    assert await used(edge, key) == 11
+
+
+async def test_who_does_not_wait_gets_the_job_and_fetches_its_result_for_nothing(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    accepted = await edge.get(COHORT, key=key, head=ASYNC)
+    assert accepted.status == 202
+    job = accepted.json
+    assert (job["state"], job["kind"], job["cost_units"], job["result"]) == ("queued", "cohorts", 10, None)
+    assert accepted.head["Location"] == job["links"]["self"] == f"http://testserver/v1/jobs/{job['id']}"
+    assert int(accepted.head["Retry-After"]) > 0
+    early = await edge.get(f"/jobs/{job['id']}/result", key=key)
+    assert (early.status, early.json["type"].rsplit("/", 1)[1]) == (409, "job-not-ready")
+    await work(settings)
+    done = (await edge.get(f"/jobs/{job['id']}", key=key)).json
+    assert (done["state"], done["progress"]["fraction"], done["attempt"]) == ("succeeded", 1, 1)
+    result = await edge.get(f"/jobs/{job['id']}/result", key=key)
+    assert hashlib.sha256(result.body).hexdigest() == done["result"]["sha256"]
+    assert (len(result.body), result.head["ETag"]) == (done["result"]["bytes"], f'"sha256-{done["result"]["sha256"]}"')
+    assert await used(edge, key) == 10
+
+
+async def test_asking_again_while_it_runs_joins_and_costs_nothing_more(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    jobs = {(await edge.get(COHORT, key=key, head=ASYNC)).json["id"] for _ in range(5)}
+    assert len(jobs) == len(queued(settings)) == 1
+    assert await used(edge, key) == 10
+
+
+async def test_many_at_once_are_one_job_and_one_price(edge: Edge, settings: Settings, key: str) -> None:
+    answers = await asyncio.gather(*(edge.get(COHORT, key=key, head=ASYNC) for _ in range(4)))
+    assert {answer.status for answer in answers} <= {202, 429}  # a second's units may be used up; the day's are exact
+    assert len({answer.json["id"] for answer in answers if answer.status == 202}) == len(queued(settings)) == 1
+    assert await used(edge, key) == 10
+
+
+async def test_two_spellings_of_a_question_are_one_question(edge: Edge, settings: Settings, key: str) -> None:
+    await edge.get("/index/cohorts?brand=vita&brand=maison", key=key, head=ASYNC)
+    await edge.get("/index/cohorts?brand=maison&brand=vita&brand=vita&granularity=month", key=key, head=ASYNC)
+    assert len(queued(settings)) == 1
+
+
+@pytest.mark.parametrize("format", ["csv", "ndjson", "parquet"])
+async def test_the_other_formats_are_files_that_are_the_same_every_time(
+    edge: Edge, settings: Settings, key: str, format: str
+) -> None:
+    asking = asyncio.create_task(edge.get(f"{COHORT}&format={format}", key=key))
+    await work(settings)
+    first, again = await asking, await edge.get(f"{COHORT}&format={format}", key=key)
+    assert first.status == again.status == 200
+    assert first.body == again.body
+    assert first.head["ETag"] == again.head["ETag"]
+    assert first.head["Content-Disposition"] == f'attachment; filename="cohorts.{format}"'
+
+
+async def test_accept_chooses_the_format_and_none_is_406(edge: Edge, settings: Settings, key: str) -> None:
+    asking = asyncio.create_task(edge.get(COHORT, key=key, head={"Accept": "text/csv, application/json;q=0.5"}))
+    await work(settings)
+    assert (await asking).head["Content-Type"] == "text/csv; charset=utf-8"
+    refused = await edge.get(COHORT, key=key, head={"Accept": "image/png"})
+    assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (406, "not-acceptable")
+    assert await used(edge, key) == 10
+
+
+async def test_a_dry_run_tells_the_price_and_charges_nothing(edge: Edge, settings: Settings, key: str) -> None:
+    told = (await edge.get(f"{COHORT}&dry_run=true", key=key)).json
+    assert (told["cost_units"], told["cached"], told["parameters"]["brand"]) == (10, False, ["vita"])
+    assert queued(settings) == []
+    asking = asyncio.create_task(edge.get(COHORT, key=key))
+    await work(settings)
+    await asking
+    assert (await edge.get(f"{COHORT}&dry_run=true", key=key)).json["cost_units"] == 1
+    assert await used(edge, key) == 10
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter"),
+    [("", "brand"), ("?brand=vita&brands=x", "brands"), ("?brand=vita&from=2026-7-1", "from"), ("?brand=vita&from=20260701", "from"),
+     ("?brand=vita&from=2026-07-02&to=2026-07-01", "to"), ("?brand=vita&granularity=year", "granularity"),
+     ("?brand=vita&format=xml", "format"), ("?brand=vita&group_by=price", "group_by"), ("?brand=nobody", "brand"),
+     ("?brand=vita&group_by=brand&group_by=channel&group_by=category", "group_by"), ("?category=nothing", "category"),
+     ("?brand=vita&channel=EAST", "channel"), ("?brand=vita&currency=hkd", "currency"), ("?brand=vita&dry_run=1", "dry_run"),
+     ("?brand=vita&to=2026-07-01&to=2026-07-02", "to")],
+)  # fmt: skip
+async def test_a_bad_parameter_is_named_and_costs_nothing(
+    edge: Edge, settings: Settings, key: str, query: str, parameter: str
+) -> None:
+    refused = await edge.get(f"/index/cohorts{query}", key=key)
+    assert refused.status == 400
+    assert [error["parameter"] for error in refused.json["errors"]] == [parameter]
+    assert queued(settings) == []
+    assert await used(edge, key) == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "parameters"),
+    [("/index/insights/categories", "category-insights", {"code": None}),
+     ("/index/insights/categories/drinks", "category-insights", {"code": "drinks"}),
+     ("/index/insights/brands", "brand-insights", {"slug": None}),
+     ("/index/insights/brands/vita", "brand-insights", {"slug": "vita"}),
+     ("/index/rollups/sustainability?group_by=brand", "sustainability-rollup", {"group_by": ["brand"]}),
+     ("/index/cohorts?category=drinks&from=2026-07-01", "cohorts", {"category": ["drinks"], "from": "2026-07-01", "to": None})],
+)  # fmt: skip
+async def test_each_report_asks_its_maker_the_canonical_question(
+    edge: Edge, settings: Settings, path: str, kind: str, parameters: dict[str, Any]
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def make(connection: Any, asked: dict[str, Any], told: Any) -> Any:
+        seen.update(asked)
+        return quick(connection, asked, told)
+
+    asking = asyncio.create_task(edge.get(path, key=api_key(settings, "institutional")))
+    await work(settings, make)
+    assert (await asking).status == 200
+    assert {name: seen[name] for name in parameters} == parameters
+    assert {"from", "to", "granularity", "channel", "currency", "group_by"} <= set(seen)
+    with connect(settings.database_url, application="tests") as connection:
+        assert connection.execute("SELECT kind FROM jobs WHERE queue = 'reports'").fetchone() == (kind,)
+
+
+async def test_what_nobody_knows_is_404(edge: Edge, key: str) -> None:
+    for path, slug in (("categories/nothing", "category-not-found"), ("brands/nobody", "brand-not-found")):
+        refused = await edge.get(f"/index/insights/{path}", key=key)
+        assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (404, slug)
+
+
+async def test_a_plan_that_does_not_reach_is_403_before_anything_is_queued(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    refused = await edge.get("/index/rollups/sustainability", key=key)
+    assert (refused.status, refused.json["required_plan"], refused.json["current_plan"]) == (
+        403,
+        "institutional",
+        "brand",
+    )
+    anonymous = await edge.get(COHORT)
+    assert (anonymous.status, anonymous.json["accepted"]) == (403, ["api-key"])
+    assert queued(settings) == []
+    assert await used(edge, key) == 0
+
+
+async def test_a_rollup_costs_twenty_and_its_own_buyer_one_afterwards(edge: Edge, settings: Settings) -> None:
+    buyer, other = api_key(settings, "institutional"), api_key(settings, "institutional")
+    asking = asyncio.create_task(edge.get("/index/rollups/sustainability", key=buyer))
+    await work(settings)
+    await asking
+    assert (await edge.get("/index/rollups/sustainability", key=buyer)).json["meta"]["cost_units"] == 1
+    assert (await edge.get("/index/rollups/sustainability", key=other)).json["meta"]["cost_units"] == 20
+    assert (await used(edge, buyer), await used(edge, other)) == (21, 20)
+
+
+async def test_a_new_snapshot_is_a_new_question(edge: Edge, settings: Settings, key: str) -> None:
+    asking = asyncio.create_task(edge.get(COHORT, key=key))
+    await work(settings)
+    await asking
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("INSERT INTO data_versions (version) VALUES (2)")
+    await edge.resources.version.read()
+    assert (await edge.get(COHORT, key=key, head=ASYNC)).status == 202
+
+
+async def test_an_answer_names_the_snapshot_that_was_read_not_the_one_that_was_asked(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    job = (await edge.get(COHORT, key=key, head=ASYNC)).json
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("INSERT INTO data_versions (version) VALUES (2)")
+    await work(settings)
+    await edge.resources.version.read()
+    found = await edge.get(COHORT, key=key)
+    assert (found.json["meta"]["data_version"], found.json["meta"]["cached"]) == (2, True)
+    assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["data_version"] == 2
+
+
+async def test_the_documents_example_of_a_job_is_what_the_service_answers(edge: Edge) -> None:
+    paths = edge.document["paths"]
+    for path in ("/v1/index/cohorts", "/v1/jobs/{id}", "/v1/jobs/{id}/result", "/v1/jobs/{id}/events"):
+        assert json.dumps(paths[path]["get"])
+    assert set(paths["/v1/index/cohorts"]["get"]["responses"]["200"]["content"]) == {
+        "application/json", "text/csv", "application/x-ndjson", "application/vnd.apache.parquet",
+    }  # fmt: skip
+    assert set(paths["/v1/index/cohorts"]["get"]["responses"]["202"]["content"]) == {"application/json"}

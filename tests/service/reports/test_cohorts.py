@@ -1,0 +1,188 @@
+"""Cohorts equal what plain SQL says of the raw rows, and what another engine says of them."""
+
+import random
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
+from shared.money import minor_digits
+from tests.service.reports.market import opened
+from tests.support.servers import Servers
+from workers.reports.cohorts import make
+
+RAW = """
+SELECT o.day, o.item_id, o.price_minor, o.currency, h.code AS channel, b.slug AS brand, c.code AS category
+FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
+LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id"""
+PERCENTS = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+@pytest.fixture(scope="module")
+def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    with opened(servers, tmp_path_factory.mktemp("market")) as settings:
+        yield settings
+
+
+@pytest.fixture
+def connection(market: Settings) -> Iterator[Connection]:
+    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
+        yield opened_connection
+
+
+@pytest.fixture(scope="module")
+def raw(market: Settings) -> duckdb.DuckDBPyConnection:
+    with connect(market.worker_database_url, application="tests") as opened_connection:
+        rows = opened_connection.execute(RAW.encode()).fetchall()
+    names = ("day", "item_id", "price_minor", "currency", "channel", "brand", "category")
+    table = pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)})
+    engine = duckdb.connect()
+    engine.register("arrived", table)
+    engine.execute("CREATE TABLE raw AS SELECT * FROM arrived")
+    return engine
+
+
+def quiet(stage: str, done: int, total: int | None) -> None:
+    assert total is None or 0 <= done <= total
+
+
+def asked(chance: random.Random, brands: list[str], categories: list[str]) -> dict[str, Any]:
+    first = date(2025, 6, 20) + timedelta(days=chance.randrange(380))
+    if chance.random() < 0.4:
+        first = first.replace(day=1)
+    last = first + timedelta(days=chance.choice((0, 3, 30, 60, 120, 400)))
+    if chance.random() < 0.4:
+        last = (last.replace(day=1) + timedelta(days=32)).replace(day=1) - timedelta(days=1)
+    which = chance.choice(("brand", "category", "both"))
+    return {
+        "brand": chance.sample(brands, chance.randint(1, 3)) if which != "category" else [],
+        "category": chance.sample(categories, chance.randint(1, 3)) if which != "brand" else [],
+        "from": first.isoformat(), "to": last.isoformat(), "granularity": chance.choice(("day", "week", "month", "month")),
+        "channel": chance.choice(([], [], ["NORTH"], ["NORTH", "KIOSK"])), "currency": chance.choice((None, "USD", "HKD")),
+        "group_by": chance.sample(("brand", "category", "channel"), chance.choice((0, 0, 1, 2))),
+    }  # fmt: skip
+
+
+def plain(parameters: dict[str, Any], percentile: str) -> str:
+    """Write the same question as plain SQL over the raw rows."""
+    groups = "".join(f", {name}" for name in parameters["group_by"])
+    conditions = [f"day BETWEEN DATE '{parameters['from']}' AND DATE '{parameters['to']}'"]
+    for name in ("brand", "channel"):
+        if parameters[name]:
+            conditions.append(f"{name} IN ({', '.join(repr(one) for one in parameters[name])})")
+    if parameters["category"]:
+        below = (f"category = '{one}' OR category LIKE '{one}.%'" for one in parameters["category"])
+        conditions.append(f"({' OR '.join(below)})")
+    if parameters["currency"]:
+        conditions.append(f"currency = '{parameters['currency']}'")
+    period = f"CAST(date_trunc('{parameters['granularity']}', day) AS date)"
+    listed = ", ".join(percentile.format(share) for share in PERCENTS)
+    return (
+        f"SELECT {period} AS period{groups}, currency, count(DISTINCT item_id), count(*), avg(price_minor), "
+        f"stddev_samp(price_minor), {listed}, min(price_minor), max(price_minor), min(day), max(day) "
+        f"FROM raw WHERE {' AND '.join(conditions)} GROUP BY {period}{groups}, currency"
+    )
+
+
+def compare(answer: Any, rows: list[tuple[Any, ...]], groups: int) -> None:
+    ours = answer.table.to_pylist()
+    names = answer.table.column_names
+    keyed = {tuple(row[name] for name in names[: groups + 2]): row for row in ours}
+    assert len(keyed) == len(ours)
+    assert keyed.keys() == {tuple(row[: groups + 2]) for row in rows}
+    for row in rows:
+        mine = keyed[tuple(row[: groups + 2])]
+        items, n, mean, deviation, *percentiles, least, most, first, last = row[groups + 2 :]
+        unit = Decimal(1).scaleb(minor_digits(mine["currency"]))
+        assert (mine["items"], mine["observations"], mine["price_n"]) == (items, n, n)
+        assert (mine["min"] * unit, mine["max"] * unit) == (least, most)
+        assert (mine["first_day"], mine["last_day"]) == (first, last)
+        for name, theirs in zip(("p10", "p25", "p50", "p75", "p90"), percentiles, strict=True):
+            assert float(mine[name] * unit) == pytest.approx(float(theirs), rel=1e-12), name
+        assert float(mine["mean"] * unit) == pytest.approx(float(mean), rel=1e-9, abs=1e-3)
+        if n == 1:
+            assert mine["stddev"] is None
+        else:
+            assert float(mine["stddev"] * unit) == pytest.approx(float(deviation), rel=1e-6, abs=1e-2)
+        assert sum(channel["observations"] for channel in mine["channels"]) == n
+
+
+def known(connection: Connection) -> tuple[list[str], list[str]]:
+    brands = [row[0] for row in connection.execute("SELECT slug FROM brands ORDER BY item_count DESC, slug")]
+    return brands, [row[0] for row in connection.execute("SELECT code FROM categories ORDER BY code")]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_cohorts_equal_percentile_cont_over_the_raw_rows(connection: Connection, seed: int) -> None:
+    chance, (brands, categories) = random.Random(seed), known(connection)
+    connection.execute(f"CREATE TEMP TABLE raw AS {RAW}".encode())
+    for _ in range(60):
+        parameters = asked(chance, brands, categories)
+        percentile = "percentile_cont({0}) WITHIN GROUP (ORDER BY price_minor)"
+        rows = connection.execute(plain(parameters, percentile).encode()).fetchall()
+        compare(make(connection, parameters, quiet), rows, len(parameters["group_by"]))
+
+
+@pytest.mark.parametrize("seed", range(10, 14))
+def test_random_cohorts_equal_another_engine(connection: Connection, raw: duckdb.DuckDBPyConnection, seed: int) -> None:
+    chance, (brands, categories) = random.Random(seed), known(connection)
+    filled = 0
+    for _ in range(300):
+        parameters = asked(chance, brands, categories)
+        rows = raw.execute(plain(parameters, "quantile_cont(CAST(price_minor AS DOUBLE), {0})")).fetchall()
+        compare(make(connection, parameters, quiet), rows, len(parameters["group_by"]))
+        filled += bool(rows)
+    assert filled > 120
+
+
+def test_by_default_it_is_the_last_90_days_that_hold_data_of_the_brand(connection: Connection) -> None:
+    answer = make(connection, {"brand": ["vita"]}, quiet)
+    newest = connection.execute(f"SELECT max(day) FROM ({RAW}) r WHERE brand = 'vita'".encode()).fetchone()
+    assert newest is not None
+    assert (answer.last, answer.first) == (newest[0], newest[0] - timedelta(days=89))
+    assert answer.coverage.days == 90
+    assert answer.coverage.observed_days + answer.coverage.missing_days == 90
+    assert answer.coverage.last == answer.last
+
+
+def test_days_without_data_are_told_as_missing_and_no_row_is_made_up(connection: Connection) -> None:
+    answer = make(connection, {"brand": ["vita"], "from": "2020-01-01", "to": "2020-01-31"}, quiet)
+    assert answer.table.num_rows == 0
+    assert (answer.coverage.days, answer.coverage.observed_days, answer.coverage.first) == (31, 0, None)
+    assert "mean" in answer.table.column_names
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"brand": ["nobody"]}, BrandNotFound), ({"category": ["no.where"]}, CategoryNotFound), ({}, InvalidParameter),
+        ({"brand": ["vita"], "channel": ["MOON"]}, InvalidParameter),
+        ({"brand": ["vita"], "granularity": "year"}, InvalidParameter),
+        ({"brand": ["vita"], "group_by": ["size"]}, InvalidParameter),
+        ({"brand": ["vita"], "group_by": ["brand", "brand"]}, InvalidParameter),
+        ({"brand": ["vita"], "from": "2026-13-01"}, InvalidParameter),
+        ({"brand": ["vita"], "from": "2026-03-02", "to": "2026-03-01"}, InvalidParameter),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_answered_names_the_parameter(connection: Connection, parameters: Any, error: Any) -> None:
+    with pytest.raises(error):
+        make(connection, parameters, quiet)
+
+
+def test_the_caller_may_stop_it_and_the_connection_is_free_again(connection: Connection) -> None:
+    class Stopped(Exception):
+        pass
+
+    def stop(stage: str, done: int, total: int | None) -> None:
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        make(connection, {"brand": ["vita"]}, stop)
+    assert connection.info.transaction_status.name == "IDLE"

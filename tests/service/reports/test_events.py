@@ -1,0 +1,121 @@
+"""GET /jobs/{id}/events: what a follower sees, and that it can go on where it broke off."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from shared.config import Settings
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.reports import answer, work
+from tests.support.shop import open_shop
+
+ASYNC = {"Prefer": "respond-async"}
+
+
+@pytest.fixture
+async def placed(edge: Edge, settings: Settings, tmp_path: Path) -> tuple[str, str]:
+    """A job that waits: its id and the key."""
+    open_shop(settings, tmp_path)
+    await edge.resources.version.read()
+    key = api_key(settings)
+    return (await edge.get("/index/cohorts?brand=vita", key=key, head=ASYNC)).json["id"], key
+
+
+class Follower:
+    """Reads a stream of events, one after the other."""
+
+    def __init__(self, edge: Edge, job: str, key: str, last: str = "") -> None:
+        self._url = f"http://testserver/v1/jobs/{job}/events"
+        self._session = edge.session
+        self._fields = {"X-Real-IP": "192.0.2.1", "Authorization": f"ApiKey {key}", "Last-Event-ID": last}
+
+    async def __aiter__(self) -> Any:
+        async with self._session.get(self._url, headers=self._fields) as response:
+            assert (response.status, response.headers["Content-Type"]) == (200, "text/event-stream")
+            assert response.headers["X-Request-Id"]
+            block: dict[str, str] = {}
+            async for line in response.content:
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name:
+                    block[name] = value
+                elif "event" in block:
+                    yield block["event"], block.get("id"), msgspec.json.decode(block["data"])
+                    block = {}
+
+
+async def test_progress_moves_and_ends_at_exactly_one(edge: Edge, settings: Settings, placed: tuple[str, str]) -> None:
+    job, key = placed
+    told, go_on = threading.Event(), threading.Event()
+
+    def slow(connection: Any, parameters: Any, tell: Any) -> Any:
+        for done in range(1, 5):
+            tell("counting", done, 5)
+            told.set()
+            go_on.wait(10)
+            go_on.clear()
+        return answer()
+
+    working = asyncio.create_task(work(settings, slow))
+    seen: list[tuple[str, Any]] = []
+    async for name, _, document in Follower(edge, job, key):
+        seen.append((name, document))
+        if name == "progress" and document["progress"]["stage"] == "counting":
+            go_on.set()
+    assert await working == ["succeeded"]
+    fractions = [document["progress"]["fraction"] for name, document in seen if name == "progress"]
+    assert fractions == sorted(fractions)
+    assert len(set(fractions)) >= 4
+    assert fractions[-1] == 1
+    assert [document["state"] for name, document in seen if name == "state"] == ["queued", "running", "succeeded"]
+    assert seen[-1][0] == "done"
+    assert seen[-1][1]["result"]["rows"] == 3
+
+
+async def test_a_follower_goes_on_where_it_broke_off_and_stops_at_the_end(
+    edge: Edge, settings: Settings, placed: tuple[str, str]
+) -> None:
+    job, key = placed
+    following = aiter(Follower(edge, job, key))
+    assert (await anext(following))[0] == "state"
+    _, last, _ = await anext(following)
+    await following.aclose()
+    assert last is not None
+    await work(settings)
+    again = [(name, number) async for name, number, _ in Follower(edge, job, key, last)]
+    assert [name for name, _ in again] == ["state", "progress", "done"]
+    end = again[-1][1]
+    assert end is not None and int(end) > int(last)
+    assert (await edge.get(f"/jobs/{job}/events", key=key, head={"Last-Event-ID": end})).status == 204
+
+
+async def test_a_cancelled_job_ends_its_streams(edge: Edge, settings: Settings, placed: tuple[str, str]) -> None:
+    job, key = placed
+    seen = []
+    async for name, _, document in Follower(edge, job, key):
+        if not seen:
+            await edge.ask("DELETE", f"/jobs/{job}", key=key)
+        seen.append((name, document["state"]))
+    assert seen[-1] == ("done", "cancelled")
+
+
+async def test_a_process_that_stops_lets_its_followers_go(edge: Edge, placed: tuple[str, str]) -> None:
+    job, key = placed
+    seen = []
+    async for name, _, _ in Follower(edge, job, key):
+        seen.append(name)
+        edge.resources.watch.close()
+    assert seen[0] == "state"
+    assert "done" not in seen
+
+
+async def test_a_lost_connection_is_nobodys_problem(edge: Edge, placed: tuple[str, str]) -> None:
+    job, key = placed
+    following = aiter(Follower(edge, job, key))
+    await anext(following)
+    await following.aclose()
+    assert (await edge.get(f"/jobs/{job}", key=key)).status == 200

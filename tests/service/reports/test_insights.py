@@ -1,0 +1,212 @@
+"""Insights and rollups equal what plain SQL says of the raw rows."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
+from shared.jobs.contract import KINDS
+from tests.service.reports.market import opened
+from tests.support.servers import Servers
+from tests.support.shop import load_rows
+from workers.reports import brand_insights, category_insights, sustainability_rollup
+from workers.reports.registry import MAKERS
+
+RAW = """
+SELECT o.day, o.item_id, o.price_minor, o.currency, o.units, h.code AS channel, b.slug AS brand, c.code AS category,
+       (c.path)[1] AS top, i.product_type, (i.attributes ->> 'weight_kg')::float8 AS weight
+FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
+LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id"""
+MONTHS = {"from": "2026-04-01", "to": "2026-06-30", "granularity": "month", "currency": "USD"}
+MEDIAN = "(percentile_cont(0.5) WITHIN GROUP (ORDER BY price_minor) / 100)::numeric"
+
+
+@pytest.fixture(scope="module")
+def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    with opened(servers, tmp_path_factory.mktemp("market")) as settings:
+        with connect(settings.database_url, application="tests") as connection:
+            source = "SELECT id FROM sources WHERE name = 'generated'"
+            connection.execute(f"""INSERT INTO impact_factors SELECT * FROM (VALUES
+                ('category', 'food', 'co2e_kg', 2.0, 3, 'mean of the lab'), ('category', 'food.tea', 'co2e_kg', 5.0, 1, 'tea'),
+                ('category', 'food', 'water_l', 100.0, 3, 'mean'), ('product_type', 'Rice', 'co2e_kg', 9.0, 1, 'rice')
+                ) v, ({source}) s""".encode())  # fmt: skip
+            connection.execute(
+                f"""INSERT INTO impacts SELECT i.id, 'co2e_kg', 7.5, 'measured', 'weighed', s.id, '2026-01-01'
+                FROM (SELECT id FROM items WHERE product_type = 'Tea' ORDER BY id LIMIT 3) i, ({source}) s""".encode()
+            )
+        yield settings
+
+
+@pytest.fixture
+def connection(market: Settings) -> Iterator[Connection]:
+    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
+        opened_connection.execute(f"CREATE TEMP TABLE raw AS {RAW}".encode())
+        yield opened_connection
+
+
+def quiet(stage: str, done: int, total: int | None) -> None:
+    assert total is None or 0 <= done <= total
+
+
+def test_every_kind_of_report_has_its_maker() -> None:
+    assert MAKERS.keys() == {name for name, kind in KINDS.items() if kind.queue == "reports"}
+
+
+@pytest.mark.parametrize("granularity", ["month", "week", "day", None])
+def test_a_categorys_figures_shares_and_ranks(connection: Connection, granularity: str | None) -> None:
+    answer = category_insights.make(connection, {**MONTHS, "granularity": granularity}, quiet)
+    period = f"date_trunc('{granularity}', day)::date" if granularity else "DATE '2026-04-01'"
+    rows = connection.execute(
+        f"""
+        SELECT {period}, lower(top), count(DISTINCT item_id), count(*), {MEDIAN},
+               rank() OVER (PARTITION BY {period} ORDER BY count(*) DESC)
+        FROM raw WHERE day BETWEEN '2026-04-01' AND '2026-06-30' AND currency = 'USD' AND top IS NOT NULL
+        GROUP BY {period}, lower(top) ORDER BY 1, 2""".encode()
+    ).fetchall()
+    ours = [
+        (r["period"], r["category"], r["items"], r["observations"], r["median"], r["rank"])
+        for r in answer.table.to_pylist()
+    ]
+    assert [row[:4] + row[5:] for row in ours] == [row[:4] + row[5:] for row in rows]
+    for mine, theirs in zip(ours, rows, strict=True):
+        assert float(mine[4]) == pytest.approx(float(theirs[4]), rel=1e-9)
+    for row in answer.table.to_pylist():
+        assert sum(part["observations"] for part in row["channels"]) == row["observations"]
+        assert sum(part["share"] for part in row["channels"]) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_categorys_change_is_against_the_period_before(connection: Connection) -> None:
+    answer = category_insights.make(connection, {**MONTHS, "code": "food"}, quiet)
+    medians = dict(connection.execute(f"""
+        SELECT date_trunc('month', day)::date, {MEDIAN} FROM raw WHERE (category = 'food' OR category LIKE 'food.%%')
+        AND currency = 'USD' GROUP BY 1""".replace("%%", "%").encode()).fetchall())  # fmt: skip
+    months = sorted(medians)
+    rows = answer.table.to_pylist()
+    assert len(rows) == 3
+    for row in rows:
+        before = medians[months[months.index(row["period"]) - 1]]
+        assert row["median_change"] == pytest.approx(float(row["median"]) / float(before) - 1, abs=1e-5)
+        assert float(row["median_before"]) == pytest.approx(float(before))
+
+
+def test_the_top_brands_of_a_category(connection: Connection) -> None:
+    answer = category_insights.make(connection, {**MONTHS, "code": "food", "granularity": None}, quiet)
+    rows = connection.execute("""
+        SELECT brand, count(*) FROM raw WHERE (category = 'food' OR category LIKE 'food.%') AND currency = 'USD'
+        AND day BETWEEN '2026-04-01' AND '2026-06-30' AND brand IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 5""").fetchall()  # fmt: skip
+    [row] = answer.table.to_pylist()
+    assert [one["observations"] for one in row["top_brands"]] == [row[1] for row in rows]
+
+
+def test_a_brands_standing_shares_and_prices_against_its_categories(connection: Connection) -> None:
+    answer = brand_insights.make(connection, {**MONTHS, "slug": "alco"}, quiet)
+    ranks = connection.execute("""
+        SELECT * FROM (SELECT date_trunc('month', day)::date AS period, brand, count(*) AS n, count(DISTINCT item_id) AS items,
+            rank() OVER (PARTITION BY date_trunc('month', day) ORDER BY count(*) DESC) AS rank, count(*) OVER (PARTITION BY date_trunc('month', day)) AS of
+            FROM raw WHERE currency = 'USD' AND brand IS NOT NULL GROUP BY date_trunc('month', day), brand) r
+        WHERE brand = 'alco' ORDER BY period""").fetchall()  # fmt: skip
+    rows = answer.table.to_pylist()
+    known = {row[0]: row for row in ranks}
+    assert len(rows) == 3
+    for row in rows:
+        _, _, n, items, rank, of = known[row["period"]]
+        assert (row["observations"], row["items"], row["rank"], row["ranked"]) == (n, items, rank, of)
+        assert sum(part["share"] for part in row["categories"]) == pytest.approx(1, abs=1e-4)
+        assert 0 <= row["percentile"] <= 100 and row["rank_before"] is not None
+        assert len(row["peers"]) == 5 and all(peer["brand"] != "alco" for peer in row["peers"])
+        part = next(one for one in row["categories"] if one["category"])
+        [(whole,)] = connection.execute(
+            f"SELECT {MEDIAN} FROM raw WHERE category = $1 AND date_trunc('month', day) = $2 AND currency = 'USD'".encode(),
+            (part["category"], row["period"]),
+        ).fetchall()  # fmt: skip
+        assert float(part["category_median"]) == pytest.approx(float(whole))
+        assert part["against_category"] == pytest.approx(float(part["median"] / part["category_median"]), abs=1e-5)
+
+
+def test_without_a_brand_the_largest_are_listed_in_their_order(connection: Connection) -> None:
+    rows = brand_insights.make(connection, {"currency": "USD"}, quiet).table.to_pylist()
+    assert [row["rank"] for row in rows] == sorted(row["rank"] for row in rows)
+    assert len(rows) >= 5 and len({row["brand"] for row in rows}) == len(rows)
+
+
+ROLLUP = """
+WITH factor AS (
+    SELECT DISTINCT ON (i.id) i.id, coalesce(
+        (SELECT f.per_kg FROM impact_factors f WHERE f.scope = 'product_type' AND f.code = i.product_type AND f.indicator = 'co2e_kg'),
+        (SELECT f.per_kg FROM impact_factors f WHERE f.scope = 'category' AND f.indicator = 'co2e_kg'
+         AND (c.code = f.code OR starts_with(c.code, f.code || '.')) ORDER BY length(f.code) DESC LIMIT 1)) AS per_kg
+    FROM items i LEFT JOIN categories c ON c.id = i.category_id),
+figure AS (
+    SELECT i.id, coalesce(p.per_unit, f.per_kg * (i.attributes ->> 'weight_kg')::numeric) AS co2e, p.per_unit IS NOT NULL AS measured
+    FROM items i JOIN factor f USING (id) LEFT JOIN impacts p ON p.item_id = i.id AND p.indicator = 'co2e_kg')
+SELECT {period}{group}, count(DISTINCT item_id), sum(units), sum(units * co2e),
+       count(DISTINCT item_id) FILTER (WHERE co2e IS NOT NULL)::float8 / count(DISTINCT item_id),
+       count(DISTINCT item_id) FILTER (WHERE measured)::float8 / count(DISTINCT item_id)
+FROM raw JOIN figure ON figure.id = item_id WHERE day BETWEEN '2026-03-10' AND '2026-06-20' GROUP BY {period}{group}"""
+
+
+@pytest.mark.parametrize("granularity", ["month", "week", None])
+@pytest.mark.parametrize("group", [None, "category", "brand", "channel"])
+def test_a_rollup_multiplies_units_by_the_nearest_figure(
+    connection: Connection, granularity: str | None, group: str | None
+) -> None:
+    parameters = {
+        "from": "2026-03-10",
+        "to": "2026-06-20",
+        "granularity": granularity,
+        "group_by": [group] if group else [],
+    }
+    answer = sustainability_rollup.make(connection, parameters, quiet)
+    period = f"date_trunc('{granularity}', day)::date" if granularity else "DATE '2026-03-10'"
+    rows = connection.execute(ROLLUP.format(period=period, group=f", {group}" if group else "").encode()).fetchall()
+    width = 2 if group else 1
+    theirs = {row[:width]: row[width:] for row in rows}
+    # A cut period is told by the first day of the whole one.
+    ours = {(row["period"], *([row[group]] if group else [])): row for row in answer.table.to_pylist()}
+    assert ours.keys() == theirs.keys()
+    for key, (items, units, co2e, covered, measured) in theirs.items():
+        mine = ours[key]
+        assert (mine["items"], mine["units"], mine["waste_kg"]) == (items, units, None)
+        assert (mine["co2e_kg"] is None) == (co2e is None)
+        assert mine["co2e_kg"] == (None if co2e is None else pytest.approx(float(co2e), rel=1e-6))
+        assert (mine["items_covered"], mine["items_measured"]) == (
+            pytest.approx(covered, abs=1e-5),
+            pytest.approx(measured, abs=1e-5),
+        )
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "error"),
+    [
+        ("category-insights", {"code": "no.where"}, CategoryNotFound), ("brand-insights", {"slug": "nobody"}, BrandNotFound),
+        ("sustainability-rollup", {"brand": ["nobody"]}, BrandNotFound),
+        ("sustainability-rollup", {"group_by": ["size"]}, InvalidParameter),
+        ("category-insights", {"channel": ["MOON"]}, InvalidParameter), ("brand-insights", {"granularity": "year"}, InvalidParameter),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_answered_is_named(connection: Connection, kind: str, parameters: Any, error: Any) -> None:
+    with pytest.raises(error):
+        MAKERS[kind](connection, parameters, quiet)
+
+
+@pytest.mark.parametrize("kind", ["category-insights", "brand-insights", "sustainability-rollup"])
+def test_an_empty_index_gives_an_empty_answer(settings: Settings, kind: str) -> None:
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        answer = MAKERS[kind](connection, {}, quiet)
+    assert (answer.table.num_rows, answer.coverage.observed_days) == (0, 0)
+
+
+def test_one_observation_is_answered_too(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n")
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        [brand] = brand_insights.make(connection, {"slug": "vita"}, quiet).table.to_pylist()
+        [category] = category_insights.make(connection, {"code": "drinks"}, quiet).table.to_pylist()
+        [cohort] = MAKERS["cohorts"](connection, {"brand": ["vita"]}, quiet).table.to_pylist()
+    assert (brand["rank"], brand["percentile"], brand["rank_before"], brand["peers"]) == (1, 100.0, None, [])
+    assert (category["median"], category["median_change"]) == (Decimal("10.90"), None)
+    assert (cohort["p10"], cohort["p90"], cohort["stddev"]) == (Decimal("10.90"), Decimal("10.90"), None)

@@ -1,0 +1,289 @@
+"""/jobs: listed, shown, cancelled, shared between organizations, kept, forgotten; and nothing is paid for nothing."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.errors import JobRefused
+from shared.log import Log
+from shared.results.store import DirectoryStore
+from tests.support.accounts import api_key
+from tests.support.client import Answer, Edge
+from tests.support.reports import queued, quick, work
+from tests.support.shop import open_shop
+from workers import relay as relays
+from workers.janitor import tidy
+from workers.lease import claim
+from workers.refunds import Refunds
+
+COHORT = "/index/cohorts?brand=vita"
+ASYNC = {"Prefer": "respond-async"}
+
+
+@pytest.fixture(autouse=True)
+def shop(settings: Settings, tmp_path: Path) -> None:
+    open_shop(settings, tmp_path)
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    return api_key(settings)
+
+
+async def order(edge: Edge, key: str, path: str = COHORT) -> Any:
+    answer = await edge.get(path, key=key, head=ASYNC)
+    assert answer.status == 202, answer
+    return answer.json
+
+
+async def used(edge: Edge, key: str) -> int:
+    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
+
+
+def slug(answer: Answer) -> str:
+    return str(answer.json["type"].rsplit("/", 1)[1])
+
+
+def settle(settings: Settings) -> int:
+    refunds = Refunds(settings, Log("tests"))
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        settled = refunds.settle(connection)
+    refunds.close()
+    return settled
+
+
+def execute(settings: Settings, statement: str) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(statement.encode())
+
+
+async def test_the_list_pages_through_all_jobs_newest_first(edge: Edge, settings: Settings) -> None:
+    key = api_key(settings, "institutional")
+    made = [(await order(edge, key, f"{COHORT}&from=2026-06-0{n}"))["id"] for n in range(1, 6)]
+    seen, cursor = [], ""
+    while True:
+        page = (await edge.get(f"/jobs?limit=2{cursor}", key=key)).json
+        seen += [job["id"] for job in page["data"]]
+        assert page["total"] == {"value": 5, "relation": "eq"}
+        if page["next_cursor"] is None:
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+    assert seen == made[::-1]
+    assert (await edge.get("/jobs?state=failed", key=key)).json["data"] == []
+    assert slug(await edge.get("/jobs?state=nonsense", key=key)) == "invalid-parameter"
+
+
+async def test_another_organizations_job_is_not_there(edge: Edge, settings: Settings, key: str) -> None:
+    job, other = await order(edge, key), api_key(settings)
+    for method, path in (("GET", ""), ("GET", "/result"), ("GET", "/events"), ("DELETE", "")):
+        answer = await edge.ask(method, f"/jobs/{job['id']}{path}", key=other)
+        assert (answer.status, slug(answer)) == (404, "job-not-found")
+    assert (await edge.get("/jobs", key=other)).json["data"] == []
+    assert slug(await edge.get("/jobs/nonsense", key=key)) == "job-not-found"
+
+
+async def test_two_organizations_share_the_work_and_nothing_else(edge: Edge, settings: Settings, key: str) -> None:
+    other = api_key(settings)
+    mine, theirs = await order(edge, key), await order(edge, other)
+    assert mine["id"] != theirs["id"]
+    assert len(queued(settings)) == 1
+    cancelled = await edge.ask("DELETE", f"/jobs/{mine['id']}", key=key)
+    assert (cancelled.json["state"], cancelled.json["error"]["status"], cancelled.json["cost_units"]) == (
+        "cancelled",
+        409,
+        0,
+    )
+    assert await work(settings) == ["succeeded"]
+    assert (await edge.get(f"/jobs/{theirs['id']}", key=other)).json["state"] == "succeeded"
+    assert (await edge.get(f"/jobs/{mine['id']}", key=key)).json["state"] == "cancelled"
+    assert slug(await edge.get(f"/jobs/{mine['id']}/result", key=key)) == "state-conflict"
+    assert settle(settings) == 1
+    assert (await used(edge, key), await used(edge, other)) == (0, 10)
+
+
+async def test_the_last_to_cancel_ends_the_work_and_an_ended_job_cannot_be_cancelled(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    job = await order(edge, key)
+    assert (await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)).status == 200
+    assert (await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)).json["state"] == "cancelled"
+    assert queued(settings) == []
+    job = await order(edge, key)
+    await work(settings)
+    refused = await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)
+    assert (refused.status, slug(refused)) == (409, "state-conflict")
+
+
+async def test_cancelling_stops_the_statement_that_runs(edge: Edge, settings: Settings, key: str) -> None:
+    job, began, ended = await order(edge, key), threading.Event(), threading.Event()
+
+    def endless(connection: Any, parameters: Any, told: Any) -> Any:
+        began.set()
+        try:
+            connection.execute("SELECT pg_sleep(120)")
+        finally:
+            ended.set()
+        raise AssertionError("the statement was not stopped")
+
+    working = asyncio.create_task(work(settings, endless))
+    await asyncio.to_thread(began.wait, 10)
+    await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)
+    assert await asyncio.to_thread(ended.wait, 20)
+    assert await working == [None]
+
+
+async def test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settled(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    def refuse(connection: Any, parameters: Any, told: Any) -> Any:
+        raise JobRefused("query-too-large", "There are too many groups.")
+
+    asking = asyncio.create_task(edge.get(COHORT, key=key))
+    assert await work(settings, refuse) == ["failed"]
+    failed = await asking
+    assert (failed.status, slug(failed), failed.json["detail"]) == (
+        422,
+        "query-too-large",
+        "There are too many groups.",
+    )
+    job = (await edge.get("/jobs", key=key)).json["data"][0]
+    assert (job["state"], job["cost_units"], job["error"]["status"], job["attempt"]) == ("failed", 0, 422, 1)
+    assert settle(settings) == 1
+    assert await used(edge, key) == 0
+    await order(edge, key)
+    execute(
+        settings, "UPDATE job_orders SET refund_due = true WHERE refunded_at IS NOT NULL"
+    )  # died before it wrote it down
+    assert settle(settings) == 1
+    assert await used(edge, key) == 10
+
+
+async def test_a_debt_stays_while_the_state_store_is_away(edge: Edge, settings: Settings, key: str) -> None:
+    job = await order(edge, key)
+    await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)
+    from dataclasses import replace
+
+    assert settle(replace(settings, state_url="unix:///nowhere.sock")) == 0
+    assert settle(settings) == 1
+    assert await used(edge, key) == 0
+
+
+async def test_an_order_that_nobody_knows_of_is_given_back_once(
+    edge: Edge, settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shared.errors import StoreUnavailable
+
+    database = edge.resources.database
+    whole = type(database).transaction
+
+    def lost(self: Any) -> Any:
+        from contextlib import asynccontextmanager
+
+        @asynccontextmanager
+        async def committed_but_unheard() -> Any:
+            async with whole(self) as fetch:
+                yield fetch
+            raise StoreUnavailable("database")
+
+        return committed_but_unheard()
+
+    monkeypatch.setattr(type(database), "transaction", lost)
+    assert (await edge.get(COHORT, key=key, head=ASYNC)).status == 503
+    monkeypatch.setattr(type(database), "transaction", whole)
+    assert await used(edge, key) == 0
+    [listed] = (await edge.get("/jobs", key=key)).json["data"]
+    await edge.ask("DELETE", f"/jobs/{listed['id']}", key=key)
+    await order(edge, key, "/index/cohorts?brand=maison")
+    assert settle(settings) == 1
+    assert await used(edge, key) == 10
+
+
+async def test_a_full_queue_is_429_and_says_which_limit(edge: Edge, settings: Settings, key: str) -> None:
+    execute(settings, "UPDATE plans SET jobs_queued = 2, burst_units = 1000 WHERE name = 'brand'")
+    while (await edge.get("/", key=key)).json["quota"][1]["limit"] != 1000:
+        await asyncio.sleep(0.01)
+    paths = [f"{COHORT}&from=2026-06-0{n}" for n in range(1, 5)]
+    answers = await asyncio.gather(*(edge.get(path, key=key, head=ASYNC) for path in paths))
+    assert sorted(answer.status for answer in answers) == [202, 202, 429, 429]
+    refused = next(answer for answer in answers if answer.status == 429)
+    assert (slug(refused), refused.json["policy"], refused.json["limit"]) == ("rate-limited", "brand-jobs-queued", 2)
+    assert int(refused.head["Retry-After"]) == refused.json["retry_after"]
+    assert await used(edge, key) == 20
+
+
+async def test_a_hundred_jobs_of_one_never_stand_before_the_first_of_another(
+    edge: Edge, settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute(settings, "UPDATE plans SET jobs_queued = 1000, burst_units = 100000 WHERE name = 'brand'")
+    while (await edge.get("/", key=key)).json["quota"][1]["limit"] != 100_000:
+        await asyncio.sleep(0.01)
+    rung: list[str] = []
+    doorbells = {"reports": rung}
+    monkeypatch.setattr(
+        relays.app, "send_task", lambda name, args, queue, retry: doorbells.get(queue, []).append(args[0])
+    )
+    for n in range(30):
+        await order(edge, key, f"{COHORT}&from=2025-01-{n + 1:02}")
+    crowd = set(queued(settings))
+    other = api_key(settings)
+    for n in range(2):
+        await order(edge, other, f"/index/cohorts?brand=maison&from=2025-01-0{n + 1}")
+    relay = relays.Relay(settings, Log("tests"))
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        relay.sweep(connection)
+        assert [job in crowd for job in rung].count(True) == 4  # as many as the plan lets run
+        assert [job in crowd for job in rung[:4]] == [True, False, True, False]
+        assert len(rung) == 6
+        assert claim(connection, next(job for job in rung if job in crowd), 30) is not None
+        relay.sweep(connection)
+        assert len(rung) == 6  # the one that runs still counts
+        relay.measure(connection)
+
+
+async def test_results_expire_and_what_no_row_speaks_of_is_deleted(edge: Edge, settings: Settings, key: str) -> None:
+    job = await order(edge, key)
+    await work(settings)
+    store = DirectoryStore(settings.results_dir)
+    with store.writing("019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21/1/cohorts.json") as file:
+        file.write(b"half of it")
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        assert tidy(connection, store, Log("tests")) == 1
+        assert (await edge.get(f"/jobs/{job['id']}/result", key=key)).status == 200
+        execute(settings, "UPDATE jobs SET expires_at = now() WHERE state = 'succeeded'")
+        assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["state"] == "expired"
+        assert slug(await edge.get(f"/jobs/{job['id']}/result", key=key)) == "result-expired"
+        assert tidy(connection, store, Log("tests")) == 1
+        assert list(store.attempts()) == []
+        execute(settings, "UPDATE jobs SET finished_at = now() - interval '31 days'")
+        tidy(connection, store, Log("tests"))
+    assert slug(await edge.get(f"/jobs/{job['id']}", key=key)) == "job-not-found"
+    assert (await edge.get(COHORT, key=key, head=ASYNC)).status == 202
+
+
+async def test_bytes_that_were_lost_are_made_again(edge: Edge, settings: Settings, key: str) -> None:
+    job = await order(edge, key)
+    await work(settings)
+    for name, attempt in list(DirectoryStore(settings.results_dir).attempts()):
+        DirectoryStore(settings.results_dir).delete(name, attempt)
+    assert slug(await edge.get(COHORT, key=key)) == "result-expired"
+    assert await used(edge, key) == 10
+    assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["state"] == "expired"
+    asking = asyncio.create_task(edge.get(COHORT, key=key))
+    await work(settings)
+    assert (await asking).status == 200
+
+
+async def test_a_stale_attempt_publishes_nothing(edge: Edge, settings: Settings, key: str) -> None:
+    job = await order(edge, key)
+
+    def overtaken(connection: Any, parameters: Any, told: Any) -> Any:
+        execute(settings, "UPDATE jobs SET attempt = attempt + 1 WHERE state = 'running' AND queue = 'reports'")
+        return quick(connection, parameters, told)
+
+    assert await work(settings, overtaken) == [None]
+    assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["result"] is None

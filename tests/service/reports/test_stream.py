@@ -1,0 +1,103 @@
+"""A result in parts: what Range, If-Range and the conditions promise, byte for byte."""
+
+import asyncio
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from shared.config import Settings
+from shared.results.store import DirectoryStore
+from tests.support.accounts import api_key
+from tests.support.client import Answer, Edge
+from tests.support.reports import work
+from tests.support.shop import open_shop
+
+COHORT = "/index/cohorts?brand=vita"
+
+
+@pytest.fixture
+async def told(edge: Edge, settings: Settings, tmp_path: Path) -> tuple[str, str, Answer]:
+    """A job that is done: its result's path, the key, and the whole result."""
+    open_shop(settings, tmp_path)
+    await edge.resources.version.read()
+    key = api_key(settings)
+    asking = asyncio.create_task(edge.get(COHORT, key=key))
+    await work(settings)
+    await asking
+    [job] = (await edge.get("/jobs", key=key)).json["data"]
+    path = f"/jobs/{job['id']}/result"
+    return path, key, await edge.get(path, key=key)
+
+
+@pytest.mark.parametrize(
+    ("field", "start", "stop"),
+    [("bytes=0-9", 0, 10), ("bytes=5-", 5, None), ("bytes=-7", -7, None), ("bytes=0-999999", 0, None),
+     ("bytes=-999999", 0, None), ("BYTES=1-1", 1, 2)],
+)  # fmt: skip
+async def test_a_range_is_just_that_part(
+    edge: Edge, told: tuple[str, str, Answer], field: str, start: int, stop: int
+) -> None:
+    path, key, whole = told
+    part = await edge.get(path, key=key, head={"Range": field})
+    assert (part.status, part.body) == (206, whole.body[start:stop])
+    first = whole.body.index(part.body)
+    assert part.head["Content-Range"] == f"bytes {first}-{first + len(part.body) - 1}/{len(whole.body)}"
+    assert part.head["ETag"] == whole.head["ETag"]
+
+
+@pytest.mark.parametrize("field", ["items=0-5", "bytes=0-1,3-4", "bytes=5-2", "bytes=-", "bytes=a-b", "bytes"])
+async def test_what_is_no_single_range_gets_the_whole(edge: Edge, told: tuple[str, str, Answer], field: str) -> None:
+    path, key, whole = told
+    answer = await edge.get(path, key=key, head={"Range": field})
+    assert (answer.status, answer.body) == (200, whole.body)
+
+
+async def test_a_range_outside_is_416_with_the_length(edge: Edge, told: tuple[str, str, Answer]) -> None:
+    path, key, whole = told
+    for field in (f"bytes={len(whole.body)}-", "bytes=-0"):
+        answer = await edge.get(path, key=key, head={"Range": field})
+        assert (answer.status, answer.head["Content-Range"]) == (416, f"bytes */{len(whole.body)}")
+
+
+async def test_if_range_goes_on_only_with_the_very_same_result(edge: Edge, told: tuple[str, str, Answer]) -> None:
+    path, key, whole = told
+    etag = whole.head["ETag"]
+    same = await edge.get(path, key=key, head={"Range": "bytes=0-9", "If-Range": etag})
+    assert same.status == 206
+    for other in ('"x"', f"W/{etag}", "Sat, 21 Nov 2026 00:00:00 GMT"):
+        answer = await edge.get(path, key=key, head={"Range": "bytes=0-9", "If-Range": other})
+        assert (answer.status, answer.body) == (200, whole.body)
+
+
+async def test_conditions_and_head(edge: Edge, told: tuple[str, str, Answer]) -> None:
+    path, key, whole = told
+    etag = whole.head["ETag"]
+    assert (await edge.get(path, key=key, head={"If-None-Match": etag})).status == 304
+    assert (await edge.get(path, key=key, head={"If-Match": '"x"'})).status == 412
+    assert (await edge.get(path, key=key, head={"If-Match": etag})).status == 200
+    head = await edge.ask("HEAD", path, key=key)
+    assert (head.status, head.body, int(head.head["Content-Length"])) == (200, b"", len(whole.body))
+    assert whole.head["Repr-Digest"].startswith("sha-256=:")
+
+
+async def test_an_answer_of_the_callers_own_can_be_had_in_parts_too(edge: Edge, told: tuple[str, str, Answer]) -> None:
+    key = told[1]
+    whole = await edge.get(COHORT, key=key)
+    assert whole.json["meta"]["cached"] is True
+    middle = whole.body.index(b'"meta"')
+    parts = [await edge.get(COHORT, key=key, head={"Range": f"bytes={a}-{b}", "If-Range": whole.head["ETag"]})
+             for a, b in ((0, middle - 5), (middle - 4, middle + 4), (middle + 5, len(whole.body)))]  # fmt: skip
+    assert [part.status for part in parts] == [206] * 3
+    assert b"".join(part.body for part in parts) == whole.body
+
+
+async def test_a_result_that_is_cut_off_is_not_taken_for_whole(
+    edge: Edge, settings: Settings, told: tuple[str, str, Answer]
+) -> None:
+    path, key, whole = told
+    [(job, attempt)] = DirectoryStore(settings.results_dir).attempts()
+    file = settings.results_dir / job / str(attempt) / "cohorts.json"
+    file.write_bytes(whole.body[:-10])
+    with pytest.raises((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
+        await edge.get(path, key=key)

@@ -1,0 +1,57 @@
+"""Reports whose makers are known to the last byte, and a worker that does what is queued when a test says so."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.jobs.contract import KINDS
+from workers.reports.answer import Answer, Coverage
+from workers.reports.registry import Make, Told
+from workers.tasks import run
+
+SCHEMA = pa.schema([("n", pa.int64()), ("currency", pa.string()), ("median", pa.decimal128(38, 6))])
+
+
+def answer(rows: int = 3) -> Answer:
+    """Make an answer of so many rows."""
+    listed = [{"n": n, "currency": "HKD", "median": Decimal(n) / 10} for n in range(rows)]
+    first, last = date(2026, 7, 1), date(2026, 7, 2)
+    return Answer(
+        pa.Table.from_pylist(listed, SCHEMA),
+        first,
+        last,
+        Coverage(2, 2, first, last),
+        {"median": "currency"},
+        "Counted.",
+    )
+
+
+def quick(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+    """Make a report at once."""
+    told("counting", 1, 2)
+    return answer()
+
+
+def all_by(make: Make) -> Mapping[str, Make]:
+    """Have one maker make every kind of report."""
+    return {name: make for name, kind in KINDS.items() if kind.queue == "reports"}
+
+
+def queued(settings: Settings) -> list[str]:
+    """Return the jobs that wait, in their order."""
+    with connect(settings.database_url, application="tests") as connection:
+        rows = connection.execute("SELECT id::text FROM jobs WHERE state = 'queued' AND queue = 'reports' ORDER BY id")
+        return [row[0] for row in rows]
+
+
+async def work(settings: Settings, make: Make = quick) -> list[str | None]:
+    """Wait until a report is queued, and do all that are."""
+    while not (jobs := await asyncio.to_thread(queued, settings)):
+        await asyncio.sleep(0.01)
+    return [await asyncio.to_thread(run, settings, job, None, all_by(make)) for job in jobs]

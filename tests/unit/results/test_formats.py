@@ -1,0 +1,93 @@
+"""The four formats tell the same rows."""
+
+import csv
+import io
+import json
+from datetime import date
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from shared.results import formats
+
+META = {"rows": 3, "from": date(2026, 7, 1), "method": "exact"}
+SCHEMA = pa.schema([
+    ("brand", pa.string()), ("period", pa.date32()), ("currency", pa.string()), ("median", pa.decimal128(38, 6)),
+    ("share", pa.float64()), ("by_channel", pa.list_(pa.struct([("channel", pa.string()), ("low", pa.decimal128(38, 6))]))),
+])  # fmt: skip
+TABLE = pa.Table.from_pylist(
+    [
+        {"brand": "vita", "period": date(2026, 7, 1), "currency": "HKD", "median": Decimal("10.9"), "share": 0.5,
+         "by_channel": [{"channel": "NORTH", "low": Decimal("9")}]},
+        {"brand": '=1+"2"', "period": date(2026, 8, 1), "currency": "JPY", "median": Decimal("100.25"), "share": None,
+         "by_channel": []},
+        {"brand": None, "period": None, "currency": "KWD", "median": None, "share": 1.0, "by_channel": None},
+    ],
+    SCHEMA,
+)  # fmt: skip
+
+
+def written(format: str) -> bytes:
+    sink = io.BytesIO()
+    formats.write(TABLE, META, format, sink)
+    assert not sink.closed
+    return sink.getvalue()
+
+
+def test_json_has_money_as_text_with_its_currencys_digits_and_days_as_iso() -> None:
+    document = json.loads(written("json"))
+    assert document["meta"] == {"rows": 3, "from": "2026-07-01", "method": "exact"}
+    first, second, third = document["data"]
+    assert first == {"brand": "vita", "period": "2026-07-01", "currency": "HKD", "median": "10.90", "share": 0.5,
+                     "by_channel": [{"channel": "NORTH", "low": "9.00"}]}  # fmt: skip
+    assert second["median"] == "100.25"
+    assert third == {"brand": None, "period": None, "currency": "KWD", "median": None, "share": 1.0, "by_channel": None}
+
+
+def test_ndjson_has_the_rows_of_the_json_one_a_line() -> None:
+    lines = written("ndjson").splitlines()
+    assert [json.loads(line) for line in lines] == json.loads(written("json"))["data"]
+
+
+def test_csv_is_quoted_by_the_standard_and_no_cell_is_a_formula() -> None:
+    raw = written("csv").decode()
+    assert raw.count("\r\n") == 4
+    head, first, second, third = csv.reader(io.StringIO(raw, newline=""))
+    assert head == SCHEMA.names
+    assert first == ["vita", "2026-07-01", "HKD", "10.90", "0.5", '[{"channel":"NORTH","low":"9.00"}]']
+    assert second[0] == '\'=1+"2"'
+    assert third == ["", "", "KWD", "", "1.0", ""]
+
+
+def test_parquet_keeps_types_and_the_meta() -> None:
+    table = pyarrow.parquet.read_table(io.BytesIO(written("parquet")))
+    assert table.schema.equals(SCHEMA)
+    assert json.loads(table.schema.metadata[formats.META_KEY])["rows"] == 3
+    assert table.to_pylist() == TABLE.to_pylist()
+
+
+@pytest.mark.parametrize("format", formats.MEDIA_TYPES)
+def test_the_same_rows_give_the_same_bytes(format: str) -> None:
+    assert written(format) == written(format)
+    assert formats.digest(TABLE) == formats.digest(TABLE.take(pa.array([0, 1, 2]))) != formats.digest(TABLE.slice(1))
+
+
+@pytest.mark.parametrize("format", formats.MEDIA_TYPES)
+def test_no_rows_are_an_answer_too(format: str) -> None:
+    sink = io.BytesIO()
+    formats.write(SCHEMA.empty_table(), META, format, sink)
+    raw = sink.getvalue()
+    expected = {"json": b'{"data":[],"meta":', "csv": b"brand,period", "ndjson": b"", "parquet": b"PAR1"}[format]
+    assert raw.startswith(expected)
+    assert format != "ndjson" or raw == b""
+
+
+def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not() -> None:
+    table = pa.table({"a": ["-1.5", "-1+1", "@x", "\tx", "plain"]})
+    sink = io.BytesIO()
+    formats.write(table, {}, "csv", sink)
+    assert [row[0] for row in csv.reader(io.StringIO(sink.getvalue().decode(), newline=""))][1:] == [
+        "-1.5", "'-1+1", "'@x", "'\tx", "plain",
+    ]  # fmt: skip

@@ -1,0 +1,54 @@
+-- name: touched
+-- Which items changed in which month; temporary, because it belongs to one load.
+CREATE TEMP TABLE derive_touched (item_id bigint, month date, PRIMARY KEY (item_id, month)) ON COMMIT DROP;
+
+-- name: analyze_touched
+-- The planner would take a table that it knows nothing of for a large one.
+ANALYZE derive_touched;
+
+-- name: months
+-- What there is to do, month by month.
+SELECT DISTINCT month FROM derive_touched;
+
+-- name: touched_items
+-- The items of a month whose entries must be taken out before they are put in anew.
+SELECT item_id FROM derive_touched WHERE month = $1;
+
+-- name: rows_of_touched
+-- Every observation of the month's touched items, in columns of fixed width.
+SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency FROM {table} o
+WHERE EXISTS (SELECT FROM derive_touched t WHERE t.item_id = o.item_id AND t.month = date_trunc('month', o.day)::date);
+
+-- name: rows_of_month
+-- A month that is all new is read whole; a semi-join would only cost.
+SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency FROM {table} o;
+
+-- name: every_item
+-- For a rebuild: where each item belongs; nothing is known of before.
+SELECT id, coalesce(brand_id, 0), coalesce(category_id, 0), 0, 0 FROM items;
+
+-- name: categories
+-- To find what lies above a category.
+SELECT id, code FROM categories;
+
+-- name: cells_with_entries
+-- The cells that hold the touched items now.
+SELECT id, currency, entries, item_ids FROM cells WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
+
+-- name: cells_with_prices
+-- The larger cells, which are changed by what was taken out and put in.
+SELECT id, currency, n, items, units, days, channels, prices FROM cells
+WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
+
+-- name: clear_cells
+-- What is written anew goes first, so that a cell that became empty is gone.
+DELETE FROM cells WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
+
+-- name: clear_all
+-- A rebuild begins with nothing. Readers keep their snapshot, which TRUNCATE would take from them.
+DELETE FROM cells;
+
+-- name: partitions
+-- The months that have observations.
+SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'observations'::regclass ORDER BY c.relname;

@@ -1,0 +1,110 @@
+"""Arrays as bytes, and the entries of a cell. Pure.
+
+Packed: one byte that counts the columns, one byte a column for its width, then the columns one after the other, each of
+little-endian unsigned integers as wide as its largest value needs. The same values always give the same bytes.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_WIDTHS = (1, 2, 4, 8)
+_BITS_MAX = 63
+
+
+def pack(*columns: Array) -> bytes:
+    """Pack columns of equal length; values must not be negative."""
+    return next(pack_each(columns, np.array([0, len(columns[0])])))
+
+
+def pack_each(columns: tuple[Array, ...], bounds: Array) -> Iterator[bytes]:
+    """Pack many groups of rows: group n is rows `bounds[n]` to `bounds[n + 1]`."""
+    ready = [_narrowed(column, bounds) for column in columns]
+    for group, (start, stop) in enumerate(pairwise(bounds.tolist())):
+        widths = [widths[group] for widths, _ in ready]
+        parts = [narrow[width][start:stop].tobytes() for width, (_, narrow) in zip(widths, ready, strict=True)]
+        yield bytes([len(columns), *widths]) + b"".join(parts)
+
+
+def _narrowed(column: Array, bounds: Array) -> tuple[list[int], dict[int, Array]]:
+    """Return each group's width, and the column in each width that occurs."""
+    filled = np.diff(bounds) > 0
+    most = np.zeros(len(bounds) - 1, "i8")
+    if filled.any():
+        most[filled] = np.maximum.reduceat(column, bounds[:-1][filled])
+    widths = np.array(_WIDTHS)[np.searchsorted([8 * width for width in _WIDTHS], _bit_lengths(most))]
+    return widths.tolist(), {width: column.astype(f"<u{width}") for width in np.unique(widths).tolist()}
+
+
+def _bit_lengths(values: Array) -> Array:
+    return np.searchsorted(np.left_shift(1, np.arange(63)), values, side="right")
+
+
+def unpack(packed: bytes) -> list[Array]:
+    """Return the columns, as narrow as they were packed. They view the bytes: nothing is copied."""
+    count = packed[0]
+    widths, offset = packed[1 : 1 + count], 1 + count
+    rows = (len(packed) - offset) // sum(widths)
+    columns = []
+    for width in widths:
+        columns.append(np.frombuffer(packed, f"<u{width}", rows, offset))
+        offset += width * rows
+    return columns
+
+
+class Entries(NamedTuple):
+    """Observations of one month and one currency, a column each. Brand and category are 0 where there is none."""
+
+    item: Array
+    day: Array
+    channel: Array
+    price: Array
+    units: Array
+    brand: Array
+    category: Array
+
+    def take(self, chosen: Array) -> "Entries":
+        """Return some of them: by places or by a mask."""
+        return Entries(*(column[chosen] for column in self))
+
+    @classmethod
+    def joined(cls, parts: "list[Entries]") -> "Entries":
+        """Return several as one."""
+        if not parts:
+            return cls(*(np.empty(0, "i8") for _ in cls._fields))
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def order_by(*keys: Array) -> Array:
+    """Return the places that sort by the first key, then the second …: by one integer where they fit into it."""
+    bits = [int(key.max()).bit_length() if len(key) else 0 for key in keys]
+    if sum(bits) > _BITS_MAX:
+        return np.lexsort(keys[::-1])
+    return np.argsort(_combined(keys, bits), kind="stable")
+
+
+def counted(group: Array, price: Array, times: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return distinct (group, price) in order, and how often each comes; `times` how often each of the input does."""
+    if not len(group):
+        return group.astype("i8"), price.astype("i8"), np.empty(0, "i8")
+    bits = [int(group.max()).bit_length(), int(price.max()).bit_length()]
+    if sum(bits) > _BITS_MAX or times is not None:
+        order = order_by(group, price)
+        group, price = group[order].astype("i8"), price[order].astype("i8")
+        starts = np.flatnonzero(np.r_[True, (group[1:] != group[:-1]) | (price[1:] != price[:-1])])
+        sorted_times = np.ones(len(group), "i8") if times is None else times[order].astype("i8")
+        return group[starts], price[starts], np.add.reduceat(sorted_times, starts)
+    combined = np.sort(_combined((group, price), bits))  # sorting values is several times faster than sorting places
+    starts = np.flatnonzero(np.r_[True, combined[1:] != combined[:-1]])
+    distinct = combined[starts]
+    return distinct >> bits[1], distinct & ((1 << bits[1]) - 1), np.diff(np.r_[starts, len(combined)])
+
+
+def _combined(keys: tuple[Array, ...], bits: list[int]) -> Array:
+    combined = keys[0].astype("i8")
+    for key, width in zip(keys[1:], bits[1:], strict=True):
+        combined = combined << width | key.astype("i8")
+    return combined

@@ -1,0 +1,137 @@
+"""Category insights: how a category does, period by period, against the one before and against its equals."""
+
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from shared.db.connect import Connection
+from workers.reports.answer import Answer
+from workers.reports.collector import Key
+from workers.reports.figures import Figure, all_ranks, change, counts, figures, period_before
+from workers.reports.gather import Told, gather, snapshot
+from workers.reports.periods import Range, day_of
+from workers.reports.request import Category, Filter, Tree, filter_of, range_of
+from workers.reports.rows import MONEY, brand_names, channel_codes, coverage
+
+TOP_BRANDS = 5
+_CHANNEL = pa.struct([
+    ("channel", pa.string()), ("observations", pa.int64()), ("share", pa.float64()), ("median", MONEY),
+])  # fmt: skip
+_BRAND = pa.struct([
+    ("brand", pa.string()), ("name", pa.string()), ("observations", pa.int64()), ("share", pa.float64()),
+    ("median", MONEY),
+])  # fmt: skip
+SCHEMA = pa.schema([
+    ("period", pa.date32()), ("category", pa.string()), ("path", pa.list_(pa.string())), ("currency", pa.string()),
+    ("items", pa.int64()), ("observations", pa.int64()), ("median", MONEY), ("median_before", MONEY),
+    ("median_change", pa.float64()), ("observations_before", pa.int64()),
+    *((name, pa.int64()) for name in ("rank", "rank_before", "ranked")),
+    ("channels", pa.list_(_CHANNEL)), ("top_brands", pa.list_(_BRAND)),
+])  # fmt: skip
+UNITS = {
+    "items": "items", "observations": "observations", "median": "currency", "median_before": "currency",
+    "median_change": "ratio", "channels.share": "share of observations", "top_brands.share": "share of observations",
+}  # fmt: skip
+METHOD = (
+    "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
+    "right before, or as many days as the range has; rank counts observations of all channels among categories "
+    "of equal depth"
+)
+
+
+def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+    """Compute insights of one category, or of each on the first level. Raises CategoryNotFound, InvalidParameter."""
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        code = parameters.get("code")
+        asked = [tree.find(code)] if code else [one for one in tree.by_id.values() if len(one.path) == 1]
+        chosen = filter_of(connection, tree, {n: parameters.get(n) for n in ("channel", "currency")})
+        whole = _of(chosen, asked[0]) if code else chosen
+        days = range_of(connection, whole, parameters)
+        report = _Report(connection, tree, chosen, days)
+        rows: list[dict[str, Any]] = []
+        for done, category in enumerate(sorted(asked, key=lambda one: one.code)):
+            told("reading", done, len(asked))
+            rows += report.rows(category, _within(told, done, len(asked)))
+        told("reading", len(asked), len(asked))
+    table = pa.Table.from_pylist(
+        sorted(rows, key=lambda row: (row["period"], row["category"], row["currency"])), SCHEMA
+    )
+    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD)
+
+
+def _within(told: Told, done: int, total: int) -> Told:
+    """Have the parts of a category report the category, so that progress never runs backwards."""
+    return lambda stage, part, parts: told("reading", done, total)
+
+
+def _of(chosen: Filter, category: Category) -> Filter:
+    return replace(chosen, categories=category.below, tops=(category.id,))
+
+
+class _Report:
+    def __init__(self, connection: Connection, tree: Tree, chosen: Filter, days: Range) -> None:
+        self._connection = connection
+        self._tree = tree
+        self._chosen = chosen
+        self._days = days
+        self._codes = channel_codes(connection)
+        self.seen: set[int] = set()
+        found = {}
+        for span in (days.before(), days):
+            found.update(counts(connection, "t", None, span, chosen.currency))
+        depth = {one.id: len(one.path) for one in tree.by_id.values()}
+        self._ranks = {
+            level: all_ranks({k: {c: n for c, n in by.items() if depth[c] == level} for k, by in found.items()})
+            for level in set(depth.values())
+        }
+
+    def rows(self, category: Category, told: Told) -> list[dict[str, Any]]:
+        """Return a row for each period and currency."""
+        chosen = _of(self._chosen, category)
+        now = gather(self._connection, self._tree, chosen, self._days, told)
+        self.seen |= now.days
+        before = figures(gather(self._connection, self._tree, chosen, self._days.before(), told))
+        known = figures(now)
+        by_channel = figures(gather(self._connection, self._tree, chosen.grouped("channel"), self._days, told))
+        by_brand = figures(gather(self._connection, self._tree, chosen.grouped("brand"), self._days, told))
+        top = {key: _most(by_brand, key) for key in known}
+        names = brand_names(self._connection, sorted({one.first_group for listed in top.values() for one in listed}))
+        listed = []
+        for key, figure in known.items():
+            earlier = key._replace(period=period_before(self._days, key.period))
+            row = self._row(category, key, figure, {**known, **before}.get(earlier), earlier)
+            row["channels"] = sorted(
+                ({"channel": self._codes[one.first_group], **_part(of, figure)} for one, of in by_channel.items()
+                 if one[:2] == key[:2]), key=lambda channel: str(channel["channel"]),
+            )  # fmt: skip
+            row["top_brands"] = [
+                {"brand": names[one.first_group][0], "name": names[one.first_group][1], **_part(by_brand[one], figure)}
+                for one in top[key]
+            ]
+            listed.append(row)
+        return listed
+
+    def _row(self, category: Category, key: Key, now: Figure, was: Figure | None, earlier: Key) -> dict[str, Any]:
+        ranks = self._ranks[len(category.path)]
+        standing = ranks[key[:2]].of(category.id) if key[:2] in ranks else None
+        stood = ranks[earlier[:2]].of(category.id) if earlier[:2] in ranks else None
+        return {
+            "period": day_of(key.period), "category": category.code, "path": list(category.path),
+            "currency": key.currency, "items": now.items, "observations": now.n, "median": now.median,
+            "median_before": was.median if was else None,
+            "median_change": change(now.median, was.median if was else None),
+            "observations_before": was.n if was else None, "rank": standing.rank if standing else None,
+            "rank_before": stood.rank if stood else None, "ranked": standing.of if standing else None,
+        }  # fmt: skip
+
+
+def _most(by_brand: dict[Key, Figure], key: Key) -> list[Key]:
+    """Return the brands with most observations of a period; items without a brand are nobody's."""
+    own = [one for one in by_brand if one[:2] == key[:2] and one.first_group]
+    return sorted(own, key=lambda one: (-by_brand[one].n, one.first_group))[:TOP_BRANDS]
+
+
+def _part(part: Figure, whole: Figure) -> dict[str, Any]:
+    return {"observations": part.n, "share": round(part.n / whole.n, 6), "median": part.median}

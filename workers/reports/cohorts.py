@@ -1,0 +1,69 @@
+"""Cohort intelligence: the distribution of prices of brands and categories, by period and group."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from shared.db.connect import Connection
+from shared.errors import InvalidParameter
+from workers.reports.answer import Answer
+from workers.reports.collector import Segments
+from workers.reports.gather import Told, gather, snapshot
+from workers.reports.periods import day_of
+from workers.reports.request import Filter, Tree, filter_of, range_of
+from workers.reports.rows import MONEY, Names, by_currency_order, coverage, shares
+from workers.reports.spread import METHOD, PERCENTS
+
+_CHANNELS = pa.list_(pa.struct([("channel", pa.string()), ("observations", pa.int64()), ("share", pa.float64())]))
+_FIGURES = [
+    ("currency", pa.string()), ("items", pa.int64()), ("observations", pa.int64()), ("price_n", pa.int64()),
+    *((name, MONEY) for name in ("mean", "stddev", *(f"p{percent}" for percent in PERCENTS), "min", "max")),
+    ("channels", _CHANNELS), ("first_day", pa.date32()), ("last_day", pa.date32()),
+]  # fmt: skip
+UNITS = {
+    **dict.fromkeys(("mean", "stddev", "p10", "p25", "p50", "p75", "p90", "min", "max"), "currency"),
+    "items": "items", "observations": "observations", "price_n": "observations",
+    "channels.share": "share of observations",
+}  # fmt: skip
+
+
+def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+    """Compute a cohort. Raises BrandNotFound, CategoryNotFound, InvalidParameter; `told` may raise to stop."""
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        chosen = filter_of(connection, tree, parameters)
+        if chosen.brands is None and chosen.categories is None:
+            raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
+        days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
+        found = gather(connection, tree, chosen, days, told)
+        told("computing", 0, len(found.keys))
+        names = Names.read(connection, tree, chosen, found.keys)
+    table = _table(found, chosen, names)
+    told("computing", table.num_rows, table.num_rows)
+    return Answer(table, days.first, days.last, coverage(days, found.days), UNITS, METHOD)
+
+
+def _given(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def _table(found: Segments, chosen: Filter, names: Names) -> pa.Table:
+    schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
+    places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
+    rows = []
+    for segment, key in enumerate(found.keys):
+        figures, place = found.spread, places[segment]
+        n = int(figures.n[place])
+        groups = names.of(chosen.group_by, key)
+        percentiles = {f"p{percent}": figures.percentile(place, percent, key.currency) for percent in PERCENTS}
+        rows.append({
+            "period": day_of(key.period), **groups, "currency": key.currency, "items": int(found.items[segment]),
+            "observations": n, "price_n": n, "mean": figures.mean(place, key.currency),
+            "stddev": figures.deviation(place, key.currency), **percentiles,
+            "min": names.money(figures.least[place], key.currency),
+            "max": names.money(figures.most[place], key.currency),
+            "channels": shares(found.channels[segment], names.channels),
+            "first_day": day_of(found.first_day[segment]), "last_day": day_of(found.last_day[segment]),
+        })  # fmt: skip
+    rows.sort(key=by_currency_order(chosen.group_by))
+    return pa.Table.from_pylist(rows, schema)

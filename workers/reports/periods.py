@@ -1,0 +1,66 @@
+"""Days into periods: days, weeks from Monday, calendar months; the first and the last are cut at the range. Pure."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import NamedTuple
+
+import numpy as np
+
+from workers.derive.pack import Array
+
+GRANULARITIES = ("day", "week", "month")
+EPOCH = date(1970, 1, 1)
+
+
+class Range(NamedTuple):
+    """Days from the first to the last, both included, in periods of a granularity; None: one period of all of them."""
+
+    first: date
+    last: date
+    granularity: str | None
+
+    @property
+    def days(self) -> int:
+        """How many days there are."""
+        return (self.last - self.first).days + 1
+
+    def months(self) -> Iterator[date]:
+        """Yield the first day of each month that the range touches."""
+        month = self.first.replace(day=1)
+        while month <= self.last:
+            yield month
+            month = (month + timedelta(days=32)).replace(day=1)
+
+    def holds_month(self, month: date) -> bool:
+        """Tell whether the whole of a month lies in the range and in one period."""
+        after = (month + timedelta(days=32)).replace(day=1)
+        return self.granularity == "month" and self.first <= month and after - timedelta(days=1) <= self.last
+
+    def periods_of(self, days: Array) -> Array:
+        """Return the first day of each day's period; days count from EPOCH, as the result does."""
+        if self.granularity is None:
+            return np.full(len(days), number(self.first), "i8")
+        if self.granularity == "month":
+            months: Array = days.astype("M8[D]").astype("M8[M]").astype("M8[D]").astype("i8")
+            return months
+        if self.granularity == "week":
+            mondays: Array = days - (days + 3) % 7  # 1 January 1970 was a Thursday
+            return mondays
+        return days
+
+    def before(self) -> "Range":
+        """Return the one period before the first: a whole one, or as many days as the range has."""
+        first = day_of(self.periods_of(np.array([number(self.first)]))[0])
+        last = first - timedelta(days=1)
+        starts = {"month": last.replace(day=1), "week": last - timedelta(days=last.weekday()), "day": last}
+        return Range(starts.get(self.granularity or "", first - timedelta(days=self.days)), last, self.granularity)
+
+
+def number(day: date) -> int:
+    """Count a day from EPOCH."""
+    return (day - EPOCH).days
+
+
+def day_of(days: int) -> date:
+    """Return the day of a count."""
+    return EPOCH + timedelta(days=int(days))

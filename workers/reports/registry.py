@@ -1,0 +1,18 @@
+"""Which function makes which report."""
+
+from collections.abc import Callable
+from typing import Any
+
+from shared.db.connect import Connection
+from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP
+from workers.reports import brand_insights, category_insights, cohorts, sustainability_rollup
+from workers.reports.answer import Answer
+
+Told = Callable[[str, int, int | None], None]
+Make = Callable[[Connection, dict[str, Any], Told], Answer]
+MAKERS: dict[str, Make] = {
+    COHORTS.name: cohorts.make,
+    CATEGORY_INSIGHTS.name: category_insights.make,
+    BRAND_INSIGHTS.name: brand_insights.make,
+    SUSTAINABILITY_ROLLUP.name: sustainability_rollup.make,
+}

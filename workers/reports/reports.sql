@@ -1,0 +1,65 @@
+-- name: snapshot
+-- Every query of a report sees the same data_version; nothing can be written by mistake.
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+
+-- name: brands
+-- Slugs to ids and names.
+SELECT id, slug, name FROM brands WHERE slug = ANY($1::text[]);
+
+-- name: brand_names
+-- Ids back to slugs and names, for the rows of an answer.
+SELECT id, slug, name FROM brands WHERE id = ANY($1::integer[]);
+
+-- name: categories
+-- The whole tree; it is small, and a code's descendants are found by its text.
+SELECT id, code, path FROM categories;
+
+-- name: channels
+-- All of them: an answer names each channel that it meets.
+SELECT id, code FROM channels;
+
+-- name: last_day
+-- The newest month of what was asked for; its last day is in the counts by day.
+SELECT month, days FROM cells
+WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL OR currency = $3)
+  AND month = (SELECT max(month) FROM cells
+               WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL OR currency = $3));
+
+-- name: heads
+-- What cells count, without their packed prices.
+SELECT id, month, currency, n, items, days FROM cells
+WHERE scope = $1::text::"char" AND month BETWEEN $2 AND $3 AND ($4::integer[] IS NULL OR id = ANY($4))
+  AND ($5::text IS NULL OR currency = $5);
+
+-- name: spreads
+-- Cells of whole months: counts and counted prices.
+SELECT id, month, currency, n, items, units, days, channels, prices FROM cells
+WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+ORDER BY month, currency, id;
+
+-- name: entries
+-- A month's single observations, packed: for days, channels, and what crosses brand and category.
+SELECT id, currency, entries, item_ids FROM cells
+WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+ORDER BY currency, id;
+
+-- name: units
+-- A month's entries with the items that they are of: what a rollup multiplies.
+SELECT id, entries, item_ids FROM cells
+WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+ORDER BY id, currency;
+
+-- name: own_figures
+-- What was measured or modelled for the item itself.
+SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis = 'measured' FROM impacts p JOIN items i ON i.id = p.item_id
+WHERE ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
+
+-- name: factors
+-- What stands in, per kilogram.
+SELECT scope, code, indicator, per_kg::float8 FROM impact_factors;
+
+-- name: weighed_items
+-- Items that a factor reaches, if they have a weight: the others need not be read at all.
+SELECT id, product_type, coalesce(category_id, 0), attributes ->> 'weight_kg' FROM items
+WHERE attributes ? 'weight_kg' AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
+  AND ($1::integer[] IS NULL OR brand_id = ANY($1)) AND ($2::integer[] IS NULL OR category_id = ANY($2));
