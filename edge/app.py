@@ -9,13 +9,14 @@ from aiohttp import web
 from edge.account.quota import QuotaPage
 from edge.account.root import Root
 from edge.auth.gate import AuthGate
+from edge.dashboard import pages as dashboard
 from edge.http import cors, redirects
 from edge.http.analytics import light_units
 from edge.http.cursors import Cursors
 from edge.http.openapi import Document
 from edge.http.parameters import validation
 from edge.http.problems import Problems
-from edge.http.routing import ANY, KEY, KEY_OR_BEARER, Route, Rule, register
+from edge.http.routing import ANY, BEARER, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.trace import Trace
 from edge.index.brands import Brands
 from edge.index.lookup import Lookup, batch_units
@@ -26,6 +27,8 @@ from edge.jobs.document import JobDocuments
 from edge.jobs.events import Events
 from edge.jobs.handlers import Jobs
 from edge.jobs.orders import Orders
+from edge.org.acts import Acts
+from edge.org.api import OrganizationApi
 from edge.quota.gate import QuotaGate
 from edge.reports.desk import Desk
 from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, SustainabilityRollup
@@ -33,6 +36,7 @@ from edge.resources import Resources
 from edge.site.errors import Errors
 from edge.site.health import Health
 from edge.site.pages import Pages
+from shared.config import Settings
 
 PREFIX = "/v1"
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
@@ -46,13 +50,14 @@ def create_app(resources: Resources) -> web.Application:
     settings = resources.settings
     problems = Problems(settings.errors_base, resources.log)
     trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
+    sign_up = f"{origin_of(settings)}/dashboard"
     app = web.Application(
         middlewares=[
-            Trace(trusted, problems, resources.lines).middleware(),
+            Trace(trusted, problems, resources.lines, resources.usage.note).middleware(),
             problems.middleware(),
             cors.preflight,
             redirects.trailing_slash,
-            AuthGate(resources.directory, settings.anonymous_token, f"{settings.base_url}/docs").middleware(),
+            AuthGate(resources.directory, resources.people, settings.anonymous_token, sign_up).middleware(),
             validation,
             QuotaGate(resources.meter).middleware(),
         ],
@@ -60,6 +65,7 @@ def create_app(resources: Resources) -> web.Application:
     )
     app.on_response_prepare.append(_tell_no_server)
     app.on_shutdown.append(_end_streams(resources))
+    dashboard.prepare(app)
     document = Document(settings)
     listed = routes(resources, document)
     register(app, listed)
@@ -84,6 +90,8 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
     search = Search(resources.search, cursors, settings.base_url)
     brands = Brands(resources.database, resources.version, cursors)
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
+    acts = Acts(resources.database, settings.token_pepper)
+    org = OrganizationApi(acts, cursors, origin_of(settings))
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),
@@ -99,6 +107,21 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/lookup", lookup.list, Rule(name="lookup-batch", accepts=KEY, units=batch_units)),
         Route("GET", f"{PREFIX}/index/search", search.show, _free("search")),
         Route("GET", f"{PREFIX}/index/brands", brands.list, _free("brands")),
+        Route("GET", f"{PREFIX}/org", org.show, _org("organization")),
+        Route("POST", f"{PREFIX}/org", org.create, _org("organization", "state-conflict")),
+        Route("POST", f"{PREFIX}/org/api-key", org.issue_key, _org("key", "state-conflict")),
+        Route("DELETE", f"{PREFIX}/org/api-key", org.revoke_keys, _org("key")),
+        Route("POST", f"{PREFIX}/org/api-key/rotations", org.rotate_key, _org("key-rotation", "state-conflict")),
+        Route("POST", f"{PREFIX}/org/api-key/revocations", org.report_leaked, Rule(name="key-revocation")),
+        Route("GET", f"{PREFIX}/org/members", org.members, _org("members")),
+        Route("PATCH", f"{PREFIX}/org/members/{{person}}", org.change_role, _org("members", "state-conflict")),
+        Route("DELETE", f"{PREFIX}/org/members/{{person}}", org.remove_member, _org("members", "state-conflict")),
+        Route("GET", f"{PREFIX}/org/invitations", org.invitations, _org("invitations")),
+        Route("POST", f"{PREFIX}/org/invitations", org.invite, _org("invitations", "state-conflict")),
+        Route("DELETE", f"{PREFIX}/org/invitations/{{invitation}}", org.withdraw_invitation, _org("invitations")),
+        Route("GET", f"{PREFIX}/org/usage", org.usage, _org("usage")),
+        Route("GET", f"{PREFIX}/org/audit", org.audit, _org("audit")),
+        *dashboard.routes(resources, acts, origin_of(settings)),
         *_paid_routes(resources, cursors),
     )
 
@@ -158,6 +181,15 @@ def _report(name: str, units: Callable[[web.Request], Awaitable[int]], rank_min:
 def _light(name: str) -> Rule:
     problems = ("iid-not-found", "iid-withdrawn", "not-acceptable")
     return Rule(name=name, accepts=KEY, units=light_units, rank_min=BRAND, problems=problems)
+
+
+def origin_of(settings: Settings) -> str:
+    """Return the service's address without the API's version segment."""
+    return settings.base_url.removesuffix(PREFIX)
+
+
+def _org(name: str, *problems: str) -> Rule:
+    return Rule(name=f"org-{name}", accepts=BEARER, problems=("not-found", "insufficient-role", *problems))
 
 
 def _free(name: str) -> Rule:

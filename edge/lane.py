@@ -69,6 +69,7 @@ class FastLane:
         self.peek = resources.records.peek
         self.take = resources.meter.take
         self.lines = resources.lines
+        self.used = resources.usage.note
         self.errors_base = resources.settings.errors_base
         self.draining = False
         self._served = metrics.Tally()
@@ -172,6 +173,7 @@ class LaneHandler(RequestHandler):
                 status, slug = 429, b'"rate-limited"'
             seconds = perf_counter() - started
             lane.count(decision, status, seconds)
+            lane.used(principal, network, ROUTE, status, 1 if status == 200 else 0)
             lane.lines.append(
                 _LINE
                 % (

@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from edge.auth.directory import Directory
+from edge.auth.people import People
+from edge.auth.provider import Provider
 from edge.cache.records import Records
 from edge.cache.versions import DataVersion
 from edge.http.access import AccessLines
@@ -13,6 +15,7 @@ from edge.index.search_engine import SearchEngine
 from edge.jobs.watch import Watch
 from edge.quota.local import LocalAllowance
 from edge.quota.meter import Meter
+from edge.quota.usage import Usage
 from edge.store.client import StoreClient
 from edge.store.database import Database
 from edge.store.notices import Notices
@@ -34,7 +37,9 @@ class Resources:
     notices: Notices
     version: DataVersion
     directory: Directory
+    people: People
     meter: Meter
+    usage: Usage
     records: Records
     search: SearchEngine
     watch: Watch
@@ -56,7 +61,14 @@ def build(settings: Settings) -> Resources:
     directory = Directory(database, log, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
     search = SearchEngine(settings.search_dir, log)
     watch = Watch()
-    heard = {"data_version": version.refresh, "accounts": directory.forget, "search_index": search.refresh}
+    provider = Provider(settings.oidc_issuer, log) if settings.oidc_issuer else None
+    people = People(provider, database, settings.oidc_client_id)
+
+    def forget_accounts() -> None:
+        directory.forget()
+        people.forget()
+
+    heard = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
     return Resources(
         settings=settings,
         log=log,
@@ -67,6 +79,8 @@ def build(settings: Settings) -> Resources:
         notices=Notices(settings.edge_database_url, heard, log, {"jobs_changed": watch.tell}),
         version=version,
         directory=directory,
+        people=people,
+        usage=Usage(database, settings.usage_flush_seconds),
         meter=Meter(state, LocalAllowance()),
         records=Records(
             cache,
@@ -90,10 +104,16 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
     await resources.version.read()
     resources.search.refresh()
     resources.notices.start()
+    resources.usage.start()
+    if resources.people.provider is not None:
+        await resources.people.provider.open()
     resources.log.info("started", revision=resources.settings.revision)
     try:
         yield resources
     finally:
+        if resources.people.provider is not None:
+            await resources.people.provider.close()
+        await resources.usage.stop()
         await resources.notices.stop()
         await resources.cache.close()
         await resources.state.close()

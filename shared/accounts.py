@@ -13,13 +13,43 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """An authenticated caller. `organization_id` is None for public tokens, which are counted by network address."""
+    """An authenticated caller. `organization_id` is None for public tokens, and for people of no organization.
+
+    An ID token's caller has an organization too, but is counted by address: its plan is that of a free sign-up.
+    """
 
     kind: CredentialKind
     credential_id: str
     plan: Plan
     organization_id: str | None = None
     organization_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """One organization of a person, and the role there."""
+
+    organization_id: str
+    name: str
+    plan: str
+    state: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A signed-in person. The first membership is the one that counts where none is chosen."""
+
+    id: str
+    name: str
+    email: str | None
+    memberships: tuple[Membership, ...]
+
+    def membership(self, organization_id: str | None) -> Membership | None:
+        """Return the membership in an organization; in the first joined one where none is named."""
+        if organization_id is None:
+            return self.memberships[0] if self.memberships else None
+        return next((m for m in self.memberships if m.organization_id == organization_id), None)
 
 
 def counted_network(address: str) -> str | None:
@@ -41,5 +71,5 @@ def counted_network(address: str) -> str | None:
 
 
 def account_of(principal: Principal, network: str) -> str:
-    """Name the account that pays: the organization, or else the caller's network."""
-    return f"org:{principal.organization_id}" if principal.organization_id else f"ip:{network}"
+    """Name the account that pays: the organization where its plan counts organizations, else the caller's network."""
+    return f"org:{principal.organization_id}" if principal.plan.counted_by == "organization" else f"ip:{network}"

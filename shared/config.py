@@ -43,6 +43,13 @@ class Settings:
     )
     cursor_secret: str = _setting("Key that signs the cursors of lists; 32 characters or more.", "", secret=True)
 
+    oidc_issuer: str = _setting("OpenID Connect provider that people sign in with; empty: nobody can.", "")
+    oidc_client_id: str = _setting("Our name at the provider; the audience of its ID tokens.", "item-index")
+    oidc_client_secret: str = _setting("Our secret at the provider; empty: a public client with PKCE.", "", secret=True)
+    session_idle_seconds: int = _setting("How long a dashboard session lasts without a click.", 7_200)
+    session_seconds_max: int = _setting("How long a dashboard session lasts at most.", 43_200)
+    usage_flush_seconds: float = _setting("How often an edge hands over its statistics of use.", 5.0)
+
     trusted_proxies: str = _setting(
         "Networks (CIDR, comma-separated) whose X-Real-IP is believed on TCP; a unix socket always is.", ""
     )

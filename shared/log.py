@@ -18,6 +18,7 @@ EVENTS: dict[str, str] = {
     "data-version": "The process serves a new data_version.",
     "search-index": "The process searches in a new index.",
     "accounts-changed": "A credential or plan changed and what was remembered of it is forgotten.",
+    "signed-in": "A person signed in to the dashboard.",
     "job-relayed": "A job was handed to the broker.",
     "job-started": "A worker claimed a job.",
     "job-finished": "A job reached its last state.",

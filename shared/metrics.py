@@ -30,6 +30,7 @@ quota_decisions = _counter(
 quota_unverified = _counter("quota_unverified", "Requests decided without the state store, by outcome.", "outcome")
 record_reads = _counter("record_reads", "Records found, by where: memory, cache, database, absent.", "where")
 store_errors = _counter("store_errors", "Calls to a store that failed or were late.", "store")
+usage_lost = _counter("usage_lost", "Calls missing from the statistics of use: PostgreSQL was away for too long.")
 jobs_relayed = _counter("jobs_relayed", "Jobs handed to the broker.", "kind")
 jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kind", "state")
 job_seconds = _histogram("job_seconds", "Time that a job's last attempt took.", "kind")

@@ -23,6 +23,7 @@ class Plan:
     jobs_running: int
     jobs_queued: int
     batch_iids_max: int
+    self_service: bool = False
 
     @property
     def daily_policy(self) -> str:

@@ -24,3 +24,13 @@ def record(data_version: int, iid: str) -> str:
 def refund_marker(account: str, charge_id: str) -> str:
     """Marker of an order's charge that was given back: a refund asked twice must be given once."""
     return f"f:{{{account}}}:{charge_id}"
+
+
+def session(digest: str) -> str:
+    """A dashboard session, under the hash of its cookie: who reads the store cannot become anybody."""
+    return f"s:{digest}"
+
+
+def sign_in(digest: str) -> str:
+    """A sign-in on its way to the provider and back, under the hash of its `state`."""
+    return f"si:{digest}"

@@ -1,33 +1,36 @@
-"""`itemindex orgs`: organizations and their plans."""
+"""`itemindex orgs`: organizations, their plans and their state."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 import psycopg
 
-from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from deploy.ctl.ui import OPERATOR, console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
+from shared.organizations.contract import SQL
+
+_NO_SUCH = "there is no organization of this id, or nothing to change; see `itemindex orgs list`"
 
 
 @click.group()
 def orgs() -> None:
-    """Organizations: create, list, change plan."""
+    """Organizations: create, list, change plan, suspend, resume, audit."""
 
 
 @orgs.command(epilog="Example: itemindex orgs create 'Acme Ltd' --plan brand")
 @click.argument("name")
-@click.option("--plan", default="brand", show_default=True, help="Name of a plan in the table `plans`.")
+@click.option("--plan", default="brand", show_default=True, help="Name of a plan; see `itemindex plans list`.")
 @data_dir_option
 def create(name: str, plan: str, data_dir: Path) -> None:
-    """Create an organization and print its id."""
+    """Create an organization and print its id. People join it with `itemindex members add`."""
+    if not 1 <= len(name) <= 200:
+        raise ItemIndexError("the name must have 1 to 200 characters")
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        try:
-            query = "INSERT INTO organizations (name, plan) VALUES ($1, $2) RETURNING id::text"
-            row = connection.execute(query, (name, plan)).fetchone()
-        except (psycopg.errors.ForeignKeyViolation, psycopg.errors.CheckViolation):
-            raise ItemIndexError("the name must have 1 to 200 characters, and the plan must be in `plans`") from None
-    assert row is not None
+        row = connection.execute(SQL.create_organization.encode(), (name, plan, None, True, OPERATOR)).fetchone()
+    if row is None:
+        raise ItemIndexError("there is no plan of this name for organizations; see `itemindex plans list`")
     click.echo(row[0])
 
 
@@ -50,12 +53,60 @@ def list_(data_dir: Path, as_json: bool) -> None:
 @data_dir_option
 def plan(organization_id: str, plan: str, data_dir: Path) -> None:
     """Change an organization's plan; every edge knows within a second."""
+    _change(data_dir, SQL.change_plan, (organization_id, plan, OPERATOR))
+
+
+@orgs.command(epilog="Example: itemindex orgs suspend 01a1…")
+@click.argument("organization_id")
+@data_dir_option
+def suspend(organization_id: str, data_dir: Path) -> None:
+    """Refuse an organization's key from now on; its people can still sign in and read why."""
+    _change(data_dir, SQL.change_state, (organization_id, "suspended", OPERATOR))
+
+
+@orgs.command(epilog="Example: itemindex orgs resume 01a1…")
+@click.argument("organization_id")
+@data_dir_option
+def resume(organization_id: str, data_dir: Path) -> None:
+    """Let a suspended organization call again."""
+    _change(data_dir, SQL.change_state, (organization_id, "active", OPERATOR))
+
+
+@orgs.command(epilog="Example: itemindex orgs audit 01a1… --json")
+@click.argument("organization_id")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000))
+@data_dir_option
+@json_option
+def audit(organization_id: str, limit: int, data_dir: Path, as_json: bool) -> None:
+    """Show what was done in an organization, the newest first."""
+    with connect(settings(data_dir).database_url, application="orgs") as connection:
+        rows = connection.execute(SQL.audit.encode(), (_uuid(organization_id), None, limit)).fetchall()
+    listed = (
+        {"at": row[1].isoformat(timespec="seconds"), "actor": row[2], "act": row[3], "subject": row[4]} for row in rows
+    )
+    show(listed, as_json=as_json, title="audit")
+
+
+def _change(data_dir: Path, query: str, values: tuple[Any, ...]) -> None:
     with connect(settings(data_dir).database_url, application="orgs") as connection:
         try:
-            query = "UPDATE organizations SET plan = $2 WHERE id::text = $1 RETURNING 1"
-            found = connection.execute(query, (organization_id, plan)).fetchone()
+            row = connection.execute(query.encode(), (_uuid(values[0]), *values[1:])).fetchone()
         except psycopg.errors.ForeignKeyViolation:
-            raise ItemIndexError("there is no such plan") from None
-    if found is None:
-        raise ItemIndexError("there is no organization of this id; see `itemindex orgs list`")
+            raise ItemIndexError("there is no such plan; see `itemindex plans list`") from None
+    if row is None:
+        raise ItemIndexError(_NO_SUCH)
     console.print("changed")
+
+
+def _uuid(text: str) -> str:
+    return uuid_of(text, _NO_SUCH)
+
+
+def uuid_of(text: str, otherwise: str) -> str:
+    """Return an id as PostgreSQL takes it; raise ItemIndexError with a sentence for a text that is none."""
+    from uuid import UUID
+
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise ItemIndexError(otherwise) from None

@@ -16,6 +16,7 @@ import click
 
 from deploy.ctl.ui import console, data_dir_option, errors, json_option, show
 from deploy.demo import load_demo
+from deploy.local import identity
 from deploy.local.places import Places, port_is_free
 from deploy.local.stack import Stack, StackError, locked, read_state
 from shared.errors import ItemIndexError
@@ -106,8 +107,20 @@ def _greet(stack: Stack) -> None:
     )
     for path in ("/index/search?q=soy+milk", "/index/brands?q=ka", "/quota"):
         console.print(f"  curl -s {header} '{base}{path}'", soft_wrap=True)
+    console.print(_who_can_sign_in(stack.places, base))
     console.print("\nCtrl-C stops everything.\n")
     sys.stdout.flush()
+
+
+def _who_can_sign_in(places: Places, base_url: str) -> str:
+    """Tell where the dashboard is, and the two ready-made people of the local provider."""
+    lines = [f"\nThe dashboard: [link={base_url[:-3]}/dashboard]{base_url[:-3]}/dashboard[/link]"]
+    if not os.environ.get("OIDC_ISSUER"):
+        people = identity.prepared(places)["passwords"].items()
+        lines += [
+            "Sign in as " + " or ".join(f"[bold]{name}[/] with password [bold]{word}[/]" for name, word in people)
+        ]
+    return "\n".join(lines)
 
 
 def _detach(places: Places, port: int, edge_workers: int, demo: bool) -> None:
@@ -122,6 +135,7 @@ def _detach(places: Places, port: int, edge_workers: int, demo: bool) -> None:
             state = read_state(places)
             if state and state["ready"] and state["pid"] == process.pid:
                 console.print(f"[bold green]ready[/]  {state['base_url']}/docs   stop it with `itemindex down`")
+                console.print(_who_can_sign_in(places, state["base_url"]))
                 return
             time.sleep(0.1)
     errors.print(f"[bold red]itemindex:[/] it did not start; the end of {log} says:")

@@ -14,6 +14,9 @@ from deploy.local.places import Places
 from deploy.local.stack import default_data_dir, settings_of
 from shared.config import Settings
 
+OPERATOR = "an operator"
+"""How the audit log calls whoever works on the command line."""
+
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 

@@ -31,7 +31,7 @@ WHERE name = 'institutional';
 INSERT INTO organizations (name, plan) VALUES ('Drill', 'institutional') RETURNING id::text;
 
 -- name: key
--- Its key.
+-- The organization has one key; the drill asks with it.
 INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3);
 
 -- name: open

@@ -11,7 +11,9 @@ from shared.results.formats import digest
 from workers.reports.answer import Answer, Coverage
 
 KIND = "sustainability-rollup"
-_FIRST_DAY = date(2001, 1, 1)
+_FIRST_DAY = date(2021, 1, 1)
+LONG_QUESTION = ("2020-01-01", "2020-01-07")
+"""Long enough to be interrupted."""
 # A question that begins in this year kills whoever works on it.
 _POISON_YEAR = 1999
 _SCHEMA = pa.schema(
@@ -35,6 +37,8 @@ def is_poison(parameters: dict[str, Any]) -> bool:
 
 def pauses(parameters: dict[str, Any]) -> list[float]:
     """Return how long each step of the work takes, in seconds."""
+    if (parameters["from"], parameters["to"]) == LONG_QUESTION:
+        return [1.0] * 6
     chance = _chance(parameters)
     return [chance.uniform(0.02, 0.5) for _ in range(chance.randint(1, 4))]
 

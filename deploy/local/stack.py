@@ -12,10 +12,10 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Any
 
-from deploy.local import nginx, postgres, valkey
+from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.child import Child, Program, tail
 from deploy.local.nginx import PROJECT
-from deploy.local.places import Places, free_port
+from deploy.local.places import Places, free_port, port_is_free
 from deploy.local.worker import WORKER_APP, worker_command
 from shared.clock import utc_now
 from shared.config import Settings
@@ -46,6 +46,7 @@ class Stack:
     metrics_port: int = 0
     workers: tuple[tuple[str, str, int], ...] = WORKERS
     worker_app: str = WORKER_APP
+    identity: dict[str, Any] | None = None
 
     def start_servers(self, told: Step) -> None:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
@@ -71,14 +72,21 @@ class Stack:
     def start_service(self, told: Step) -> None:
         """Start the edges, the relay, a worker for each queue, and nginx in front."""
         told("edges")
-        for program in (self._edge("edge-a"), self._edge("edge-b"), self._relay(), *self._workers()):
+        own_identity = self.identity is not None
+        for program in (
+            *([self._identity()] if own_identity else []),
+            self._edge("edge-a"),
+            self._edge("edge-b"),
+            self._relay(),
+            *self._workers(),
+        ):
             self._spawn(program)
         self.metrics_port = free_port()
         edges = [self.places.socket("edge-a"), self.places.socket("edge-b")]
         told("nginx")
         listen, metrics = f"127.0.0.1:{self.port}", f"127.0.0.1:{self.metrics_port}"
         for child in self.children:
-            if child.program.name.startswith("edge") and not child.wait_ready(_READY_SECONDS):
+            if child.program.name.startswith(("edge", "identity")) and not child.wait_ready(_READY_SECONDS):
                 raise self._did_not_start(child.program)
         self._start(
             nginx.program(
@@ -149,6 +157,11 @@ class Stack:
         for name in ("state", "cache"):
             if not getattr(outside, f"{name}_url"):
                 own[f"{name}_url"] = valkey.url(places, name)
+        if not outside.oidc_issuer:
+            self.identity = identity.prepared(places, self.port)
+            own["oidc_issuer"] = identity.issuer(self.identity["port"])
+            own["oidc_client_id"] = identity.CLIENT_ID
+            own["oidc_client_secret"] = self.identity["client_secret"]
         given = {name.lower() for name in os.environ}
         merged = {name: value for name, value in own.items() if name not in given}
         return Settings.from_environment({**os.environ, **{k.upper(): str(v) for k, v in merged.items()}})
@@ -173,6 +186,13 @@ class Stack:
             name=name, command=command, log=self.places.log(name), environment=environment,
             ready=socket.exists, stop_seconds=70.0,
         )  # fmt: skip
+
+    def _identity(self) -> Program:
+        assert self.identity is not None
+        port = int(self.identity["port"])
+        if not port_is_free(port):
+            raise StackError(f"port {port} of the local identity provider is taken; free it, or set OIDC_ISSUER")
+        return identity.program(self.places, port, f"http://127.0.0.1:{self.port}")
 
     def _relay(self) -> Program:
         command = [sys.executable, "-m", "workers.relay"]

@@ -52,7 +52,7 @@ class QuotaPage:
         if not decision.verified:
             raise unavailable(StoreUnavailable("state"))
         document = {
-            "counted_as": principal.organization_id or context.network,
+            "counted_as": account.partition(":")[2],
             "plan": principal.plan.name,
             "limits": windows_of(decision),
         }

@@ -11,5 +11,5 @@ WHERE k.key_id = $1 AND k.revoked_at IS NULL AND o.state = 'active'
 
 -- name: plans
 -- The whole table: it has a handful of rows and every edge keeps it in memory.
-SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max
+SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service
 FROM plans ORDER BY rank;

@@ -71,11 +71,18 @@ class Directory:
         self._plans = {}
         self._anonymous = None
 
+    async def plan(self, name: str) -> Plan:
+        """Return a plan by its name. Raises KeyError where the table has none of that name."""
+        if name not in self._plans:
+            rows = await self._database.fetch(SQL.plans)
+            self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
+        return self._plans[name]
+
     async def _find_anonymous(self, credential: str) -> Principal | None:
         if credential != self._anonymous_token:
             return None
         if self._anonymous is None:
-            self._anonymous = Principal("public-token", "anonymous", await self._plan("anonymous"))
+            self._anonymous = Principal("public-token", "anonymous", await self.plan("anonymous"))
         return self._anonymous
 
     async def _read(self, form: tokens.Credential, kind: CredentialKind, credential: str) -> Principal | None:
@@ -85,16 +92,10 @@ class Directory:
         computed = tokens.keyed_hash(credential, self._pepper)
         if not tokens.same(row["secret_hash"] if row else bytes(32), computed) or row is None:
             return None
-        plan = await self._plan(row["plan"])
+        plan = await self.plan(row["plan"])
         if kind == "public-token":
             return Principal(kind, form.credential_id, plan)
         return Principal(kind, form.credential_id, plan, row["organization_id"], row["organization_name"])
-
-    async def _plan(self, name: str) -> Plan:
-        if name not in self._plans:
-            rows = await self._database.fetch(SQL.plans)
-            self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
-        return self._plans[name]
 
     def _remember(self, credential: str, entry: tuple[float, Principal | None]) -> None:
         # Unknown credentials are remembered too, or a scanner would reach PostgreSQL on every request; all are

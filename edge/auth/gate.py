@@ -6,7 +6,9 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from edge.auth.directory import Directory
-from edge.http.context import CONTEXT
+from edge.auth.id_token import ExpiredToken, InvalidToken
+from edge.auth.people import People
+from edge.http.context import CONTEXT, Context
 from edge.http.problems import Problem
 from edge.http.routing import Rule, rule_of
 from shared.accounts import CredentialKind, Principal, account_of
@@ -22,8 +24,9 @@ _CHALLENGES = {
 class AuthGate:
     """Lets in who the rule accepts. Routes that accept no credential are open to all and look at none."""
 
-    def __init__(self, directory: Directory, anonymous_token: str, sign_up_url: str) -> None:
+    def __init__(self, directory: Directory, people: People, anonymous_token: str, sign_up_url: str) -> None:
         self._directory = directory
+        self._people = people
         self._hint = (
             f"Send `{PUBLIC_TOKEN_FIELD}: {anonymous_token}`, or sign up at {sign_up_url} for a token of your own."
         )
@@ -36,24 +39,39 @@ class AuthGate:
             rule = rule_of(request)
             if rule.accepts:
                 context = request[CONTEXT]
-                context.principal = await self._principal(request, rule)
+                context.principal = await self._principal(request, rule, context)
                 context.account = account_of(context.principal, context.network)
             return await handler(request)
 
         return auth
 
-    async def _principal(self, request: web.Request, rule: Rule) -> Principal:
+    async def _principal(self, request: web.Request, rule: Rule, context: Context) -> Principal:
         kind, credential = credential_of(request)
         if kind is None:
             raise self._unauthorized(rule, "missing-credentials", f"This call needs a credential. {self._hint}")
-        if kind != "bearer":
-            principal = await self._directory.find(kind, credential)
-            if principal is None:
+        if kind == "bearer":
+            principal = await self._signed_in(credential, rule, context)
+        else:
+            found = await self._directory.find(kind, credential)
+            if found is None:
                 raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.")
-            if kind in rule.accepts:
-                self._check_plan(rule, principal)
-                return principal
-        raise _not_accepted(rule, kind)
+            principal = found
+        if kind not in rule.accepts:
+            raise _not_accepted(rule, kind)
+        self._check_plan(rule, principal)
+        return principal
+
+    async def _signed_in(self, token: str, rule: Rule, context: Context) -> Principal:
+        try:
+            person = await self._people.by_token(token)
+        except ExpiredToken:
+            raise self._unauthorized(rule, "expired-credentials", "The ID token has expired.") from None
+        except InvalidToken:
+            raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.") from None
+        context.person = person
+        first = person.membership(None)
+        organization = (first.organization_id, first.name) if first is not None else (None, None)
+        return Principal("bearer", person.id, await self._directory.plan("free"), *organization)
 
     def _check_plan(self, rule: Rule, principal: Principal) -> None:
         plan = principal.plan

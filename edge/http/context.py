@@ -10,7 +10,7 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 from aiohttp import web
 
 from edge.http.uuid7 import uuid7
-from shared.accounts import Principal, counted_network
+from shared.accounts import Person, Principal, counted_network
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
 
@@ -28,6 +28,8 @@ class Context:
     network: str
     started: float = field(default_factory=time.perf_counter)
     principal: Principal | None = None
+    person: Person | None = None
+    units: int = 0
     account: str | None = None
     limit_fields: bytes = b""
     charged_day: int = 0

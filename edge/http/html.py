@@ -9,7 +9,8 @@ POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-_FIELDS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer", "Cache-Control": "public, max-age=300"}
+PAGE_FIELDS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}
+_FIELDS = {**PAGE_FIELDS, "Cache-Control": "public, max-age=300"}
 
 
 class Templates:

@@ -64,6 +64,9 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             return
         operation: dict[str, Any] = {k: data[k] for k in ("operationId", "summary", "description", "tags") if k in data}
         operation["parameters"] = self._parameters(data, url_path)
+        for schema in data["schemas"]:
+            if schema["location"] == "json":
+                operation["requestBody"] = {"content": {"application/json": {"schema": schema["schema"]}}}
         operation["responses"] = self._responses(data, rule)
         operation["security"] = [{_SCHEMES[kind][0]: []} for kind in sorted(rule.accepts, reverse=True)]
         self.spec.path(path=url_path, operations={method: operation})
@@ -71,6 +74,8 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
     def _parameters(self, data: dict[str, Any], path: str) -> list[dict[str, Any]]:
         listed: list[dict[str, Any]] = []
         for schema in data["schemas"]:
+            if schema["location"] == "json":
+                continue
             location = _LOCATIONS[schema["location"]]
             listed += self.plugin.converter.schema2parameters(schema["schema"], location=location)
         declared = {parameter["name"] for parameter in listed if parameter["in"] == "path"}
@@ -117,7 +122,7 @@ class Document:
                 "license": {"name": "Data: see each record's sources", "identifier": "NOASSERTION"},
             },
             servers=[{"url": self._settings.base_url.removesuffix("/v1")}],
-            tags=[{"name": name} for name in ("index", "reports", "jobs", "account", "service")],
+            tags=[{"name": name} for name in ("index", "reports", "jobs", "account", "organization", "service")],
         )
         described.spec.components.schema("Problem", _PROBLEM)
         for name, scheme in _SCHEMES.values():
@@ -149,9 +154,11 @@ def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
         slugs.append("rate-limited")
     if rule.rank_min:
         slugs.append("insufficient-plan")
-    slugs += rule.problems
     if rule.name == "lookup":
         slugs += ["iid-not-found", "iid-withdrawn"]
+    if any(schema["location"] == "json" for schema in data["schemas"]):
+        slugs += ["unsupported-media-type", "content-too-large"]
+    slugs += rule.problems
     if rule.name == "errors":
         slugs.append("not-found")
     return {str(CATALOGUE[slug].status): CATALOGUE[slug].meaning for slug in slugs}

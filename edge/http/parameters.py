@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from webargs.aiohttpparser import AIOHTTPParser
 
 from edge.http.problems import Problem, invalid_parameters
+from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
@@ -67,6 +69,18 @@ class StrictParser(AIOHTTPParser):
             raise invalid_parameters([(name[:60], "comes more than once; send it once") for name in twice])
         return super().load_querystring(req, schema)
 
+    async def load_json(self, req: web.Request, schema: Schema) -> Any:
+        """Read a JSON body strictly: its type, no NaN, no endless nesting; a missing one is an empty object."""
+        body = await req.read()
+        if not body:
+            return {}
+        if req.content_type != "application/json":
+            raise Problem("unsupported-media-type", "Send the body as application/json.")
+        try:
+            return msgspec.json.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise Problem("invalid-request", "The body is not well-formed JSON (RFC 8259).") from None
+
     def handle_error(self, error: ValidationError, req: web.Request, schema: Schema, **options: Any) -> Any:
         """Name every parameter that is wrong."""
         raise problem_of_validation(error, schema)
@@ -113,7 +127,8 @@ def _check_utf8(request: web.Request) -> None:
 PARSER = StrictParser()
 QUERY: web.RequestKey[dict[str, Any]] = web.RequestKey("query", dict)
 PATH: web.RequestKey[dict[str, Any]] = web.RequestKey("path", dict)
-_KEYS = {"querystring": QUERY, "match_info": PATH}
+BODY: web.RequestKey[dict[str, Any]] = web.RequestKey("body", dict)
+_KEYS = {"querystring": QUERY, "match_info": PATH, "json": BODY}
 
 
 @web.middleware
@@ -122,6 +137,8 @@ async def validation(request: web.Request, handler: Handler) -> web.StreamRespon
 
     The package's own middleware does the same with string keys, which aiohttp deprecates, and with one global parser.
     """
+    if rule_of(request).page:
+        return await handler(request)
     _check_utf8(request)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise Problem("unsupported-media-type", "A body must come without Content-Encoding.")

@@ -12,6 +12,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 OPEN: frozenset[CredentialKind] = frozenset()
 ANY: frozenset[CredentialKind] = frozenset({"public-token", "api-key", "bearer"})
 KEY: frozenset[CredentialKind] = frozenset({"api-key"})
+BEARER: frozenset[CredentialKind] = frozenset({"bearer"})
 KEY_OR_BEARER: frozenset[CredentialKind] = frozenset({"api-key", "bearer"})
 
 
@@ -20,17 +21,18 @@ class Rule:
     """Who may come in and what it costs.
 
     `accepts` is empty for routes that ask for no credential; `units` is what one call is charged (0: nothing),
-    or a function of the validated request, which may have to look something up;
-    `rank_min` is the least rank of plan that may call; `problems` are the slugs that this route adds to the usual ones;
-    `any_origin` lets browsers of every origin read the answer.
+    or a function of the validated request, which may have to look something up; `rank_min` is the least rank of plan
+    that may call; `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route
+    may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page.
     """
 
     name: str
     accepts: frozenset[CredentialKind] = OPEN
     units: int | Callable[[web.Request], int | Awaitable[int]] = 0
     rank_min: int = 0
-    problems: tuple[str, ...] = ()
     any_origin: bool = False
+    problems: tuple[str, ...] = ()
+    page: bool = False
 
 
 @dataclass(frozen=True, slots=True)

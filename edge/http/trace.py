@@ -1,6 +1,7 @@
 """The outermost step: request id, the fields that every answer has, one access line, two metrics."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import web
@@ -12,7 +13,10 @@ from edge.http.context import CONTEXT, Context, Network, network_of, request_id_
 from edge.http.problems import Problem, Problems
 from edge.http.routing import Rule, rule_of
 from shared import metrics
+from shared.accounts import Principal
 
+# Told of every call whose caller is known: who, from which network, which route, which status, how many units.
+Used = Callable[[Principal, str, str, int, int], None]
 # What a browser's script may read of an answer; without it the limits would be invisible to web pages.
 EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Link, Location"
 COMMON_FIELDS: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
@@ -25,10 +29,13 @@ ANY_ORIGIN_FIELDS: tuple[tuple[str, str], ...] = (
 class Trace:
     """Makes the context, times the request, and finishes the answer's head."""
 
-    def __init__(self, trusted: tuple[Network, ...], problems: Problems, lines: AccessLines) -> None:
+    def __init__(
+        self, trusted: tuple[Network, ...], problems: Problems, lines: AccessLines, used: Used = lambda *call: None
+    ) -> None:
         self._trusted = trusted
         self._problems = problems
         self._lines = lines
+        self._used = used
 
     def middleware(self) -> Any:
         """Return the aiohttp middleware."""
@@ -64,6 +71,8 @@ class Trace:
         metrics.requests.labels(rule.name, response.status).inc()
         metrics.request_seconds.labels(rule.name).observe(seconds)
         self._lines.write(request.method, rule.name, request.raw_path, response.status, seconds, context)
+        if context.principal is not None:
+            self._used(context.principal, context.network, rule.name, response.status, context.units)
 
 
 def finish_head(head: CIMultiDict[str], context: Context, rule: Rule) -> None:

@@ -43,6 +43,7 @@ class QuotaGate:
         context.limit_fields = limit_fields(decision)
         if not decision.allowed:
             raise refusal(decision, context.network)
+        context.units = units
         if decision.verified:
             context.charged_day, context.charged_units = decision.day, units
         try:
@@ -58,4 +59,5 @@ class QuotaGate:
         return response
 
     async def _give_back(self, context: Context, decision: Any) -> None:
+        context.units = 0
         context.limit_fields = limit_fields(await self._meter.refund(decision))

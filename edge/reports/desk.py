@@ -61,6 +61,10 @@ class Desk:
         """Return the units that this request costs. Nothing is queued yet; a name that nobody knows is refused here."""
         format = asked_format(request)
         await self._check_names(parameters)
+        if not self._version.current:
+            # An edge that came up before PostgreSQL knows no snapshot yet; asked as of none, an equal question would
+            # be another one.
+            await self._version.read()
         version = self._version.current
         wanted = Wanted(kind, parameters, format, fingerprint(parameters, format, version), version)
         principal = request[CONTEXT].principal
@@ -110,7 +114,7 @@ class Desk:
 
     async def _give_back(self, context: Context, charge: Charge) -> None:
         """Give back what an order cost that may or may not have been placed, so that a later refund gives nothing."""
-        context.charge = "kept"
+        context.charge, context.units = "kept", 0
         if charge.units:
             await self._meter.settle(charge.account, charge.charge_id, charge.day, charge.units)
 

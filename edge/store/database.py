@@ -10,11 +10,9 @@ import asyncpg
 from shared import metrics
 from shared.errors import StoreUnavailable
 
+Run = Callable[..., Awaitable[list[asyncpg.Record]]]
 _LOST = (OSError, asyncio.TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError,
          asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)  # fmt: skip
-
-
-Fetch = Callable[..., Awaitable[list[asyncpg.Record]]]
 
 
 class Database:
@@ -56,10 +54,10 @@ class Database:
             raise StoreUnavailable("database", retry_after_seconds=5) from error
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Fetch]:
-        """Run several statements as one; yields what fetches their rows. Raises StoreUnavailable as `fetch` does.
+    async def transaction(self) -> AsyncIterator[Run]:
+        """Run statements in one transaction: `rows = await run(query, *arguments)`. Raises StoreUnavailable.
 
-        After StoreUnavailable nobody knows whether the transaction was committed.
+        After that nobody knows whether the transaction was committed.
         """
         assert self._pool is not None
         try:

@@ -51,7 +51,7 @@ class Edge:
 
     async def ask(
         self, method: str, path: str, *, address: str = "192.0.2.1", token: str | None = None, key: str | None = None,
-        head: dict[str, str] | None = None, anonymous: bool = True, check: bool = True,
+        head: dict[str, str] | None = None, anonymous: bool = True, check: bool = True, body: bytes | None = None,
     ) -> Answer:  # fmt: skip
         """Send a request as nginx would."""
         fields = {"X-Real-IP": address, "X-Charge-Id": f"{next(_CHARGES):032x}", **(head or {})}
@@ -60,8 +60,10 @@ class Edge:
         elif token is not None or anonymous:
             fields["X-Service-Public-Token"] = token or self.settings.anonymous_token
         fields = {name: value for name, value in fields.items() if value}
+        if body is not None:
+            fields.setdefault("Content-Type", "application/json")
         url = aiohttp.client.URL(f"http://testserver/v1{path}", encoded=True)
-        async with self.session.request(method, url, headers=fields, allow_redirects=False) as response:
+        async with self.session.request(method, url, headers=fields, data=body, allow_redirects=False) as response:
             answer = Answer(response.status, response.headers, await response.read())
         if check:
             self.check(method, path, answer)
@@ -77,7 +79,7 @@ class Edge:
                 assert problem["status"] == answer.status
                 assert problem["instance"].startswith("urn:uuid:")
         assert answer.head["X-Request-Id"]
-        operation = self._operation(path, method)
+        operation = self._operation(method, path)
         if operation is None or answer.status in (204, 206, 304, 301, 308) or method == "HEAD":
             return
         told = operation["responses"].get(str(answer.status))
@@ -88,7 +90,7 @@ class Edge:
             if schema:
                 Draft202012Validator({**schema, "components": self.document["components"]}).validate(answer.json)
 
-    def _operation(self, path: str, method: str) -> Any:
+    def _operation(self, method: str, path: str) -> Any:
         bare = "/v1" + path.partition("?")[0]
         for template, operations in self.document["paths"].items():
             parts, asked = template.split("/"), bare.split("/")
@@ -121,9 +123,9 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     await web.UnixSite(runner, path).start()
     while not resources.notices.connected:  # its first word makes the process forget, which a test must not meet midway
         await asyncio.sleep(0.005)
-    connector = aiohttp.UnixConnector(path)
+    connector, jar = aiohttp.UnixConnector(path), aiohttp.DummyCookieJar()
     try:
-        async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
+        async with aiohttp.ClientSession(connector=connector, auto_decompress=False, cookie_jar=jar) as session:
             yield Edge(settings, resources, session, path, document)
     finally:
         await runner.cleanup()

@@ -26,8 +26,7 @@ class Answer:
     """The rows of a report in their final order, and what must be said of them.
 
     `table`: money is decimal128, days are date32, what is nested is a struct or a list. `first` and `last` are the
-    range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how it was
-    computed.
+    range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how.
     """
 
     table: pa.Table

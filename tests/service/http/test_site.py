@@ -89,7 +89,8 @@ async def test_without_a_credential_the_anonymous_token_is_named(edge: Edge) -> 
 
 async def test_a_bearer_token_is_refused_until_an_issuer_is_configured(edge: Edge) -> None:
     answer = await edge.get("/index/brands", anonymous=False, head={"Authorization": "Bearer abc.def.ghi"})
-    assert answer.status == 403
+    assert answer.status == 401
+    assert answer.json["type"].endswith("/invalid-credentials")
 
 
 async def test_unknown_and_double_parameters_are_named(edge: Edge) -> None:

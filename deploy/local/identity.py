@@ -1,0 +1,141 @@
+"""A local identity provider (Canaille, from its wheel) with two ready-made people, so that signing in works anywhere.
+
+It keeps its people in memory and its key and passwords in one file of the data directory. For a real installation set
+OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET to the provider of your choice; then this one is not started.
+"""
+
+import asyncio
+import datetime
+import http.client
+import json
+import os
+import secrets
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from deploy.local.child import Program
+from deploy.local.places import Places, port_is_free
+
+CLIENT_ID = "item-index"
+PEOPLE = (("ada", "Ada", "Lovelace"), ("grace", "Grace", "Hopper"))
+
+
+def prepared(places: Places, near_port: int = 8080) -> dict[str, Any]:
+    """Return the provider's own secrets: key, session secret, client secret, passwords; and its port. Made once.
+
+    The port stays: it is part of the issuer, and the issuer is part of who a person is.
+    """
+    path = places.root / "identity.json"
+    if not path.exists():
+        from joserfc.jwk import RSAKey
+
+        key = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256", "kid": secrets.token_hex(8)})
+        made = {
+            "port": next(port for port in range(near_port + 1, 65_535) if port_is_free(port)),
+            "jwk": key.as_dict(private=True),
+            "secret_key": secrets.token_urlsafe(32),
+            "client_secret": secrets.token_urlsafe(32),
+            "passwords": {name: secrets.token_urlsafe(9) for name, _, _ in PEOPLE},
+        }
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(made, file)
+    kept: dict[str, Any] = json.loads(path.read_text())
+    return kept
+
+
+def issuer(port: int) -> str:
+    """Return the provider's address."""
+    return f"http://127.0.0.1:{port}"
+
+
+def program(places: Places, port: int, origin: str) -> Program:
+    """Return the provider as a program, its secrets prepared."""
+    command = [sys.executable, "-m", "deploy.local.identity", str(places.root / "identity.json"), str(port), origin]
+    return Program(
+        name="identity", command=command, log=places.log("identity"), ready=lambda: _answers(port), stop_seconds=5.0
+    )
+
+
+def _answers(port: int) -> bool:
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        line.request("GET", "/.well-known/openid-configuration")
+        return line.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        line.close()
+
+
+def application(kept: dict[str, Any], port: int, origin: str) -> Any:
+    """Build the provider with its client and its people."""
+    from canaille import create_app
+
+    app = create_app(
+        config={
+            "SECRET_KEY": kept["secret_key"],
+            "SERVER_NAME": f"127.0.0.1:{port}",
+            "PREFERRED_URL_SCHEME": "http",
+            "SESSION_COOKIE_NAME": "identity",
+            "CANAILLE": {"NAME": "Item Index, local sign-in", "SMTP": None, "FORCE_HTTPS": False, "JAVASCRIPT": False},
+            "CANAILLE_OIDC": {"ACTIVE_JWKS": [kept["jwk"]]},
+        },
+        env_prefix="IDENTITY_",
+    )
+    with app.app_context():
+        _people(kept["passwords"])
+        _client(kept["client_secret"], origin)
+    return app
+
+
+def _people(passwords: dict[str, str]) -> None:
+    from canaille.app import models
+    from canaille.backends import Backend
+
+    for name, given, family in PEOPLE:
+        person = models.User(
+            user_name=name, given_name=given, family_name=family, formatted_name=f"{given} {family}",
+            emails=[f"{name}@example.org"], password=passwords[name],
+        )  # fmt: skip
+        Backend.instance.save(person)
+
+
+def _client(client_secret: str, origin: str) -> None:
+    from canaille.app import models
+    from canaille.backends import Backend
+
+    client = models.Client(
+        client_id=CLIENT_ID, client_secret=client_secret, client_name="Item Index", client_uri=origin,
+        client_id_issued_at=datetime.datetime.now(datetime.UTC),
+        redirect_uris=[f"{origin}/dashboard/sign-in/callback"], grant_types=["authorization_code"],
+        response_types=["code"], scope=["openid", "profile", "email"], token_endpoint_auth_method="client_secret_basic",  # noqa: S106 - the method's name
+    )  # fmt: skip
+    Backend.instance.save(client)
+    client.audience = [client]
+    Backend.instance.save(client)
+
+
+def main(arguments: list[str]) -> None:
+    """Serve until SIGTERM: `python -m deploy.local.identity SECRETS-FILE PORT ORIGIN`."""
+    from asgiref.wsgi import WsgiToAsgi
+    from hypercorn.asyncio import serve
+    from hypercorn.config import Config
+
+    path, port, origin = Path(arguments[0]), int(arguments[1]), arguments[2]
+    app = application(json.loads(path.read_text()), port, origin)
+    config = Config()
+    config.bind = [f"127.0.0.1:{port}"]
+
+    async def run() -> None:
+        over = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, over.set)
+        await serve(WsgiToAsgi(app), config, shutdown_trigger=over.wait)  # type: ignore[no-untyped-call]
+
+    asyncio.run(run())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,190 @@
+"""What makes a text an ID token that we believe: form, header, signature, claims. Pure; the cryptography is PyJWT's.
+
+Sources: OpenID Connect Core 1.0, section 3.1.3.7; RFC 7519; RFC 8725 (best current practices). A JWT library alone is
+not a policy: the types of claims, duplicate members, `typ`, `crit` and the longest lifetime are checked here.
+"""
+
+import base64
+import binascii
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jwt
+from jwt.algorithms import get_default_algorithms
+
+from shared.errors import ItemIndexError
+
+ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
+TOKEN_BYTES_MAX = 8_192
+LEEWAY_SECONDS = 60
+LIFETIME_SECONDS_MAX = 86_400
+_KEY_TYPES = {"RS256": "RSA", "PS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
+_CURVES = {"ES256": {"P-256"}, "EdDSA": {"Ed25519", "Ed448"}}
+_RSA_BITS_MIN = 2048
+_FORM = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", re.ASCII)
+_METHODS = get_default_algorithms()
+
+
+class InvalidToken(ItemIndexError):
+    """The text is no ID token that we believe. Why stays with us: it would be an oracle."""
+
+
+class ExpiredToken(InvalidToken):
+    """The token was good and its time is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who the provider says it is. Issuer and subject identify; the rest may change."""
+
+    issuer: str
+    subject: str
+    email: str | None
+    name: str
+
+
+class Unverified(NamedTuple):
+    """A well-formed token, nothing of it believed yet."""
+
+    algorithm: str
+    kid: str | None
+    signed: bytes
+    signature: bytes
+    claims: dict[str, Any]
+
+
+class VerificationKey(NamedTuple):
+    """One key of the provider's set that can verify ID tokens."""
+
+    kid: str | None
+    algorithms: frozenset[str]
+    key: Any
+
+
+def usable_keys(document: Any) -> list[VerificationKey]:
+    """Return the keys of a JWKS that we can use; others (unknown types, weak, for encryption) are skipped."""
+    listed = document.get("keys") if isinstance(document, dict) else None
+    keys = [_usable(entry) for entry in listed] if isinstance(listed, list) else []
+    return [key for key in keys if key is not None]
+
+
+def parse(text: str) -> Unverified:
+    """Take a token apart. Raises InvalidToken for anything but a compact JWS of an allowed algorithm."""
+    if len(text) > TOKEN_BYTES_MAX or not _FORM.fullmatch(text):
+        raise InvalidToken
+    head, payload, signature = text.split(".")
+    header, claims = _object(head), _object(payload)
+    algorithm, kid, kind = header.get("alg"), header.get("kid"), header.get("typ", "JWT")
+    if algorithm not in ALGORITHMS or "crit" in header or not isinstance(kind, str) or kind.upper() != "JWT":
+        raise InvalidToken
+    if kid is not None and (not isinstance(kid, str) or not 1 <= len(kid) <= 200):
+        raise InvalidToken
+    return Unverified(algorithm, kid, f"{head}.{payload}".encode(), _decoded(signature), claims)
+
+
+def select(token: Unverified, keys: list[VerificationKey]) -> VerificationKey | None:
+    """Find the key that a token names; a token that names none fits only where there is exactly one key for it."""
+    fitting = [key for key in keys if token.algorithm in key.algorithms]
+    if token.kid is not None:
+        return next((key for key in fitting if key.kid == token.kid), None)
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def verify(token: Unverified, key: VerificationKey) -> None:
+    """Raise InvalidToken unless the key made this signature."""
+    try:
+        good = _METHODS[token.algorithm].verify(token.signed, key.key, token.signature)
+    except Exception:  # noqa: BLE001 - whatever a library says of a forged signature, it is not valid
+        raise InvalidToken from None
+    if not good:
+        raise InvalidToken
+
+
+def check_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: float) -> Identity:
+    """Return who the token speaks of. Raises ExpiredToken after its time, InvalidToken where a claim is not right."""
+    if claims.get("iss") != issuer or not _addressed_to(claims, client_id):
+        raise InvalidToken
+    expires, issued = _moment(claims, "exp"), _moment(claims, "iat")
+    not_before = _moment(claims, "nbf") if "nbf" in claims else issued
+    if expires - issued > LIFETIME_SECONDS_MAX or max(issued, not_before) > now + LEEWAY_SECONDS:
+        raise InvalidToken
+    subject = claims.get("sub")
+    if not isinstance(subject, str) or not 1 <= len(subject) <= 255 or not subject.isprintable():
+        raise InvalidToken
+    if expires <= now - LEEWAY_SECONDS:
+        raise ExpiredToken
+    email = claims.get("email")
+    believed = isinstance(email, str) and 3 <= len(email) <= 254 and claims.get("email_verified", True) is True
+    name = next((claims[k] for k in ("name", "preferred_username", "email") if _is_text(claims.get(k))), subject)
+    return Identity(issuer, subject, email if believed else None, str(name).strip()[:200])
+
+
+def _addressed_to(claims: dict[str, Any], client_id: str) -> bool:
+    audience, party = claims.get("aud"), claims.get("azp")
+    if isinstance(audience, list):
+        # With several audiences the token says which of them it was made for.
+        return client_id in audience and (party == client_id if len(audience) > 1 else party in (None, client_id))
+    return bool(audience == client_id and party in (None, client_id))
+
+
+def _moment(claims: dict[str, Any], name: str) -> float:
+    value = claims.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e11:
+        raise InvalidToken
+    return float(value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and value.isprintable()
+
+
+def _object(segment: str) -> dict[str, Any]:
+    try:
+        value = json.loads(_decoded(segment), object_pairs_hook=_without_twins, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise InvalidToken from None
+    if not isinstance(value, dict):
+        raise InvalidToken
+    return value
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a member comes twice")
+    return made
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _decoded(segment: str) -> bytes:
+    try:
+        raw = base64.b64decode(segment + "=" * (-len(segment) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidToken from None
+    if base64.urlsafe_b64encode(raw).rstrip(b"=").decode() != segment:  # one spelling for one token
+        raise InvalidToken
+    return raw
+
+
+def _usable(entry: Any) -> VerificationKey | None:
+    if not isinstance(entry, dict) or entry.get("use", "sig") != "sig" or "d" in entry:
+        return None
+    kid, named = entry.get("kid"), entry.get("alg")
+    if kid is not None and not isinstance(kid, str):
+        return None
+    fitting = [a for a in ALGORITHMS if _KEY_TYPES[a] == entry.get("kty") and named in (None, a)
+               and entry.get("crv") in _CURVES.get(a, {entry.get("crv")})]  # fmt: skip
+    if not fitting:
+        return None
+    try:
+        key = jwt.PyJWK(entry, algorithm=fitting[0]).key
+    except Exception:  # noqa: BLE001 - one odd key must not spoil the set
+        return None
+    if entry["kty"] == "RSA" and key.key_size < _RSA_BITS_MIN:
+        return None
+    return VerificationKey(kid, frozenset(fitting), key)

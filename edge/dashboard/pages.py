@@ -1,0 +1,89 @@
+"""The dashboard's part of the map: its pages and forms, each with who may see it."""
+
+from pathlib import Path
+
+import aiohttp_jinja2
+from aiohttp import web
+from jinja2 import FileSystemLoader, StrictUndefined
+
+from edge.dashboard.explorer import ExplorerPages
+from edge.dashboard.organization import OrganizationPages
+from edge.dashboard.person import PersonPages
+from edge.dashboard.sessions import Cookies, Sessions
+from edge.dashboard.sign_in import HOME, SignInPages
+from edge.dashboard.visit import Door, Visit, render
+from edge.http.routing import Handler, Route, Rule
+from edge.org.acts import Acts
+from edge.resources import Resources
+
+
+def prepare(app: web.Application) -> None:
+    """Give the application its templates: everything escaped, an unknown name raises."""
+    loader = FileSystemLoader(Path(__file__).with_name("templates"))
+    aiohttp_jinja2.setup(
+        app, loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+def routes(resources: Resources, acts: Acts, origin: str) -> tuple[Route, ...]:
+    """Return every page and form below /dashboard."""
+    settings = resources.settings
+    cookies = Cookies(secure=origin.startswith("https://"))
+    sessions = Sessions(
+        resources.state, idle_seconds=settings.session_idle_seconds, seconds_max=settings.session_seconds_max
+    )
+    door = Door(resources.people, sessions, cookies, origin)
+    sign_in = SignInPages(resources.people, sessions, cookies, settings, origin, resources.log)
+    org = OrganizationPages(acts, resources.directory, resources.meter, origin, settings.base_url)
+    person = PersonPages(acts, resources.directory, sessions, settings.base_url)
+    explorer = ExplorerPages(
+        resources.search, resources.records, resources.directory, resources.meter, settings.base_url
+    )
+    return (
+        _get("", door.page(org.overview)),
+        _get("/key", door.page(org.key)),
+        _post("/key", door.form(org.issue_key)),
+        _post("/key/rotation", door.form(org.rotate_key)),
+        _post("/key/revocation", door.form(org.revoke_keys)),
+        _get("/usage", door.page(org.usage)),
+        _get("/usage.csv", door.page(org.usage_sheet)),
+        _get("/members", door.page(org.members)),
+        _post("/members/invitations", door.form(org.invite)),
+        _post("/members/withdrawals", door.form(org.withdraw_invitation)),
+        _post("/members/roles", door.form(org.change_role)),
+        _post("/members/removals", door.form(org.remove_member)),
+        _get("/audit", door.page(org.audit)),
+        _get("/token", door.page(person.token)),
+        _post("/token", door.form(person.issue_token)),
+        _post("/token/revocation", door.form(person.revoke_token)),
+        _get("/organizations/new", door.page(person.new_organization)),
+        _post("/organizations", door.form(person.create_organization)),
+        _post("/organizations/choice", door.form(person.choose_organization)),
+        _get("/invitation", door.page(person.invitation)),
+        _post("/invitation", door.form(person.accept_invitation)),
+        _get("/explorer", door.page(explorer.explorer), "dashboard-explorer"),
+        _get("/explorer/hits", door.page(explorer.hits), "dashboard-explorer"),
+        _get("/explorer/{iid}", door.page(explorer.record), "dashboard-explorer"),
+        _get("/jobs", door.page(_jobs)),
+        _get("/exports", door.page(_exports)),
+        _get("/sign-in", door.open(sign_in.begin)),
+        _get("/sign-in/callback", door.open(sign_in.finish)),
+        _post("/sign-out", door.form(sign_in.sign_out)),
+        _get("/signed-out", door.open(person.signed_out)),
+    )
+
+
+async def _jobs(request: web.Request, visit: Visit) -> web.StreamResponse:
+    return render(request, "jobs.html", visit)
+
+
+async def _exports(request: web.Request, visit: Visit) -> web.StreamResponse:
+    return render(request, "exports.html", visit)
+
+
+def _get(path: str, handler: Handler, name: str = "dashboard") -> Route:
+    return Route("GET", HOME + path, handler, Rule(name=name, page=True))
+
+
+def _post(path: str, handler: Handler) -> Route:
+    return Route("POST", HOME + path, handler, Rule(name="dashboard", page=True))

@@ -1,0 +1,132 @@
+"""Signing in with the provider: authorization code with PKCE, state and nonce; and signing out.
+
+Sources: OpenID Connect Core 1.0, section 3.1; RFC 7636 (PKCE); RFC 9207 (`iss` in the answer); RFC 9700.
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from urllib.parse import urlencode
+
+import aiohttp
+from aiohttp import web
+
+from edge.auth.id_token import InvalidToken
+from edge.auth.people import People
+from edge.auth.provider import Provider
+from edge.dashboard.sessions import Cookies, Sessions, SignIn
+from edge.dashboard.visit import PageProblem, Visit
+from shared.config import Settings
+from shared.log import Log
+
+HOME = "/dashboard"
+_DESTINATION = re.compile(r"/dashboard(?:/[A-Za-z0-9_-]{1,80}){0,3}", re.ASCII)
+_PARAMETER_MAX = 4_096
+_AGAIN = "Signing in did not work. Begin again."
+
+
+class SignInPages:
+    """The handlers of the way to the provider and back."""
+
+    def __init__(
+        self, people: People, sessions: Sessions, cookies: Cookies, settings: Settings, origin: str, log: Log
+    ) -> None:
+        self._people = people
+        self._sessions = sessions
+        self._cookies = cookies
+        self._settings = settings
+        self._redirect_uri = f"{origin}{HOME}/sign-in/callback"
+        self._log = log
+
+    async def begin(self, request: web.Request) -> web.StreamResponse:
+        """Send the visitor to the provider."""
+        provider = self._provider()
+        endpoints = await provider.endpoints()
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        destination = destination_of(request.query.get("next"))
+        await self._sessions.remember_sign_in(state, SignIn(nonce, verifier, destination))
+        asked = {
+            "response_type": "code", "client_id": self._settings.oidc_client_id, "redirect_uri": self._redirect_uri,
+            "scope": "openid profile email", "state": state, "nonce": nonce,
+            "code_challenge": _challenge(verifier), "code_challenge_method": "S256",
+        }  # fmt: skip
+        joint = "&" if "?" in endpoints.authorization else "?"
+        response = _see(f"{endpoints.authorization}{joint}{urlencode(asked)}")
+        self._cookies.set(response, self._cookies.sign_in, _digest(state), 600)
+        return response
+
+    async def finish(self, request: web.Request) -> web.StreamResponse:
+        """Take the visitor back from the provider and begin a session."""
+        provider, query = self._provider(), request.query
+        state, code = query.get("state", ""), query.get("code", "")
+        if not 0 < len(state) <= _PARAMETER_MAX or len(code) > _PARAMETER_MAX:
+            raise PageProblem(400, _AGAIN)
+        # The cookie proves that this browser began: else somebody could sign a victim in to his own account.
+        began_here = hmac.compare_digest(
+            request.cookies.get(self._cookies.sign_in, "").encode(), _digest(state).encode()
+        )
+        sign_in = await self._sessions.take_sign_in(state) if began_here else None
+        if sign_in is None or query.get("iss", provider.issuer) != provider.issuer:
+            raise PageProblem(400, _AGAIN)
+        if "error" in query or not code:
+            raise PageProblem(403, "The provider did not sign you in. Begin again, or ask whoever runs it.")
+        token = await self._redeem(provider, code, sign_in)
+        try:
+            identity, _ = await self._people.identify(token, sign_in.nonce)
+        except InvalidToken:
+            raise PageProblem(400, _AGAIN) from None
+        person = await self._people.join(identity)
+        old = request.cookies.get(self._cookies.session)
+        if old:
+            await self._sessions.end(old)
+        response = _see(sign_in.destination)
+        self._cookies.set(response, self._cookies.session, await self._sessions.begin(person.id))
+        self._cookies.drop(response, self._cookies.sign_in)
+        self._log.info("signed-in", person=person.id)
+        return response
+
+    async def sign_out(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+        """End the session."""
+        await self._sessions.end(visit.cookie)
+        response = _see(f"{HOME}/signed-out")
+        self._cookies.drop(response, self._cookies.session)
+        return response
+
+    async def _redeem(self, provider: Provider, code: str, sign_in: SignIn) -> str:
+        form = {
+            "grant_type": "authorization_code", "code": code, "redirect_uri": self._redirect_uri,
+            "code_verifier": sign_in.verifier, "client_id": self._settings.oidc_client_id,
+        }  # fmt: skip
+        auth = None
+        if self._settings.oidc_client_secret:
+            auth = aiohttp.BasicAuth(self._settings.oidc_client_id, self._settings.oidc_client_secret)
+        endpoints = await provider.endpoints()
+        answer = await provider.fetch("POST", endpoints.token, form, auth=auth)
+        token = answer.get("id_token") if isinstance(answer, dict) else None
+        if not isinstance(token, str):
+            raise PageProblem(400, _AGAIN)
+        return token
+
+    def _provider(self) -> Provider:
+        if self._people.provider is None:
+            raise PageProblem(503, "Nobody can sign in here: no identity provider is set (OIDC_ISSUER).")
+        return self._people.provider
+
+
+def destination_of(text: str | None) -> str:
+    """Return where to go after signing in: a page of ours, never an address that somebody else chose."""
+    return text if text and _DESTINATION.fullmatch(text) else HOME
+
+
+def _see(location: str) -> web.Response:
+    return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
+
+
+def _challenge(verifier: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+
+
+def _digest(state: str) -> str:
+    return hashlib.sha256(state.encode(errors="replace")).hexdigest()

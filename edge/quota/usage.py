@@ -1,0 +1,107 @@
+"""Statistics of use: counted in memory at every answer, handed to PostgreSQL in batches.
+
+These tell people what was called; they never decide anything. What an edge had not handed over when it was killed is
+lost, `usage_flush_seconds` of it at most; the quota itself lives in the state store and stays exact.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+
+from edge.store.database import Database
+from shared import metrics
+from shared.accounts import Principal
+from shared.errors import StoreUnavailable
+from shared.organizations.contract import SQL
+
+_ROWS_MAX = 20_000
+_DAY_SECONDS = 86_400
+_EPOCH = date(1970, 1, 1).toordinal()
+_NAMED = {304: "not-modified", 404: "not-found", 429: "refused"}
+Key = tuple[int, str, str, str, str]
+
+
+def outcome_of(status: int) -> str:
+    """Name what became of a call: served, not-found, not-modified, refused, rejected or failed."""
+    if status in _NAMED:
+        return _NAMED[status]
+    return "served" if status < 400 else "rejected" if status < 500 else "failed"
+
+
+class Usage:
+    """The book of one process."""
+
+    def __init__(self, database: Database, flush_seconds: float, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._flush_seconds = flush_seconds
+        self._clock = clock
+        self._counts: dict[Key, list[int]] = {}
+        self._keys: dict[str, tuple[float, str]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def note(self, principal: Principal, network: str, route: str, status: int, units: int) -> None:
+        """Count one answer for whoever asked; the anonymous token stands for nobody."""
+        if principal.kind == "api-key":
+            account = f"org:{principal.organization_id}"
+            self._keys[principal.credential_id] = (self._clock(), network)
+        elif principal.organization_id is not None:
+            account = f"org:{principal.organization_id}"
+        elif principal.kind == "public-token" and principal.plan.rank:
+            account = f"token:{principal.credential_id}"
+        else:
+            return
+        credential = f"{principal.kind}:{principal.credential_id}"
+        key = (int(self._clock()) // _DAY_SECONDS, account, credential, route, outcome_of(status))
+        entry = self._counts.get(key)
+        if entry is not None:
+            entry[0] += 1
+            entry[1] += units
+        elif len(self._counts) < _ROWS_MAX:
+            self._counts[key] = [1, units]
+        else:
+            metrics.usage_lost.inc()
+
+    def start(self) -> None:
+        """Begin to hand over, in the background."""
+        self._task = asyncio.create_task(self._flush_forever())
+
+    async def stop(self) -> None:
+        """Hand over what is left and stop."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Hand over what was counted; while PostgreSQL is down it is kept, up to a bound."""
+        counts, self._counts = self._counts, {}
+        keys, self._keys = self._keys, {}
+        try:
+            if counts:
+                await self._database.fetch(SQL.add_usage, *_columns(counts))
+            if keys:
+                moments = [datetime.fromtimestamp(at, UTC) for at, _ in keys.values()]
+                networks = [network for _, network in keys.values()]
+                await self._database.fetch(SQL.note_key_use, list(keys), moments, networks)
+        except StoreUnavailable:
+            self._take_back(counts)
+
+    def _take_back(self, counts: dict[Key, list[int]]) -> None:
+        for key, (calls, units) in counts.items():
+            entry = self._counts.setdefault(key, [0, 0])
+            entry[0] += calls
+            entry[1] += units
+
+    async def _flush_forever(self) -> None:
+        while True:
+            await asyncio.sleep(self._flush_seconds)
+            await self.flush()
+
+
+def _columns(counts: dict[Key, list[int]]) -> tuple[list[object], ...]:
+    rows = [(account, date.fromordinal(_EPOCH + day), credential, endpoint, outcome, calls, units)
+            for (day, account, credential, endpoint, outcome), (calls, units) in sorted(counts.items())]  # fmt: skip
+    return tuple(map(list, zip(*rows, strict=True)))

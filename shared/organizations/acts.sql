@@ -1,0 +1,231 @@
+-- name: join_person
+-- Whoever signs in exists; the provider's word on name and address is taken each time, and written only if it differs.
+INSERT INTO people (issuer, subject, email, name) VALUES ($1, $2, $3, $4)
+ON CONFLICT (issuer, subject) DO UPDATE SET email = excluded.email, name = excluded.name
+WHERE (people.email, people.name) IS DISTINCT FROM (excluded.email, excluded.name)
+RETURNING id::text, name, email;
+
+-- name: person
+-- By what identifies a person: issuer and subject, never the address, which may change hands.
+SELECT id::text, name, email FROM people WHERE issuer = $1 AND subject = $2;
+
+-- name: person_by_id
+-- For a session, which keeps nothing but the id.
+SELECT id::text, name, email FROM people WHERE id = $1::uuid;
+
+-- name: memberships
+-- The organizations of a person, the first joined first.
+SELECT o.id::text, o.name, o.plan, o.state, m.role FROM members m JOIN organizations o ON o.id = m.organization_id
+WHERE m.person_id = $1::uuid ORDER BY m.joined_at, o.id;
+
+-- name: create_organization
+-- With its first owner. A plan that is not for self-service needs an operator ($4 true).
+WITH made AS (
+    INSERT INTO organizations (name, plan)
+    SELECT $1, p.name FROM plans p WHERE p.name = $2 AND p.counted_by = 'organization' AND (p.self_service OR $4)
+    RETURNING id, name, plan),
+joined AS (INSERT INTO members (organization_id, person_id, role) SELECT id, $3::uuid, 'owner' FROM made WHERE $3 IS NOT NULL),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT id, $3::uuid, $5, 'organization.created', plan FROM made)
+SELECT id::text FROM made;
+
+-- name: change_plan
+-- By an operator; every edge hears of it by the table's trigger.
+WITH done AS (UPDATE organizations SET plan = $2 WHERE id = $1::uuid AND plan <> $2 RETURNING id, plan),
+told AS (INSERT INTO audit (organization_id, actor, act, subject) SELECT id, $3, 'plan.changed', plan FROM done)
+SELECT id::text FROM done;
+
+-- name: change_state
+-- A suspended organization's key is refused, its people can still read why.
+WITH done AS (UPDATE organizations SET state = $2 WHERE id = $1::uuid AND state <> $2 RETURNING id, state),
+told AS (INSERT INTO audit (organization_id, actor, act, subject) SELECT id, $3, 'organization.' || state, '' FROM done)
+SELECT id::text FROM done;
+
+-- name: rename
+-- The name is what members and the audit log see; nothing hangs on it.
+WITH done AS (UPDATE organizations SET name = $2 WHERE id = $1::uuid AND name <> $2 RETURNING id),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT id, $3::uuid, $4, 'organization.renamed', $2 FROM done)
+SELECT id::text FROM done;
+
+-- name: issue_key
+-- Only where no current key is: the index api_keys_current refuses a second one.
+WITH made AS (
+    INSERT INTO api_keys (key_id, organization_id, secret_hash)
+    SELECT $2, o.id, $3 FROM organizations o WHERE o.id = $1::uuid AND o.state = 'active'
+        AND NOT EXISTS (SELECT FROM api_keys k WHERE k.organization_id = o.id AND k.revoked_at IS NULL AND k.expires_at IS NULL)
+    RETURNING organization_id, key_id),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT organization_id, $4::uuid, $5, 'key.issued', key_id FROM made)
+SELECT key_id FROM made;
+
+-- name: rotate_key
+-- Of two rotations at the same moment one finds the current key gone and does nothing. $4 are seconds of grace; an
+-- older key that was still in its grace ends now, so that never more than two keys work.
+WITH current AS (
+    UPDATE api_keys SET
+        revoked_at = CASE WHEN $4::int = 0 OR expires_at IS NOT NULL THEN statement_timestamp() END,
+        expires_at = CASE WHEN $4::int > 0 AND expires_at IS NULL THEN statement_timestamp() + make_interval(secs => $4::int)
+                          ELSE expires_at END
+    WHERE organization_id = $1::uuid AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > statement_timestamp())
+    RETURNING organization_id, old.expires_at IS NULL AS was_current),
+made AS (
+    INSERT INTO api_keys (key_id, organization_id, secret_hash)
+    SELECT $2, c.organization_id, $3 FROM current c JOIN organizations o ON o.id = c.organization_id
+    WHERE c.was_current AND o.state = 'active' RETURNING organization_id, key_id),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT organization_id, $5::uuid, $6, 'key.rotated', key_id || CASE WHEN $4::int > 0 THEN ', grace ' || $4::int || ' s' ELSE '' END
+         FROM made)
+SELECT key_id FROM made;
+
+-- name: revoke_keys
+-- All that still work, also those in their grace: whoever revokes wants silence.
+WITH done AS (
+    UPDATE api_keys SET revoked_at = statement_timestamp()
+    WHERE organization_id = $1::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp())
+    RETURNING organization_id, key_id),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT organization_id, $2::uuid, $3, 'key.revoked', key_id FROM done)
+SELECT key_id FROM done;
+
+-- name: revoke_leaked
+-- By whoever holds it: the caller has proven that by its hash. Only this one key.
+WITH done AS (
+    UPDATE api_keys SET revoked_at = statement_timestamp() WHERE key_id = $1 AND secret_hash = $2 AND revoked_at IS NULL
+    RETURNING organization_id, key_id),
+told AS (INSERT INTO audit (organization_id, actor, act, subject)
+         SELECT organization_id, 'a holder of the key', 'key.reported-leaked', key_id FROM done)
+SELECT key_id FROM done;
+
+-- name: keys
+-- Those that work, the current one first.
+SELECT key_id, created_at, expires_at, last_used_at, last_used_network FROM api_keys
+WHERE organization_id = $1::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp())
+ORDER BY expires_at NULLS FIRST, key_id;
+
+-- name: members
+-- The people of an organization, by rank and name.
+SELECT p.id::text, p.name, p.email, m.role, m.joined_at FROM members m JOIN people p ON p.id = m.person_id
+WHERE m.organization_id = $1::uuid
+ORDER BY array_position(ARRAY['owner', 'admin', 'member', 'viewer'], m.role), p.name, p.id;
+
+-- name: add_member
+-- By an operator, for a person who has signed in before; people invite each other.
+WITH done AS (
+    INSERT INTO members (organization_id, person_id, role) VALUES ($1::uuid, $2::uuid, $3)
+    ON CONFLICT (organization_id, person_id) DO NOTHING RETURNING organization_id),
+told AS (INSERT INTO audit (organization_id, actor, act, subject)
+         SELECT organization_id, $4, 'member.added', $3 || ' ' || $2 FROM done)
+SELECT organization_id::text FROM done;
+
+-- name: change_role
+-- From the role that the actor saw ($4) to the new one; the last owner stays one.
+WITH done AS (
+    UPDATE members m SET role = $3 WHERE m.organization_id = $1::uuid AND m.person_id = $2::uuid AND m.role = $4 AND m.role <> $3
+      AND (m.role <> 'owner' OR (SELECT count(*) FROM members o WHERE o.organization_id = $1::uuid AND o.role = 'owner') > 1)
+    RETURNING organization_id, person_id),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT done.organization_id, $5::uuid, $6, 'member.role-changed', p.name || ': ' || $4 || ' to ' || $3
+         FROM done JOIN people p ON p.id = done.person_id)
+SELECT person_id::text FROM done;
+
+-- name: remove_member
+-- The last owner cannot go: nobody could manage the organization after that.
+WITH done AS (
+    DELETE FROM members m WHERE m.organization_id = $1::uuid AND m.person_id = $2::uuid AND m.role = $3
+      AND (m.role <> 'owner' OR (SELECT count(*) FROM members o WHERE o.organization_id = $1::uuid AND o.role = 'owner') > 1)
+    RETURNING organization_id, person_id),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT done.organization_id, $4::uuid, $5, 'member.removed', p.name FROM done JOIN people p ON p.id = done.person_id)
+SELECT person_id::text FROM done;
+
+-- name: lock_owners
+-- Two owners who remove each other at the same moment must not both succeed: the second waits here and counts again.
+SELECT id::text FROM organizations WHERE id = $1::uuid FOR NO KEY UPDATE;
+
+-- name: invite
+-- A new invitation to the same address replaces the open one; its link stops working.
+WITH old AS (
+    UPDATE invitations SET revoked_at = statement_timestamp()
+    WHERE organization_id = $1::uuid AND lower(email) = lower($2) AND accepted_at IS NULL AND revoked_at IS NULL RETURNING 1),
+made AS (
+    INSERT INTO invitations (organization_id, email, role, secret_hash, expires_at)
+    SELECT $1::uuid, $2, $3, $4, statement_timestamp() + interval '7 days' FROM (SELECT count(*) FROM old) o
+    RETURNING id, organization_id, expires_at),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT organization_id, $5::uuid, $6, 'member.invited', $2 || ' as ' || $3 FROM made)
+SELECT id::text, expires_at FROM made;
+
+-- name: invitations
+-- Those that can still be accepted.
+SELECT id::text, email, role, created_at, expires_at FROM invitations
+WHERE organization_id = $1::uuid AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > statement_timestamp()
+ORDER BY id;
+
+-- name: withdraw_invitation
+-- An invitation that was accepted cannot be withdrawn: remove the member instead.
+WITH done AS (
+    UPDATE invitations SET revoked_at = statement_timestamp()
+    WHERE id = $2::uuid AND organization_id = $1::uuid AND accepted_at IS NULL AND revoked_at IS NULL
+    RETURNING organization_id, email),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT organization_id, $3::uuid, $4, 'invitation.withdrawn', email FROM done)
+SELECT email FROM done;
+
+-- name: invitation
+-- What the invited person sees before accepting.
+SELECT i.email, i.role, o.name FROM invitations i JOIN organizations o ON o.id = i.organization_id
+WHERE i.secret_hash = $1 AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > statement_timestamp();
+
+-- name: accept_invitation
+-- Once, by a person whose provider vouches for the address it was sent to.
+WITH taken AS (
+    UPDATE invitations SET accepted_at = statement_timestamp()
+    WHERE secret_hash = $1 AND lower(email) = lower($3) AND accepted_at IS NULL AND revoked_at IS NULL
+      AND expires_at > statement_timestamp() RETURNING organization_id, role),
+joined AS (
+    INSERT INTO members (organization_id, person_id, role) SELECT organization_id, $2::uuid, role FROM taken
+    ON CONFLICT (organization_id, person_id) DO NOTHING),
+told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
+         SELECT organization_id, $2::uuid, $4, 'member.joined', role FROM taken)
+SELECT organization_id::text FROM taken;
+
+-- name: audit
+-- The newest first; $2 is the id before which the page begins.
+SELECT id::text, at, actor, act, subject FROM audit
+WHERE organization_id = $1::uuid AND ($2::uuid IS NULL OR id < $2::uuid) ORDER BY id DESC LIMIT $3;
+
+-- name: usage
+-- Day by day, as the edges counted it.
+SELECT day, endpoint, outcome, credential, sum(calls)::bigint AS calls, sum(units)::bigint AS units FROM usage
+WHERE account = $1 AND day BETWEEN $2 AND $3 GROUP BY day, endpoint, outcome, credential
+ORDER BY day DESC, endpoint, outcome, credential;
+
+-- name: add_usage
+-- A batch of one edge. Equal rows of different edges add up.
+INSERT INTO usage (account, day, credential, endpoint, outcome, calls, units)
+SELECT * FROM unnest($1::text[], $2::date[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+ON CONFLICT (account, day, credential, endpoint, outcome) DO UPDATE
+SET calls = usage.calls + excluded.calls, units = usage.units + excluded.units;
+
+-- name: note_key_use
+-- When and from which network a key was last used.
+UPDATE api_keys k SET last_used_at = n.at, last_used_network = n.network
+FROM unnest($1::text[], $2::timestamptz[], $3::text[]) AS n (key_id, at, network)
+WHERE k.key_id = n.key_id AND (k.last_used_at IS NULL OR k.last_used_at < n.at);
+
+-- name: token_of
+-- A person's own public token; its secret was shown once.
+SELECT token_id, created_at FROM public_tokens WHERE person_id = $1::uuid AND revoked_at IS NULL;
+
+-- name: issue_token
+-- A new one replaces the old one at once: people who ask again have lost it.
+WITH old AS (
+    UPDATE public_tokens SET revoked_at = statement_timestamp() WHERE person_id = $3::uuid AND revoked_at IS NULL RETURNING 1)
+INSERT INTO public_tokens (token_id, secret_hash, person_id, label)
+SELECT $1, $2, $3::uuid, $4 FROM (SELECT count(*) FROM old) o RETURNING token_id;
+
+-- name: revoke_token
+-- By its owner.
+UPDATE public_tokens SET revoked_at = statement_timestamp() WHERE person_id = $1::uuid AND revoked_at IS NULL RETURNING token_id;

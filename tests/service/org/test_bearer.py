@@ -1,0 +1,119 @@
+"""ID tokens at the edge: accepted where the contract says, through rotations and outages, and cheap to refuse."""
+
+import asyncio
+
+import pytest
+
+from edge.auth import provider as provider_module
+from edge.auth.id_token import InvalidToken
+from tests.service.org.conftest import SignedIn
+from tests.support.accounts import api_key
+from tests.support.issuer import SigningKey
+
+
+async def test_root_and_quota_know_who_is_signed_in(signed_in: SignedIn) -> None:
+    assert (await signed_in.ask("GET", "/")).json["organization"] is None
+    organization = await signed_in.organization()
+    root = (await signed_in.ask("GET", "/")).json
+    assert (root["credential"], root["plan"]) == ("bearer", "free")
+    assert root["organization"] == {"id": organization, "name": "Acme"}
+    quota = (await signed_in.ask("GET", "/quota", address="2001:db8::7")).json
+    assert (quota["counted_as"], quota["limits"][0]["limit"]) == ("2001:db8::/64", 100)
+
+
+async def test_a_signed_in_person_has_the_free_plan_by_address_on_free_calls(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    answer = await signed_in.ask("GET", "/index/brands")
+    assert answer.status == 200
+    assert '"free-daily";q=100' in answer.head["RateLimit-Policy"]
+
+
+async def test_a_paid_call_takes_no_id_token_and_says_so(signed_in: SignedIn) -> None:
+    answer = await signed_in.ask("GET", "/index/lookup?iid=IID-A")
+    assert answer.status == 403
+    assert answer.json["accepted"] == ["api-key"]
+
+
+async def test_bad_and_expired_tokens_are_told_apart_and_nothing_else_is(signed_in: SignedIn) -> None:
+    edge, issuer = signed_in.edge, signed_in.issuer
+    now = issuer.claims()["iat"]
+    tokens = {issuer.token(iat=now - 900, exp=now - 300): "expired-credentials", issuer.token(aud="other"): "invalid-credentials",
+              issuer.token() + "x": "invalid-credentials", "abc": "invalid-credentials",
+              "x" * 8_193: "invalid-credentials"}  # fmt: skip
+    bodies = set()
+    for token, slug in tokens.items():
+        answer = await edge.ask("GET", "/", anonymous=False, head={"Authorization": f"Bearer {token}"})
+        assert (answer.status, answer.json["type"].rpartition("/")[2]) == (401, slug)
+        assert "Bearer" in answer.head["WWW-Authenticate"]
+        bodies.add(answer.json["detail"])
+    assert len(bodies) == 2
+
+
+async def test_a_rotation_of_the_providers_keys_costs_no_call(signed_in: SignedIn) -> None:
+    issuer = signed_in.issuer
+    statuses: list[int] = []
+
+    async def call_until(stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            statuses.append((await signed_in.ask("GET", "/quota", f"p{len(statuses) % 7}")).status)
+
+    stop = asyncio.Event()
+    callers = [asyncio.create_task(call_until(stop)) for _ in range(4)]
+    while len(statuses) < 40:
+        await asyncio.sleep(0)
+    issuer.rotate("two")
+    while len(statuses) < 120:
+        await asyncio.sleep(0)
+    stop.set()
+    await asyncio.gather(*callers)
+    assert set(statuses) == {200}
+    assert issuer.fetches == 2
+
+
+async def test_ten_thousand_unknown_keys_cause_one_fetch(signed_in: SignedIn) -> None:
+    issuer, people = signed_in.issuer, signed_in.edge.resources.people
+    assert (await signed_in.ask("GET", "/quota")).status == 200
+    before = issuer.fetches
+    good = issuer.token()
+    real = issuer.keys[-1]
+
+    async def flood(n: int) -> None:
+        issuer.keys[-1] = SigningKey(f"unknown-{n}", real.algorithm, real.private)
+        token = issuer.token()
+        issuer.keys[-1] = real
+        with pytest.raises(InvalidToken):
+            await people.by_token(token)
+
+    for start in range(0, 10_000, 1_000):
+        await asyncio.gather(*(flood(n) for n in range(start, start + 1_000)))
+    assert issuer.fetches - before <= 1
+    assert (await people.by_token(good)).name == "Ada"
+
+
+async def test_while_the_provider_is_down_known_keys_go_on_and_unknown_ones_are_not_blamed(
+    signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issuer = signed_in.issuer
+    assert (await signed_in.ask("GET", "/quota")).status == 200
+    issuer.down = True
+    monkeypatch.setattr(provider_module, "_REFRESH_SECONDS", -1.0)
+    monkeypatch.setattr(provider_module, "_UNKNOWN_KID_SECONDS", -1.0)
+    assert (await signed_in.ask("GET", "/quota", "bob")).status == 200
+    issuer.rotate("new")
+    answer = await signed_in.ask("GET", "/quota", "carol")
+    assert answer.status == 503
+    assert int(answer.head["Retry-After"]) >= 1
+    issuer.down = False
+    assert (await signed_in.ask("GET", "/quota", "carol")).status == 200
+
+
+async def test_a_provider_that_was_never_reached_is_our_fault_not_the_callers(signed_in: SignedIn) -> None:
+    signed_in.issuer.down = True
+    assert (await signed_in.ask("GET", "/quota")).status == 503
+
+
+async def test_two_credentials_are_one_too_many(signed_in: SignedIn) -> None:
+    key = api_key(signed_in.edge.settings)
+    both = {"X-Service-Public-Token": signed_in.edge.settings.anonymous_token}
+    assert (await signed_in.ask("GET", "/quota", head=both)).status == 400
+    assert (await signed_in.edge.get("/quota", key=key)).status == 200

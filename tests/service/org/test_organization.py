@@ -1,0 +1,245 @@
+"""Organizations: who may do what, one key at a time, and every act in the audit log."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from edge.http.problems import Problem
+from edge.org.acts import Acts
+from shared.db.connect import connect
+from shared.organizations.contract import SQL
+from tests.service.org.conftest import SignedIn
+
+
+async def _works(signed_in: SignedIn, key: str) -> int:
+    return (await signed_in.edge.get("/quota", key=key)).status
+
+
+async def _until(signed_in: SignedIn, key: str, status: int) -> None:
+    async with asyncio.timeout(1):  # the contract's second
+        while await _works(signed_in, key) != status:
+            await asyncio.sleep(0.01)
+
+
+async def test_from_nothing_to_a_key_that_works(signed_in: SignedIn) -> None:
+    assert (await signed_in.ask("GET", "/org")).status == 404
+    organization = await signed_in.organization()
+    key = await signed_in.key()
+    assert await _works(signed_in, key) == 200
+    shown = (await signed_in.ask("GET", "/org")).json
+    assert (shown["id"], shown["role"], shown["plan"]) == (organization, "owner", "brand")
+    assert [k["key_id"] for k in shown["keys"]] == [key[10:20]]
+    assert key not in str(shown)
+    assert (await signed_in.ask("POST", "/org/api-key")).status == 409
+
+
+async def test_a_plan_that_operators_give_cannot_be_taken(signed_in: SignedIn) -> None:
+    for plan in ("institutional", "free", "no-such"):
+        assert (await signed_in.ask("POST", "/org", body={"name": "Acme", "plan": plan})).status == 409
+
+
+async def test_rotation_with_a_grace_keeps_both_keys_working(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    old = await signed_in.key()
+    new = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "1h"})).json["key"]
+    assert [await _works(signed_in, key) for key in (old, new)] == [200, 200]
+    newest = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "24h"})).json["key"]
+    await _until(signed_in, old, 401)
+    assert [await _works(signed_in, key) for key in (new, newest)] == [200, 200]
+    keys = (await signed_in.ask("GET", "/org")).json["keys"]
+    assert [k["expires_at"] is None for k in keys] == [True, False]
+
+
+async def test_rotation_without_grace_stops_the_old_key_within_a_second(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    old = await signed_in.key()
+    assert await _works(signed_in, old) == 200
+    new = (await signed_in.ask("POST", "/org/api-key/rotations")).json["key"]
+    await _until(signed_in, old, 401)
+    assert await _works(signed_in, new) == 200
+
+
+async def test_no_call_fails_while_a_key_is_rotated_with_a_grace(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    key, statuses, stop = [await signed_in.key()], [], asyncio.Event()
+
+    async def call() -> None:
+        while not stop.is_set():
+            statuses.append(await _works(signed_in, key[0]))
+
+    callers = [asyncio.create_task(call()) for _ in range(4)]
+    for _ in range(5):
+        reached = len(statuses) + 20
+        key[0] = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "1h"})).json["key"]
+        while len(statuses) < reached:
+            await asyncio.sleep(0)
+    stop.set()
+    await asyncio.gather(*callers)
+    assert set(statuses) == {200}
+
+
+async def test_of_many_rotations_at_once_the_audit_log_knows_each_that_happened(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    await signed_in.key()
+    answers = await asyncio.gather(*(signed_in.ask("POST", "/org/api-key/rotations") for _ in range(20)))
+    done = sum(answer.status == 201 for answer in answers)
+    assert {answer.status for answer in answers} <= {201, 409} and done >= 1
+    audit = (await signed_in.ask("GET", "/org/audit")).json["data"]
+    assert sum(entry["act"] == "key.rotated" for entry in audit) == done
+    assert len((await signed_in.ask("GET", "/org")).json["keys"]) == 1
+
+
+async def test_whoever_holds_a_leaked_key_can_revoke_it(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    key = await signed_in.key()
+    wrong = key[:-8] + ("A" if key[-8] != "A" else "B") + key[-7:]
+    for text in ("nonsense", wrong, key[:20]):
+        assert (await signed_in.edge.ask("POST", "/org/api-key/revocations", anonymous=False,
+                                         body=b'{"key":"%b"}' % text.encode())).status == 204  # fmt: skip
+    assert await _works(signed_in, key) == 200
+    assert (await signed_in.edge.ask("POST", "/org/api-key/revocations", anonymous=False,
+                                     body=b'{"key":"%b"}' % key.encode())).status == 204  # fmt: skip
+    await _until(signed_in, key, 401)
+    assert (await signed_in.ask("GET", "/org/audit")).json["data"][0]["act"] == "key.reported-leaked"
+
+
+async def test_revoking_stops_every_key_and_a_new_one_can_be_issued(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    old = await signed_in.key()
+    new = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "1h"})).json["key"]
+    assert (await signed_in.ask("DELETE", "/org/api-key")).status == 204
+    for key in (old, new):
+        await _until(signed_in, key, 401)
+    assert await _works(signed_in, await signed_in.key()) == 200
+
+
+@pytest.mark.parametrize(("role", "allowed"), [("admin", True), ("member", False), ("viewer", False)])
+async def test_only_owners_and_admins_touch_keys_and_people(signed_in: SignedIn, role: str, allowed: bool) -> None:
+    await signed_in.organization()
+    await signed_in.key()
+    await signed_in.join("bob", role)
+    acts: list[tuple[str, str, Any]] = [
+        ("POST", "/org/api-key/rotations", None), ("DELETE", "/org/api-key", None), ("POST", "/org/api-key", None),
+        ("POST", "/org/invitations", {"email": "eve@example.org", "role": "viewer"}),
+    ]  # fmt: skip
+    for method, path, body in acts:
+        answer = await signed_in.ask(method, path, "bob", body)
+        assert answer.status in ((200, 201, 204) if allowed else (403,)), (path, answer)
+    assert (await signed_in.ask("GET", "/org/members", "bob")).json["count"] == 2
+    assert (await signed_in.ask("GET", "/org/audit", "bob")).status == 200
+
+
+async def test_an_admin_cannot_make_or_unmake_owners(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    bob = await signed_in.join("bob", "admin")
+    ada = next(m["id"] for m in (await signed_in.ask("GET", "/org/members")).json["data"] if m["role"] == "owner")
+    assert (await signed_in.ask("PATCH", f"/org/members/{bob}", "bob", {"role": "owner"})).status == 403
+    assert (await signed_in.ask("DELETE", f"/org/members/{ada}", "bob")).status == 403
+    assert (await signed_in.ask("PATCH", f"/org/members/{ada}", "bob", {"role": "viewer"})).status == 403
+
+
+async def test_the_last_owner_stays(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    bob = await signed_in.join("bob", "admin")
+    ada = next(m["id"] for m in (await signed_in.ask("GET", "/org/members")).json["data"] if m["role"] == "owner")
+    assert (await signed_in.ask("DELETE", f"/org/members/{ada}")).status == 409
+    assert (await signed_in.ask("PATCH", f"/org/members/{ada}", body={"role": "viewer"})).status == 409
+    assert (await signed_in.ask("PATCH", f"/org/members/{bob}", body={"role": "owner"})).status == 204
+    signed_in.edge.resources.people.forget()
+    both = await asyncio.gather(
+        signed_in.ask("PATCH", f"/org/members/{bob}", "ada", {"role": "viewer"}),
+        signed_in.ask("PATCH", f"/org/members/{ada}", "bob", {"role": "viewer"}),
+    )
+    assert sorted(answer.status for answer in both) in ([204, 403], [204, 409])
+    owners = [m for m in (await signed_in.ask("GET", "/org/members")).json["data"] if m["role"] == "owner"]
+    assert len(owners) == 1
+
+
+async def test_another_organization_is_as_absent_as_one_that_does_not_exist(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    ada = (await signed_in.ask("GET", "/org/members")).json["data"][0]["id"]
+    theirs = await signed_in.organization("eve", "Other")
+    nobody = "01890000-0000-7000-8000-000000000000"
+    for path in ("/org", "/org/members", "/org/usage", "/org/audit", "/org/invitations"):
+        foreign, missing = [await signed_in.ask("GET", f"{path}?organization={i}") for i in (theirs, nobody)]
+        assert foreign.status == missing.status == 404
+        assert foreign.json["detail"] == missing.json["detail"]
+    for person in (ada, nobody, "no-uuid"):
+        assert (await signed_in.ask("DELETE", f"/org/members/{person}", "eve")).status == 404
+
+
+async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    await signed_in.join("bob", "viewer")
+    link = (await signed_in.ask("POST", "/org/invitations", body={"email": "carol@example.org", "role": "viewer"})).json
+    people = signed_in.edge.resources.people
+    acts = Acts(signed_in.edge.resources.database, signed_in.edge.settings.token_pepper)
+    secret = link["link"].partition("#")[2]
+    with pytest.raises(Problem, match="state-conflict"):
+        await acts.accept_invitation(await people.by_token(signed_in.issuer.token("eve")), secret)
+    assert (await signed_in.ask("DELETE", f"/org/invitations/{link['id']}")).status == 204
+    with pytest.raises(Problem, match="state-conflict"):
+        await acts.accept_invitation(await people.by_token(signed_in.issuer.token("carol")), secret)
+
+
+async def test_use_is_told_by_day_endpoint_outcome_and_key(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    key = await signed_in.key()
+    for path in ("/index/brands", "/index/brands", "/index/lookup/IID-A", "/index/lookup/nonsense"):
+        await signed_in.edge.get(path, key=key)
+    await signed_in.edge.resources.usage.flush()
+    rows = (await signed_in.ask("GET", "/org/usage")).json["data"]
+    told = {
+        (r["endpoint"], r["outcome"]): (r["calls"], r["units"])
+        for r in rows
+        if r["credential"] == f"api-key:{key[10:20]}"
+    }
+    assert told == {("brands", "served"): (2, 2), ("lookup", "not-found"): (1, 1), ("lookup", "rejected"): (1, 0)}
+    sheet = await signed_in.ask("GET", "/org/usage?format=csv", check=False)
+    assert sheet.head["Content-Type"].startswith("text/csv")
+    assert b"brands,served,api-key:" in sheet.body
+    shown = (await signed_in.ask("GET", "/org")).json["keys"][0]
+    assert shown["last_used_network"] == "192.0.2.1" and shown["last_used_at"]
+    for query in ("from=2026-02-30", "from=2027-01-01&to=2026-01-01", "from=2020-01-01&to=2026-01-01", "format=xml"):
+        assert (await signed_in.ask("GET", f"/org/usage?{query}")).status == 400
+
+
+async def test_a_suspended_organization_is_refused_within_a_second_and_can_read_why(signed_in: SignedIn) -> None:
+    organization = await signed_in.organization()
+    key = await signed_in.key()
+    assert await _works(signed_in, key) == 200
+    with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute(SQL.change_state.encode(), (organization, "suspended", "operator"))
+        await _until(signed_in, key, 401)
+        shown = (await signed_in.ask("GET", "/org")).json
+        assert shown["state"] == "suspended"
+        connection.execute(SQL.change_state.encode(), (organization, "active", "operator"))
+    await _until(signed_in, key, 200)
+
+
+async def test_the_audit_log_has_pages_and_no_secrets(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    secrets = [await signed_in.key()]
+    for _ in range(4):
+        secrets.append((await signed_in.ask("POST", "/org/api-key/rotations")).json["key"])
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = (await signed_in.ask("GET", f"/org/audit?limit=2{cursor and '&cursor='}{cursor}")).json
+        seen += page["data"]
+        cursor = page["next_cursor"]
+    assert [entry["act"] for entry in seen] == ["key.rotated"] * 4 + ["key.issued", "organization.created"]
+    assert not any(secret[20:52] in str(seen) for secret in secrets)
+    assert (await signed_in.ask("GET", "/org/audit?cursor=AAAA")).status == 400
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"name":1}', b'{"name":""}', b'{"name":"a","more":1}', b'{"name":NaN}',
+                                  b"[" * 50_000, b'{"name":"a\\u0000b"}', b"\xff"])  # fmt: skip
+async def test_a_bad_body_is_told_and_never_a_fault_of_ours(signed_in: SignedIn, body: bytes) -> None:
+    token = signed_in.issuer.token()
+    answer = await signed_in.edge.ask(
+        "POST", "/org", anonymous=False, head={"Authorization": f"Bearer {token}"}, body=body
+    )
+    assert answer.status == 400
+    form = {"Authorization": f"Bearer {token}", "Content-Type": "application/x-www-form-urlencoded"}
+    assert (await signed_in.edge.ask("POST", "/org", anonymous=False, head=form, body=b"name=a")).status == 415
