@@ -50,8 +50,8 @@ class Months:
         self.channels: list[str] = []
 
     def take(self, rows: Any, channels: list[str]) -> Iterator[Chunk]:
-        """Take a batch in; yield what is ready of it and of those before."""
-        if not len(rows):
+        """Take a batch in; yield what is ready of it and of those before. None: not one of its rows could be used."""
+        if rows is None or not len(rows):
             return
         rows["channel"] = np.array([self._code(name) for name in channels], "i4")[rows["channel"]]
         months = _months(rows["day"])
