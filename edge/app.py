@@ -92,6 +92,9 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
     acts = Acts(resources.database, settings.token_pepper)
     org = OrganizationApi(acts, cursors, origin_of(settings))
+    orders = Orders(resources.database, resources.watch)
+    documents = JobDocuments(settings.base_url, settings.errors_base)
+    desk = Desk(resources.database, resources.version, orders, documents, resources.results, resources.meter)
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),
@@ -121,18 +124,16 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("DELETE", f"{PREFIX}/org/invitations/{{invitation}}", org.withdraw_invitation, _org("invitations")),
         Route("GET", f"{PREFIX}/org/usage", org.usage, _org("usage")),
         Route("GET", f"{PREFIX}/org/audit", org.audit, _org("audit")),
-        *dashboard.routes(resources, acts, origin_of(settings)),
-        *_paid_routes(resources, cursors),
+        *_paid_routes(resources, cursors, desk, orders),
+        *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
     )
 
 
-def _paid_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+def _paid_routes(resources: Resources, cursors: Cursors, desk: Desk, orders: Orders) -> tuple[Route, ...]:
     settings = resources.settings
-    orders = Orders(resources.database, resources.watch)
     documents = JobDocuments(settings.base_url, settings.errors_base)
     jobs = Jobs(orders, documents, resources.results, cursors, resources.version)
     events = Events(orders, documents)
-    desk = Desk(resources.database, resources.version, orders, documents, resources.results, resources.meter)
     pricing = Pricing(resources.database, settings.base_url)
     footprint = Sustainability(resources.database, settings.base_url)
     cohorts, rollup = Cohorts(desk), SustainabilityRollup(desk)

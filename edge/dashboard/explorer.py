@@ -9,18 +9,12 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from edge.auth.directory import Directory
 from edge.cache.records import Records
+from edge.dashboard.payer import Payer
 from edge.dashboard.visit import PageProblem, Visit, render
-from edge.http.context import CONTEXT
 from edge.index.search_engine import SearchEngine
-from edge.quota.meter import Meter
-from edge.quota.refusal import refusal
-from shared.accounts import Principal, account_of
 from shared.errors import ItemMerged
 from shared.ids import canonical_iid
-from shared.organizations.roles import may
-from shared.plans import Plan
 from shared.search.model import Search as Question
 
 _HITS = 12
@@ -30,13 +24,10 @@ _QUERY_MAX = 200
 class ExplorerPages:
     """The handlers."""
 
-    def __init__(
-        self, engine: SearchEngine, records: Records, directory: Directory, meter: Meter, base_url: str
-    ) -> None:
+    def __init__(self, engine: SearchEngine, records: Records, payer: Payer, base_url: str) -> None:
         self._engine = engine
         self._records = records
-        self._directory = directory
-        self._meter = meter
+        self._payer = payer
         self._base_url = base_url
 
     async def explorer(self, request: web.Request, visit: Visit) -> web.StreamResponse:
@@ -52,7 +43,7 @@ class ExplorerPages:
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
             raise PageProblem(404, "This is no IID.")
-        await self._charge(request, visit)
+        await self._payer.charge(request, await self._payer.principal(visit), 1)
         try:
             found = (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:
@@ -64,25 +55,9 @@ class ExplorerPages:
         q = request.query.get("q", "").strip()[:_QUERY_MAX]
         values: dict[str, Any] = {"q": q, "hits": [], "total": 0, "base_url": self._base_url}
         if q and "\0" not in q:
-            await self._charge(request, visit)
+            await self._payer.charge(request, await self._payer.principal(visit), 1)
             page = await self._engine.find(
                 Question(q=q, limit=_HITS, brand=None, category=None, product_type=None, after=None)
             )
             values |= {"hits": page.hits, "total": page.total}
         return values
-
-    async def _charge(self, request: web.Request, visit: Visit) -> None:
-        context = request[CONTEXT]
-        plan, actor = await self._plan(visit), visit.actor
-        organization = actor.membership.organization_id if actor else None
-        context.principal = Principal("bearer", visit.person.id, plan, organization)
-        context.account = account_of(context.principal, context.network)
-        decision = await self._meter.charge(context.account, plan, 1, context.charge_id)
-        if not decision.allowed:
-            raise refusal(decision, context.network)
-        context.units = 1
-
-    async def _plan(self, visit: Visit) -> Plan:
-        if visit.actor and visit.actor.membership.state == "active" and may(visit.actor.membership.role, "call"):
-            return await self._directory.plan(visit.actor.membership.plan)
-        return await self._directory.plan("free")

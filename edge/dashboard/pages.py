@@ -8,12 +8,16 @@ from jinja2 import FileSystemLoader, StrictUndefined
 
 from edge.dashboard.explorer import ExplorerPages
 from edge.dashboard.organization import OrganizationPages
+from edge.dashboard.payer import Payer
 from edge.dashboard.person import PersonPages
+from edge.dashboard.reports import ReportPages
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages
 from edge.dashboard.visit import Door, Visit, render
 from edge.http.routing import Handler, Route, Rule
+from edge.jobs.orders import Orders
 from edge.org.acts import Acts
+from edge.reports.desk import Desk
 from edge.resources import Resources
 
 
@@ -25,7 +29,7 @@ def prepare(app: web.Application) -> None:
     )
 
 
-def routes(resources: Resources, acts: Acts, origin: str) -> tuple[Route, ...]:
+def routes(resources: Resources, acts: Acts, desk: Desk, orders: Orders, origin: str) -> tuple[Route, ...]:
     """Return every page and form below /dashboard."""
     settings = resources.settings
     cookies = Cookies(secure=origin.startswith("https://"))
@@ -36,9 +40,9 @@ def routes(resources: Resources, acts: Acts, origin: str) -> tuple[Route, ...]:
     sign_in = SignInPages(resources.people, sessions, cookies, settings, origin, resources.log)
     org = OrganizationPages(acts, resources.directory, resources.meter, origin, settings.base_url)
     person = PersonPages(acts, resources.directory, sessions, settings.base_url)
-    explorer = ExplorerPages(
-        resources.search, resources.records, resources.directory, resources.meter, settings.base_url
-    )
+    payer = Payer(resources.directory, resources.meter)
+    explorer = ExplorerPages(resources.search, resources.records, payer, settings.base_url)
+    reports = ReportPages(desk, orders, resources.results, payer, resources.directory, settings.base_url)
     return (
         _get("", door.page(org.overview)),
         _get("/key", door.page(org.key)),
@@ -64,17 +68,20 @@ def routes(resources: Resources, acts: Acts, origin: str) -> tuple[Route, ...]:
         _get("/explorer", door.page(explorer.explorer), "dashboard-explorer"),
         _get("/explorer/hits", door.page(explorer.hits), "dashboard-explorer"),
         _get("/explorer/{iid}", door.page(explorer.record), "dashboard-explorer"),
-        _get("/jobs", door.page(_jobs)),
+        _get("/reports", door.page(reports.builder)),
+        _get("/reports/price", door.page(reports.price)),
+        _post("/reports", door.form(reports.run), "dashboard-reports"),
+        _get("/jobs", door.page(reports.jobs)),
+        _get("/jobs/{id}", door.page(reports.job)),
+        _get("/jobs/{id}/state", door.page(reports.state)),
+        _get("/jobs/{id}/result", door.page(reports.result)),
+        _post("/jobs/{id}/cancel", door.form(reports.cancel)),
         _get("/exports", door.page(_exports)),
         _get("/sign-in", door.open(sign_in.begin)),
         _get("/sign-in/callback", door.open(sign_in.finish)),
         _post("/sign-out", door.form(sign_in.sign_out)),
         _get("/signed-out", door.open(person.signed_out)),
     )
-
-
-async def _jobs(request: web.Request, visit: Visit) -> web.StreamResponse:
-    return render(request, "jobs.html", visit)
 
 
 async def _exports(request: web.Request, visit: Visit) -> web.StreamResponse:
@@ -85,5 +92,5 @@ def _get(path: str, handler: Handler, name: str = "dashboard") -> Route:
     return Route("GET", HOME + path, handler, Rule(name=name, page=True))
 
 
-def _post(path: str, handler: Handler) -> Route:
-    return Route("POST", HOME + path, handler, Rule(name="dashboard", page=True))
+def _post(path: str, handler: Handler, name: str = "dashboard") -> Route:
+    return Route("POST", HOME + path, handler, Rule(name=name, page=True))

@@ -60,6 +60,14 @@ class Desk:
     async def price(self, request: web.Request, kind: Kind, parameters: dict[str, Any]) -> int:
         """Return the units that this request costs. Nothing is queued yet; a name that nobody knows is refused here."""
         format = asked_format(request)
+        principal = request[CONTEXT].principal
+        assert principal is not None
+        quote = await self.quote(principal.organization_id, kind, parameters, format)
+        request[QUOTE] = quote
+        return 0 if request[QUERY]["dry_run"] else quote.units
+
+    async def quote(self, organization_id: str | None, kind: Kind, parameters: dict[str, Any], format: str) -> Quote:
+        """Return what an organization would pay for a question now, and whether its answer is there."""
         await self._check_names(parameters)
         if not self._version.current:
             # An edge that came up before PostgreSQL knows no snapshot yet; asked as of none, an equal question would
@@ -67,17 +75,14 @@ class Desk:
             await self._version.read()
         version = self._version.current
         wanted = Wanted(kind, parameters, format, fingerprint(parameters, format, version), version)
-        principal = request[CONTEXT].principal
-        assert principal is not None
-        known = await self._database.fetch_row(SQL.known, kind.name, wanted.fingerprint, principal.organization_id)
+        known = await self._database.fetch_row(SQL.known, kind.name, wanted.fingerprint, organization_id)
         assert known is not None
         found = manifest_from(json.loads(known["result"])) if known["result"] else None
         if found is not None:
             units = _PAID_UNITS if known["paid"] else kind.units_cached
         else:
             units = 0 if known["waiting"] else kind.units  # who waits for it already has paid for it
-        request[QUOTE] = Quote(wanted, units, found, known["job_id"])
-        return 0 if request[QUERY]["dry_run"] else units
+        return Quote(wanted, units, found, known["job_id"])
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """Answer with the result, with the job that makes it, or with why there is none."""
