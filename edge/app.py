@@ -11,6 +11,7 @@ from edge.account.root import Root
 from edge.auth.gate import AuthGate
 from edge.dashboard import pages as dashboard
 from edge.http import cors, redirects
+from edge.http.analytics import light_units
 from edge.http.cursors import Cursors
 from edge.http.openapi import Document
 from edge.http.parameters import validation
@@ -19,7 +20,9 @@ from edge.http.routing import ANY, BEARER, KEY, KEY_OR_BEARER, Route, Rule, regi
 from edge.http.trace import Trace
 from edge.index.brands import Brands
 from edge.index.lookup import Lookup, batch_units
+from edge.index.pricing import Pricing
 from edge.index.search import Search
+from edge.index.sustainability import Sustainability
 from edge.jobs.document import JobDocuments
 from edge.jobs.events import Events
 from edge.jobs.handlers import Jobs
@@ -130,6 +133,8 @@ def _paid_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
     jobs = Jobs(orders, documents, resources.results, cursors, resources.version)
     events = Events(orders, documents)
     desk = Desk(resources.database, resources.version, orders, documents, resources.results, resources.meter)
+    pricing = Pricing(resources.database, settings.base_url)
+    footprint = Sustainability(resources.database, settings.base_url)
     cohorts, rollup = Cohorts(desk), SustainabilityRollup(desk)
     categories, brands = CategoryInsights(desk), BrandInsights(desk)
     insights = f"{PREFIX}/index/insights"
@@ -139,6 +144,8 @@ def _paid_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
     cancel = Rule(name="job-cancel", accepts=KEY, problems=("job-not-found", "state-conflict"))
     result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *_RESULT_PROBLEMS))
     return (
+        Route("GET", f"{PREFIX}/index/pricing/{{iid}}", pricing.show, _light("pricing")),
+        Route("GET", f"{PREFIX}/index/sustainability/{{iid}}", footprint.show, _light("sustainability")),
         Route("GET", f"{PREFIX}/index/cohorts", cohorts.show, _report("cohorts", cohorts.units, BRAND)),
         Route("GET", f"{insights}/categories", categories.list, _report("category-insights", categories.units, BRAND)),
         Route("GET", f"{insights}/categories/{{code}}", categories.show, one_category),
@@ -169,6 +176,11 @@ def _end_streams(resources: Resources) -> Callable[[web.Application], Awaitable[
 def _report(name: str, units: Callable[[web.Request], Awaitable[int]], rank_min: int, *problems: str) -> Rule:
     listed = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *_RESULT_PROBLEMS, *problems)
     return Rule(name=name, accepts=KEY, units=units, rank_min=rank_min, problems=listed)
+
+
+def _light(name: str) -> Rule:
+    problems = ("iid-not-found", "iid-withdrawn", "not-acceptable")
+    return Rule(name=name, accepts=KEY, units=light_units, rank_min=BRAND, problems=problems)
 
 
 def origin_of(settings: Settings) -> str:

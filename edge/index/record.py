@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from edge.cache.records import Record
+from edge.index.ladder import INDICATORS, climb, rounded
 from shared.clock import rfc3339
 from shared.money import to_text
 
 ABSENT = Record("-", b"", "")
-INDICATORS = ("co2e_kg", "water_l", "waste_kg")
 _ENCODER = msgspec.json.Encoder()
 # PostgreSQL's numbers are exact; read as decimals they stay so.
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
@@ -80,29 +80,13 @@ def price_band(band: dict[str, Any] | None) -> dict[str, Any] | None:
 def sustainability(
     impacts: list[dict[str, Any]] | None, factors: list[dict[str, Any]] | None, weight_kg: Any
 ) -> dict[str, Any] | None:
-    """Give an item's own figures; else its product type's or category's per kilogram, times its weight; else None."""
-    if impacts:
-        figures = {impact["indicator"]: _number(impact["per_unit"]) for impact in impacts}
-        basis, method = impacts[0]["basis"], impacts[0]["method"]
-    elif factors and (weight := _weight(weight_kg)) is not None:
-        nearest = {factor["indicator"]: factor for factor in reversed(factors)}
-        figures = {name: _number(Decimal(factor["per_kg"]) * weight) for name, factor in nearest.items()}
-        basis, method = "category_average", factors[0]["method"]
-    else:
+    """Give each indicator's figure by the ladder; basis and method are those of the first that has one."""
+    found = climb(impacts or (), factors or (), weight_kg)
+    first = next((found[name] for name in INDICATORS if name in found), None)
+    if first is None:
         return None
-    return {**{name: figures.get(name) for name in INDICATORS}, "basis": basis, "method": method}
-
-
-def _weight(value: Any) -> Decimal | None:
-    try:
-        weight = Decimal(str(value))
-    except ArithmeticError:
-        return None
-    return weight if weight.is_finite() and weight > 0 else None
-
-
-def _number(value: Any) -> float:
-    return float(f"{Decimal(value):.6g}")
+    figures = {name: rounded(found[name].per_unit) if name in found else None for name in INDICATORS}
+    return {**figures, "basis": first.basis, "method": first.method}
 
 
 def _source(source: dict[str, Any]) -> dict[str, Any]:

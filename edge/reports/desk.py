@@ -8,9 +8,10 @@ import msgspec
 from aiohttp import web
 
 from edge.cache.versions import DataVersion
+from edge.http.analytics import asked_format
 from edge.http.context import CONTEXT, Context
 from edge.http.parameters import QUERY
-from edge.http.prefer import best_format, wait_seconds
+from edge.http.prefer import wait_seconds
 from edge.http.problems import Problem, invalid_parameters
 from edge.jobs.document import JobDocuments, failure
 from edge.jobs.orders import Charge, Order, Orders, Wanted, just_placed
@@ -21,7 +22,7 @@ from edge.store.database import Database
 from shared.db.queries import beside
 from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import Kind, fingerprint
-from shared.results.layout import MEDIA_TYPES, Manifest, manifest_from
+from shared.results.layout import Manifest, manifest_from
 from shared.results.store import ResultStore
 
 SQL = beside(__file__, "reports.sql")
@@ -58,7 +59,7 @@ class Desk:
 
     async def price(self, request: web.Request, kind: Kind, parameters: dict[str, Any]) -> int:
         """Return the units that this request costs. Nothing is queued yet; a name that nobody knows is refused here."""
-        format = _format(request)
+        format = asked_format(request)
         await self._check_names(parameters)
         if not self._version.current:
             # An edge that came up before PostgreSQL knows no snapshot yet; asked as of none, an equal question would
@@ -158,15 +159,6 @@ class Desk:
         faults += [("channel", "names no channel")] * bool(row["channels"])
         if faults:
             raise invalid_parameters(faults)
-
-
-def _format(request: web.Request) -> str:
-    asked: str | None = request[QUERY]["format"]
-    found = asked or best_format(request.headers.get("Accept"), MEDIA_TYPES)
-    if found is None:
-        offered = list(MEDIA_TYPES.values())
-        raise Problem("not-acceptable", f"This call gives {', '.join(offered)}.", extra={"offered": offered})
-    return found
 
 
 def _estimate(quote: Quote) -> web.Response:

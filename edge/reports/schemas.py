@@ -6,35 +6,12 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from edge.http.analytics import Day, Flag, Meta
 from edge.http.parameters import Parameters, Utf8
 from shared.results.layout import MEDIA_TYPES
 
 _LIST_MAX = 100
 _GROUPS_MAX = 2
-
-
-class Day(fields.Date):
-    """A day as `YYYY-MM-DD`; Python's own reader would also take `20260701` and weeks."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(format="%Y-%m-%d", **options)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
-        if not isinstance(value, str) or len(value) != 10 or not value.isascii():
-            raise ValidationError("must be a day as YYYY-MM-DD")
-        try:
-            return date.fromisoformat(value)
-        except ValueError:
-            raise ValidationError("must be a day as YYYY-MM-DD") from None
-
-
-class Flag(fields.Boolean):
-    """`true` or `false`, and nothing that only looks like it."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> bool:
-        if value not in ("true", "false"):
-            raise ValidationError("must be true or false")
-        return bool(value == "true")
 
 
 def listed(field: fields.Field[Any], sentence: str, most: int = _LIST_MAX) -> fields.List[Any]:
@@ -128,31 +105,6 @@ class BrandPath(Parameters):
     """Path of one brand."""
 
     slug = Utf8(1, 200, required=True, metadata={"description": "Brand slug", "example": "vitasoy"})
-
-
-class Coverage(Schema):
-    """How many days of the range hold data. Missing days are missing, never filled in."""
-
-    days = fields.Int(required=True)
-    observed_days = fields.Int(required=True)
-    missing_days = fields.Int(required=True)
-    first = fields.Date(required=True, allow_none=True)
-    last = fields.Date(required=True, allow_none=True)
-
-
-class Meta(Schema):
-    """What must be said of the rows."""
-
-    data_version = fields.Int(required=True)
-    result_sha256 = fields.Str(required=True, metadata={"description": "Of the rows as NDJSON, whatever the format"})
-    cached = fields.Bool(required=True)
-    cost_units = fields.Int(required=True)
-    rows = fields.Int(required=True)
-    from_ = fields.Date(required=True, data_key="from")
-    to = fields.Date(required=True)
-    coverage = fields.Nested(Coverage(), required=True)
-    units = fields.Dict(keys=fields.Str(), values=fields.Str(), required=True)
-    method = fields.Str(required=True)
 
 
 class Reply(Schema):

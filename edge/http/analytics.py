@@ -1,0 +1,152 @@
+"""What all paid analytics share at the door: their parameters, their envelope (contract, section 4)."""
+
+import asyncio
+import io
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from marshmallow import Schema, ValidationError, fields, validate
+
+from edge.http.conditional import none_match
+from edge.http.parameters import QUERY, Parameters, Utf8
+from edge.http.prefer import best_format
+from edge.http.problems import Problem
+from shared.results import formats
+from shared.results.layout import MEDIA_TYPES
+
+CACHE_CONTROL = "private, max-age=60"
+LIGHT_UNITS = 2
+
+
+class Day(fields.Date):
+    """A day as `YYYY-MM-DD`; Python's own reader would also take `20260701` and weeks."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(format="%Y-%m-%d", **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
+        if not isinstance(value, str) or len(value) != 10 or not value.isascii():
+            raise ValidationError("must be a day as YYYY-MM-DD")
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            raise ValidationError("must be a day as YYYY-MM-DD") from None
+
+
+class Flag(fields.Boolean):
+    """`true` or `false`, and nothing that only looks like it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> bool:
+        if value not in ("true", "false"):
+            raise ValidationError("must be true or false")
+        return bool(value == "true")
+
+
+class LightQuery(Parameters):
+    """What the light reads take."""
+
+    from_ = Day(
+        data_key="from", load_default=None, metadata={"description": "First day; default: the 90th up to the last"}
+    )
+    to = Day(load_default=None, metadata={"description": "Last day, inclusive; default: the last that holds data"})
+    channel = fields.List(
+        Utf8(1, 200),
+        load_default=list,
+        validate=validate.Length(0, 100),
+        metadata={"description": "Only this channel; repeat for more", "explode": True},
+    )
+    format = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(list(MEDIA_TYPES)),
+        metadata={"description": "Format of the answer; default: what `Accept` likes best"},
+    )
+    dry_run = Flag(load_default=False, metadata={"description": "Say what it would cost, and charge nothing"})
+
+
+class Coverage(Schema):
+    """How many days of the range hold data. Missing days are missing, never filled in."""
+
+    days = fields.Int(required=True)
+    observed_days = fields.Int(required=True)
+    missing_days = fields.Int(required=True)
+    first = fields.Date(required=True, allow_none=True)
+    last = fields.Date(required=True, allow_none=True)
+
+
+class Meta(Schema):
+    """What must be said of the rows."""
+
+    data_version = fields.Int(required=True)
+    result_sha256 = fields.Str(required=True, metadata={"description": "Of the rows as NDJSON, whatever the format"})
+    cached = fields.Bool(required=True)
+    cost_units = fields.Int(required=True)
+    rows = fields.Int(required=True)
+    from_ = fields.Date(required=True, data_key="from")
+    to = fields.Date(required=True)
+    coverage = fields.Nested(Coverage(), required=True)
+    units = fields.Dict(keys=fields.Str(), values=fields.Str(), required=True)
+    method = fields.Str(required=True)
+
+
+class Estimate(Schema):
+    """What `dry_run` adds in the place of `data` and `meta`."""
+
+    kind = fields.Str()
+    cost_units = fields.Int()
+    cached = fields.Bool()
+    format = fields.Str()
+    data_version = fields.Int()
+
+
+def light_units(request: web.Request) -> int:
+    """Return what a light read costs: nothing where only its price is asked."""
+    return 0 if request[QUERY]["dry_run"] else LIGHT_UNITS
+
+
+def asked_format(request: web.Request) -> str:
+    """Return the format asked for; raise the problem `not-acceptable` where none of ours is taken."""
+    asked: str | None = request[QUERY]["format"]
+    found = asked or best_format(request.headers.get("Accept"), MEDIA_TYPES)
+    if found is None:
+        offered = list(MEDIA_TYPES.values())
+        raise Problem("not-acceptable", f"This call gives {', '.join(offered)}.", extra={"offered": offered})
+    return found
+
+
+def estimate(request: web.Request, kind: str, data_version: int) -> web.Response:
+    """Answer `dry_run`: what the call would cost."""
+    document = {
+        "kind": kind,
+        "cost_units": LIGHT_UNITS,
+        "cached": False,
+        "format": asked_format(request),
+        "data_version": data_version,
+    }
+    body = msgspec.json.encode(document)
+    return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+async def light_answer(request: web.Request, table: Any, meta: dict[str, Any]) -> web.Response:
+    """Answer with rows and their meta in the format asked for; 304 where the caller has them."""
+    format = asked_format(request)
+    # Elsewhere than in the event loop: an item with years of observations would hold everybody up.
+    body, digest = await asyncio.to_thread(_encoded, table, meta, format)
+    etag = f'"sha256-{digest}-{meta["data_version"]}-{format}"'
+    fields = {"ETag": etag, "Cache-Control": CACHE_CONTROL, "Vary": "Accept"}
+    if none_match(request.headers.get("If-None-Match"), etag):
+        return web.Response(status=304, headers=fields)
+    return web.Response(body=body, content_type=MEDIA_TYPES[format], headers=fields)
+
+
+def _encoded(table: Any, meta: dict[str, Any], format: str) -> tuple[bytes, str]:
+    digest = formats.digest(table)
+    head = {
+        "data_version": meta["data_version"], "result_sha256": digest, "cached": False, "cost_units": LIGHT_UNITS,
+        "rows": table.num_rows,
+    }  # fmt: skip
+    sink = io.BytesIO()
+    formats.write(table, {**head, **meta}, format, sink)
+    return sink.getvalue(), digest

@@ -1,0 +1,35 @@
+"""What every read of one item's figures must find out first."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any
+
+from aiohttp import web
+
+from shared.clock import utc_now
+from shared.errors import InvalidParameter, ItemNotFound, ItemWithdrawn
+
+DEFAULT_DAYS = 90
+
+
+def found_or_raise(row: Any, url: str, channels: Sequence[str]) -> Any:
+    """Return the row of an item that is there; raise what else became of it, or the channels that nobody knows."""
+    if row is None:
+        raise ItemNotFound
+    if row["status"] == "withdrawn":
+        raise ItemWithdrawn
+    if row["status"] == "merged":
+        raise web.HTTPMovedPermanently(f"{url}/{row['survivor_iid']}")
+    if row["strangers"]:
+        raise InvalidParameter("channel", "names no channel; a record's `channels` lists those of its item")
+    return row
+
+
+def range_of(first: date | None, last: date | None) -> tuple[date, date]:
+    """Return the days to answer: 90 up to the last day that holds data, or up to today where none does."""
+    today = utc_now().date()
+    last = last or max(today, first or today)
+    first = first or last - timedelta(days=DEFAULT_DAYS - 1)
+    if first > last:
+        raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}")
+    return first, last
