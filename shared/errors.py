@@ -38,22 +38,6 @@ class ItemMerged(ItemIndexError):
         self.survivor = survivor
 
 
-class BrandNotFound(ItemIndexError):
-    """No brand has this slug."""
-
-    def __init__(self, slug: str) -> None:
-        super().__init__("no brand has the slug that was asked for")
-        self.slug = slug
-
-
-class CategoryNotFound(ItemIndexError):
-    """No category has this code."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__("no category has the code that was asked for")
-        self.code = code
-
-
 class StoreUnavailable(ItemIndexError):
     """A store did not answer in time. `store` is its plain name: state, cache, database, search."""
 
@@ -85,6 +69,22 @@ class JobRefused(ItemIndexError):
     def __init__(self, slug: str, detail: str) -> None:
         super().__init__(detail)
         self.slug = slug
+
+
+class BrandNotFound(JobRefused):
+    """No brand has this slug."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__("brand-not-found", "No brand has the slug that was asked for.")
+        self.brand = slug
+
+
+class CategoryNotFound(JobRefused):
+    """No category has this code."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__("category-not-found", "No category has the code that was asked for.")
+        self.category = code
 
 
 class JobNotFound(ItemIndexError):

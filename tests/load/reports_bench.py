@@ -73,6 +73,7 @@ def _measure(url: str, rounds: int) -> None:
                     slow.append(_timed(lambda plain=plain: connection.execute(plain.encode()).fetchall()))
             mine, theirs = statistics.median(fast), statistics.median(slow)
             figures = f"{theirs * 1000:,.0f}", f"{mine * 1000:,.1f}", f"{theirs / mine:,.0f} ×"
+            print(name, *figures, flush=True)
             table.add_row(name, f"{ours():,}", *figures)
     Console().print(table)
 

@@ -21,6 +21,10 @@ _ROW = np.dtype([
     ("fields", ">i2"), ("b1", ">i4"), ("item", ">i8"), ("b2", ">i4"), ("price", ">i8"), ("b3", ">i4"), ("day", ">i4"),
     ("b4", ">i4"), ("channel", ">i4"), ("b5", ">i4"), ("units", ">i4"), ("b6", ">i4"), ("currency", "S3"),
 ])  # fmt: skip
+_ITEM = np.dtype([
+    ("fields", ">i2"), ("b1", ">i4"), ("item", ">i8"), ("b2", ">i4"), ("brand", ">i4"), ("b3", ">i4"),
+    ("category", ">i4"), ("b4", ">i4"), ("old_brand", ">i4"), ("b5", ">i4"), ("old_category", ">i4"),
+])  # fmt: skip
 
 
 class Items(NamedTuple):
@@ -35,9 +39,10 @@ class Items(NamedTuple):
     @classmethod
     def read(cls, connection: Connection, query: str) -> "Items":
         """Read them by a query of five columns."""
-        rows = connection.cursor(binary=True).execute(query.encode()).fetchall()
-        table = np.array(rows, "i8").reshape(len(rows), 5)
-        return cls(*table[np.argsort(table[:, 0])].T)
+        raw = _copied_out(connection, f"COPY ({query}) TO STDOUT (FORMAT binary)")
+        rows = np.frombuffer(raw, _ITEM, (len(raw) - _HEAD_BYTES) // _ITEM.itemsize, _HEAD_BYTES)
+        rows = rows[np.argsort(rows["item"].astype("i8"))]
+        return cls(*(rows[name].astype("i8") for name in cls._fields))
 
 
 def refresh(connection: Connection, items: Items, whole: set[str], told: Told = lambda done, months: None) -> None:

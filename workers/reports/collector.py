@@ -9,7 +9,7 @@ from workers.derive.pack import Array, counted
 from workers.reports.periods import Range, number
 from workers.reports.spread import Spread, spread
 
-_BINS_MAX = 1 << 24
+_BINS_MAX = 1 << 20
 
 
 class Key(NamedTuple):
@@ -146,16 +146,35 @@ class Collector:
 
     def _segments(self, currency: str, period: Array, first: Array, second: Array) -> Array:
         """Number the segments of a cell's entries; most often they are all of one."""
-        columns = [column for column in (period, first, second) if len(column)]
-        if all((column == column[0]).all() for column in columns):
-            one = self.number(Key(currency, *(int(c[0]) if len(c) else 0 for c in (period, first, second))))
-            return np.full(len(period), one)
-        full = [
-            column.astype("i8") if len(column) else np.zeros(len(period), "i8") for column in (period, first, second)
+        columns = [column.astype("i8") if len(column) else None for column in (period, first, second)]
+        least = [0 if column is None else int(column.min()) for column in columns]
+        widths = [
+            1 if column is None else int(column.max()) - low + 1 for column, low in zip(columns, least, strict=True)
         ]
-        distinct, places = np.unique(np.stack(full), axis=1, return_inverse=True)
-        numbers = [self.number(Key(currency, *map(int, column))) for column in distinct.T]
-        return np.array(numbers)[places.reshape(-1)]
+        code = np.zeros(len(period), "i8")
+        for column, low, width in zip(columns, least, widths, strict=True):
+            if column is not None and width > 1:
+                code = code * width + column - low
+        bins = widths[0] * widths[1] * widths[2]
+        if bins == 1:
+            return np.full(len(period), self.number(Key(currency, *least)))
+        distinct, places = _dense(code, bins)
+        numbers = np.empty(len(distinct), "i8")
+        for place, value in enumerate(distinct.tolist()):
+            rest, last = divmod(value, widths[2])
+            start, middle = divmod(rest, widths[1])
+            numbers[place] = self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
+        return numbers[places]
+
+
+def _dense(code: Array, bins: int) -> tuple[Array, Array]:
+    """Return the distinct codes and each code's place among them; by counting where that beats sorting."""
+    if bins > _BINS_MAX:
+        distinct, places = np.unique(code, return_inverse=True)
+        return distinct, places
+    there = np.zeros(bins, bool)
+    there[code] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[code]
 
 
 def _pairs(first: Array, second: Array, n: Array | None = None) -> tuple[Array, Array, Array]:

@@ -25,7 +25,7 @@ def snapshot(connection: Connection) -> Iterator[None]:
         yield
         return
     with connection.transaction():
-        connection.execute(SQL.snapshot.encode())
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield
 
 
@@ -109,7 +109,7 @@ def kept_entries(
     other: Array, others: Array | None, channel: Array, channels: tuple[int, ...] | None, day: Array, days: Range,
     month: date,
 ) -> Array | None:  # fmt: skip
-    """Return which entries of a cell are wanted; None: all of them."""
+    """Return the places of the entries of a cell that are wanted; None: all of them."""
     first, last = (number(edge) - number(month) + 1 for edge in (days.first, days.last))
     masks = []
     if others is not None:
@@ -120,5 +120,4 @@ def kept_entries(
         masks.append(day >= first)
     if last < _DAYS_MAX:
         masks.append(day <= last)
-    kept: Array | None = np.logical_and.reduce(masks) if masks else None
-    return kept
+    return np.flatnonzero(np.logical_and.reduce(masks)) if masks else None

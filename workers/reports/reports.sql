@@ -1,7 +1,3 @@
--- name: snapshot
--- Every query of a report sees the same data_version; nothing can be written by mistake.
-SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
-
 -- name: brands
 -- Slugs to ids and names.
 SELECT id, slug, name FROM brands WHERE slug = ANY($1::text[]);

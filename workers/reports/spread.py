@@ -14,6 +14,7 @@ SCALE = 6
 _QUANTUM = Decimal(1).scaleb(-SCALE)
 _EXACT = Context(prec=60)
 _NARROW = 1 << 32
+_SUM_MAX = 1 << 63
 METHOD = (
     "percentiles are exact (percentile_cont over every observed price), never rounded; "
     "mean and sample standard deviation are rounded half-even to the sixth decimal"
@@ -72,6 +73,9 @@ def spread(segment: Array, price: Array, times: Array) -> Spread:
 def _powers(price: Array, times: Array, starts: Array) -> tuple[list[int], list[int]]:
     if not len(starts):
         return [], []
+    if int(price.max()) ** 2 * int(times.sum()) < _SUM_MAX:
+        summed = price * times
+        return np.add.reduceat(summed, starts).tolist(), np.add.reduceat(summed * price, starts).tolist()
     if int(price.max()) >= _NARROW:  # beyond 42 million dollars: rare enough for Python's own integers
         p, t = price.astype(object), times.astype(object)
         return list(np.add.reduceat(p * t, starts)), list(np.add.reduceat(p * p * t, starts))
