@@ -74,7 +74,7 @@ def _write(store: ResultStore, job: dict[str, Any], data_version: int, answer: A
         sha256=sha256,
         result_sha256=result_sha256,
         data_version=data_version,
-        meta=msgspec.to_builtins(meta),
+        meta=msgspec.json.encode(meta).decode(),
         tail_bytes=len(layout.tail(meta)) if format == "json" else 0,
     )
 

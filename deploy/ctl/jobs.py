@@ -1,6 +1,7 @@
 """`itemindex jobs`: what the workers do and did."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,7 +30,14 @@ def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List jobs, the newest first."""
     with connect(settings(data_dir).database_url, application="jobs") as connection:
         rows = connection.execute(SQL.list.encode(), (state, limit)).fetchall()
-    show((dict(zip(_LISTED, row, strict=True)) for row in rows), as_json=as_json, title="jobs")
+    listed = [dict(zip(_LISTED, row, strict=True)) for row in rows]
+    show(listed if as_json else (_brief(members) for members in listed), as_json=as_json, title="jobs")
+
+
+def _brief(members: dict[str, Any]) -> dict[str, Any]:
+    """Return what fits a line; `--json` tells all."""
+    brief = {name: members[name] for name in ("id", "kind", "state", "attempt", "stage", "orders")}
+    return {**brief, "created": f"{members['created_at']:%m-%d %H:%M:%S}"}
 
 
 @jobs.command("show", epilog="Example: itemindex jobs show 01a1… --json")

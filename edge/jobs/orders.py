@@ -10,6 +10,7 @@ from edge.http.problems import Problem
 from edge.jobs.watch import Watch, changed
 from edge.store.database import Database
 from shared.accounts import Principal
+from shared.clock import utc_now
 from shared.db.queries import beside
 from shared.errors import JobNotFound
 from shared.jobs.contract import ENDED, Kind
@@ -152,6 +153,14 @@ class Orders:
     async def lose(self, job_id: str) -> None:
         """Note that the published bytes are not there any more."""
         await self._database.fetch(SQL.gone, job_id)
+
+
+def just_placed(order_id: str, wanted: Wanted, units: int) -> Order:
+    """Return an order as it was when it was placed, for when its row cannot be read."""
+    unknown = dict.fromkeys(("job_id", "rows_total", "result", "error", "started_at", "expires_at", "finished_at"))
+    begun = {"attempt": 0, "progress_fraction": 0.0, "progress_stage": "queued", "rows_done": 0, "changes": 0}
+    asked = {"kind": wanted.kind.name, "data_version": wanted.data_version, "cost_units": units}
+    return Order({**unknown, **begun, **asked, "id": order_id, "state": "queued", "created_at": utc_now()})
 
 
 def _too_many(principal: Principal, account: str) -> Problem:

@@ -14,7 +14,7 @@ from edge.http.parameters import QUERY
 from edge.http.prefer import wait_seconds
 from edge.http.problems import Problem, invalid_parameters
 from edge.jobs.document import JobDocuments, failure
-from edge.jobs.orders import Charge, Order, Orders, Wanted
+from edge.jobs.orders import Charge, Order, Orders, Wanted, just_placed
 from edge.quota.meter import Meter
 from edge.results import stream
 from edge.results.body import Body
@@ -110,7 +110,10 @@ class Desk:
         # From here on the charge is the order's; or there was an order already, and this request costs nothing.
         context.charge = "kept" if new else "returned"
         wait = wait_seconds(request.headers.get("Prefer"))
-        return await self._orders.wait(principal.organization_id, order_id, wait)
+        try:
+            return await self._orders.wait(principal.organization_id, order_id, wait)
+        except StoreUnavailable:  # it is committed and will be done: an error would be a lie
+            return just_placed(order_id, quote.wanted, charge.units)
 
     async def _give_back(self, context: Context, charge: Charge) -> None:
         """Give back what an order cost that may or may not have been placed, so that a later refund gives nothing."""

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Self
 
+import msgspec
+
 from shared.results.layout import Manifest, tail
 from shared.results.store import Reader, ResultStore
 
@@ -29,8 +31,9 @@ class Body:
 
         The data's bytes stay what they are. Where the meta would say just what was published, all of them do.
         """
-        meta = {**manifest.meta, "cached": cached, "cost_units": units}
-        if not manifest.tail_bytes or meta == manifest.meta:
+        published = msgspec.json.decode(manifest.meta)
+        meta = {**published, "cached": cached, "cost_units": units}
+        if not manifest.tail_bytes or meta == published:
             return await cls.whole(store, manifest)
         reader = await asyncio.to_thread(store.open, manifest.key)
         etag = f'"sha256-{manifest.sha256}-{"cached" if cached else "new"}-{units}"'

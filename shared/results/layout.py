@@ -22,7 +22,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What was published: where the bytes lie and what they are.
 
     `tail_bytes` of a JSON answer are its end, from the meta on; the edge writes that anew where `cached` and
-    `cost_units` differ for a caller. Everything before it is the same for everybody.
+    `cost_units` differ for a caller. Everything before it is the same for everybody. `meta` is kept as JSON text:
+    PostgreSQL would give its members another order, and the end other bytes.
     """
 
     key: str
@@ -33,7 +34,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     result_sha256: str
     data_version: int
-    meta: dict[str, Any]
+    meta: str
     tail_bytes: int = 0
 
     @property

@@ -55,6 +55,8 @@ async def test_the_call_waits_for_its_answer_and_the_next_one_finds_it(
     assert again.json["data"] == first.json["data"]
     assert again.body.partition(b'"meta"')[0] == first.body.partition(b'"meta"')[0]
     assert {**again.json["meta"], "cached": False, "cost_units": 10} == meta
+    assert list(again.json["meta"]) == list(meta)
+    assert again.body.replace(b'"cached":true,"cost_units":1,', b'"cached":false,"cost_units":10,') == first.body
     assert again.head["ETag"] != first.head["ETag"]
     assert await used(edge, key) == 11
 

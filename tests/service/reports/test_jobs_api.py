@@ -2,14 +2,17 @@
 
 import asyncio
 import threading
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from edge.jobs.orders import Orders
 from shared.config import Settings
 from shared.db.connect import connect
-from shared.errors import JobRefused
+from shared.errors import JobRefused, StoreUnavailable
 from shared.log import Log
 from shared.results.store import DirectoryStore
 from tests.support.accounts import api_key
@@ -166,8 +169,6 @@ async def test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settl
 async def test_a_debt_stays_while_the_state_store_is_away(edge: Edge, settings: Settings, key: str) -> None:
     job = await order(edge, key)
     await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)
-    from dataclasses import replace
-
     assert settle(replace(settings, state_url="unix:///nowhere.sock")) == 0
     assert settle(settings) == 1
     assert await used(edge, key) == 0
@@ -176,14 +177,10 @@ async def test_a_debt_stays_while_the_state_store_is_away(edge: Edge, settings: 
 async def test_an_order_that_nobody_knows_of_is_given_back_once(
     edge: Edge, settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shared.errors import StoreUnavailable
-
     database = edge.resources.database
     whole = type(database).transaction
 
     def lost(self: Any) -> Any:
-        from contextlib import asynccontextmanager
-
         @asynccontextmanager
         async def committed_but_unheard() -> Any:
             async with whole(self) as fetch:
@@ -201,6 +198,19 @@ async def test_an_order_that_nobody_knows_of_is_given_back_once(
     await order(edge, key, "/index/cohorts?brand=maison")
     assert settle(settings) == 1
     assert await used(edge, key) == 10
+
+
+async def test_an_order_that_is_committed_is_202_even_if_the_database_goes_right_after(
+    edge: Edge, settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gone(self: Any, organization: Any, order: str) -> Any:
+        raise StoreUnavailable("database")
+
+    with monkeypatch.context() as away:
+        away.setattr(Orders, "find", gone)
+        job = await order(edge, key)
+    assert job["state"] == "queued"
+    assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["cost_units"] == 10
 
 
 async def test_a_full_queue_is_429_and_says_which_limit(edge: Edge, settings: Settings, key: str) -> None:
