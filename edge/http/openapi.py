@@ -3,6 +3,7 @@
 aiohttp-apispec writes Swagger 2.0; this subclass gives its collected declarations the form of OpenAPI 3.1.
 """
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -47,6 +48,8 @@ _FIELDS = {
     "RateLimit": {"description": "What is left of each limit, and when it opens again", "schema": {"type": "string"}},
     "RateLimit-Policy": {"description": "Every limit that applies", "schema": {"type": "string"}},
 }
+# Real answers over the demo data, by operation; `python -m tests.support.examples` writes them.
+EXAMPLES: dict[str, Any] = msgspec.json.decode(Path(__file__).with_name("examples.json").read_bytes())
 _REQUEST_ID = {"description": "The request's id: yours where it was well-formed", "schema": {"type": "string"}}
 
 
@@ -94,6 +97,8 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             answers[code] = {"description": told.get("description") or "OK", "headers": fields}
             if "schema" in told:
                 answers[code]["content"] = _contents(told["schema"], kinds if code == "200" else kinds[:1])
+            if code == "200" and data.get("operationId") in EXAMPLES:
+                answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
         for status, description in _problems(rule, data).items():
             content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             if status in answers:

@@ -40,11 +40,15 @@ def connection(market: Settings) -> Iterator[Connection]:
 @pytest.fixture(scope="module")
 def raw(market: Settings) -> duckdb.DuckDBPyConnection:
     with connect(market.worker_database_url, application="tests") as opened_connection:
-        rows = opened_connection.execute(RAW.encode()).fetchall()
+        return engine_of(opened_connection)
+
+
+def engine_of(connection: Connection) -> duckdb.DuckDBPyConnection:
+    """Give another engine the raw rows."""
+    rows = connection.execute(RAW.encode()).fetchall()
     names = ("day", "item_id", "price_minor", "currency", "channel", "brand", "category")
-    table = pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)})
     engine = duckdb.connect()
-    engine.register("arrived", table)
+    engine.register("arrived", pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)}))
     engine.execute("CREATE TABLE raw AS SELECT * FROM arrived")
     return engine
 

@@ -1,0 +1,18 @@
+"""The document's examples are answers that the document allows."""
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from edge.http.openapi import EXAMPLES
+from tests.support.client import Edge
+
+
+@pytest.mark.parametrize("operation", EXAMPLES)
+async def test_an_example_is_valid_and_says_something(edge: Edge, operation: str) -> None:
+    [told] = [
+        method["responses"]["200"]["content"]["application/json"]
+        for path in edge.document["paths"].values() for method in path.values() if method["operationId"] == operation
+    ]  # fmt: skip
+    assert told["example"] == EXAMPLES[operation]
+    assert told["example"]["data"], "an example without rows shows nothing"
+    Draft202012Validator({**told["schema"], "components": edge.document["components"]}).validate(told["example"])

@@ -1,0 +1,64 @@
+"""The same comparison on the real demo data: shelf prices of Hong Kong's supermarkets, footprints of food."""
+
+import random
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+import pyarrow as pa
+import pytest
+from rich.console import Console
+
+from deploy.demo import load_demo
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from tests.service.reports.test_cohorts import asked, compare, engine_of, known, plain, quiet
+from tests.support.servers import Servers
+from workers.reports.registry import MAKERS
+
+
+@pytest.fixture(scope="module")
+def demo(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    with servers.fresh(tmp_path_factory.mktemp("demo")) as settings:
+        load_demo(settings, Console(quiet=True))
+        yield settings
+
+
+@pytest.fixture
+def connection(demo: Settings) -> Iterator[Connection]:
+    with connect(demo.worker_database_url, application="tests", autocommit=True) as opened_connection:
+        yield opened_connection
+
+
+def test_random_cohorts_of_the_demo_equal_another_engine(connection: Connection) -> None:
+    engine = engine_of(connection)
+    bounds = connection.execute("SELECT min(day), max(day) FROM observations").fetchone()
+    channels = [row[0] for row in connection.execute("SELECT code FROM channels ORDER BY code")]
+    assert bounds is not None
+    chance, (brands, categories) = random.Random(8), known(connection)
+    for _ in range(250):
+        parameters = asked(chance, brands[:80], categories)
+        first = bounds[0] + timedelta(days=chance.randrange((bounds[1] - bounds[0]).days + 1))
+        parameters |= {"from": first.isoformat(), "currency": chance.choice((None, "HKD"))}
+        parameters["to"] = (first + timedelta(days=chance.choice((0, 6, 40, 200)))).isoformat()
+        parameters["channel"] = chance.sample(channels, chance.choice((0, 0, 1, 2)))
+        rows = engine.execute(plain(parameters, "quantile_cont(CAST(price_minor AS DOUBLE), {0})")).fetchall()
+        compare(MAKERS["cohorts"](connection, parameters, quiet), rows, len(parameters["group_by"]))
+
+
+def test_every_report_of_the_demo_says_something(connection: Connection) -> None:
+    seen = connection.execute(
+        "SELECT code FROM categories JOIN cells ON scope = 't' AND cells.id = categories.id LIMIT 1"
+    )
+    [(code,)] = seen.fetchall()
+    for kind, make in MAKERS.items():
+        parameters = {"category": [code]} if kind == "cohorts" else {}
+        answer = make(connection, parameters, quiet)
+        assert answer.table.num_rows > 0, kind
+        assert isinstance(answer.table, pa.Table) and answer.first <= answer.last
+        assert answer.coverage.observed_days + answer.coverage.missing_days == answer.coverage.days
+
+
+def test_the_demos_rollup_is_covered_by_footprints_of_food_and_knows_no_waste(connection: Connection) -> None:
+    rows = MAKERS["sustainability-rollup"](connection, {"granularity": "month"}, quiet).table.to_pylist()
+    assert all(isinstance(row["period"], date) and row["waste_kg"] is None for row in rows)
+    assert any(row["co2e_kg"] and 0 < row["items_covered"] < 1 for row in rows)
