@@ -10,23 +10,33 @@ import msgspec
 from aiohttp import web
 
 from edge.cache.records import Records
+from edge.dashboard import pictures
 from edge.dashboard.payer import Payer
 from edge.dashboard.visit import PageProblem, Visit, render
+from edge.http.analytics import LIGHT_UNITS
+from edge.index.pricing import Pricing
 from edge.index.search_engine import SearchEngine
+from edge.index.sustainability import Sustainability
 from shared.errors import ItemMerged
 from shared.ids import canonical_iid
 from shared.search.model import Search as Question
 
 _HITS = 12
+_HISTORY_RANK = 2
 _QUERY_MAX = 200
 
 
 class ExplorerPages:
     """The handlers."""
 
-    def __init__(self, engine: SearchEngine, records: Records, payer: Payer, base_url: str) -> None:
+    def __init__(
+        self, engine: SearchEngine, records: Records, pricing: Pricing, footprint: Sustainability, payer: Payer,
+        base_url: str,
+    ) -> None:  # fmt: skip
         self._engine = engine
         self._records = records
+        self._pricing = pricing
+        self._footprint = footprint
         self._payer = payer
         self._base_url = base_url
 
@@ -49,7 +59,22 @@ class ExplorerPages:
         except ItemMerged as merged:
             return web.Response(status=301, headers={"Location": f"/dashboard/explorer/{merged.survivor}"})
         record = msgspec.json.decode(found.body)
-        return render(request, "record.html", visit, record=record, base_url=self._base_url)
+        more = (await self._payer.plan(visit)).rank >= _HISTORY_RANK
+        return render(request, "record.html", visit, record=record, base_url=self._base_url, more=more)
+
+    async def history(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+        """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
+        iid = canonical_iid(request.match_info["iid"])
+        if iid is None:
+            raise PageProblem(404, "This is no IID.")
+        principal = await self._payer.principal(visit, _HISTORY_RANK)
+        await self._payer.charge(request, principal, 2 * LIGHT_UNITS)
+        history = await self._pricing.history(iid, None, None, [], None)
+        figures, _ = await self._footprint.figures(iid, None, None, [])
+        return render(
+            request, "history.html", visit, plots=pictures.history(history.prices), figures=figures.to_pylist(),
+            statistics=history.meta["statistics"], iid=iid, base_url=self._base_url, units=2 * LIGHT_UNITS,
+        )  # fmt: skip
 
     async def _found(self, request: web.Request, visit: Visit) -> dict[str, Any]:
         q = request.query.get("q", "").strip()[:_QUERY_MAX]

@@ -15,6 +15,8 @@ from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages
 from edge.dashboard.visit import Door, Visit, render
 from edge.http.routing import Handler, Route, Rule
+from edge.index.pricing import Pricing
+from edge.index.sustainability import Sustainability
 from edge.jobs.orders import Orders
 from edge.org.acts import Acts
 from edge.reports.desk import Desk
@@ -41,7 +43,9 @@ def routes(resources: Resources, acts: Acts, desk: Desk, orders: Orders, origin:
     org = OrganizationPages(acts, resources.directory, resources.meter, origin, settings.base_url)
     person = PersonPages(acts, resources.directory, sessions, settings.base_url)
     payer = Payer(resources.directory, resources.meter)
-    explorer = ExplorerPages(resources.search, resources.records, payer, settings.base_url)
+    pricing = Pricing(resources.database, settings.base_url)
+    footprint = Sustainability(resources.database, settings.base_url)
+    explorer = ExplorerPages(resources.search, resources.records, pricing, footprint, payer, settings.base_url)
     reports = ReportPages(desk, orders, resources.results, payer, resources.directory, settings.base_url)
     return (
         _get("", door.page(org.overview)),
@@ -68,6 +72,7 @@ def routes(resources: Resources, acts: Acts, desk: Desk, orders: Orders, origin:
         _get("/explorer", door.page(explorer.explorer), "dashboard-explorer"),
         _get("/explorer/hits", door.page(explorer.hits), "dashboard-explorer"),
         _get("/explorer/{iid}", door.page(explorer.record), "dashboard-explorer"),
+        _get("/explorer/{iid}/history", door.page(explorer.history), "dashboard-explorer"),
         _get("/reports", door.page(reports.builder)),
         _get("/reports/price", door.page(reports.price)),
         _post("/reports", door.form(reports.run), "dashboard-reports"),

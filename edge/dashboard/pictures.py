@@ -1,7 +1,13 @@
 """From the rows of a report to pictures: lines over periods, bars of shares and distributions. Pure."""
 
 from collections import defaultdict
+from collections.abc import Sequence
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
+
+from edge.index.pricing import Price, median
+from shared.money import minor_digits
 
 ROWS_MAX = 200
 _SERIES_MAX = 6
@@ -36,6 +42,31 @@ def bars(kind: str, rows: Rows) -> list[Plot]:
         listed = [(str(c["channel"]), c["share"]) for c in channels]
         made.append(_bars(f"Share by channel, {_label(last)}", listed, percent=True))
     return made
+
+
+def history(prices: Sequence[Price]) -> list[Plot]:
+    """Return an item's median price per day and channel, a plot for each currency. Days without data are gaps."""
+    made = []
+    for currency in sorted({price.currency for price in prices}):
+        chosen = [price for price in prices if price.currency == currency]
+        first, last = min(p.day for p in chosen), max(p.day for p in chosen)
+        days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+        series = []
+        for channel in sorted({price.channel for price in chosen})[:_SERIES_MAX]:
+            by_day: dict[date, list[int]] = defaultdict(list)
+            for price in chosen:
+                if price.channel == channel:
+                    by_day[price.day].append(price.minor)
+            values = [float(scaled(median(sorted(by_day[day])), currency)) if day in by_day else None for day in days]
+            series.append({"label": channel, "values": values})
+        made.append({"title": f"Median price per day, {currency}", "x": [day.isoformat() for day in days],
+                     "series": series, "kind": "lines"})  # fmt: skip
+    return made
+
+
+def scaled(minor: Decimal, currency: str) -> Decimal:
+    """Turn minor units into an amount."""
+    return minor.scaleb(-minor_digits(currency))
 
 
 def _prices(rows: Rows) -> list[Plot]:

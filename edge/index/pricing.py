@@ -69,12 +69,19 @@ class Pricing:
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the days of one item."""
         asked = request[QUERY]
-        first, to, channels, currency = asked["from_"], asked["to"], asked["channel"], asked["currency"]
-        iid: str = request[PATH]["iid"]
+        found = await self.history(
+            request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"], asked["currency"]
+        )
+        if asked["dry_run"]:
+            return analytics.estimate(request, "pricing", found.meta["data_version"])
+        return await analytics.light_answer(request, table(found.prices), found.meta)
+
+    async def history(
+        self, iid: str, first: date | None, to: date | None, channels: Sequence[str], currency: str | None
+    ) -> "History":
+        """Return what an item sold for. Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection."""
         row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency)
         row = found_or_raise(row, f"{self._base_url}/index/pricing", channels)
-        if asked["dry_run"]:
-            return analytics.estimate(request, "pricing", row["version"])
         first, last = range_of(first, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
         shown = [price for price in prices if price.day >= first]
@@ -82,7 +89,14 @@ class Pricing:
             "data_version": row["version"], "from": first, "to": last, "coverage": coverage(first, last, shown),
             "units": UNITS, "method": METHOD, "statistics": list(statistics(prices, last)),
         }  # fmt: skip
-        return await analytics.light_answer(request, table(shown), meta)
+        return History(shown, meta)
+
+
+class History(NamedTuple):
+    """The observations of a range, and what must be said of them."""
+
+    prices: list[Price]
+    meta: dict[str, Any]
 
 
 def table(prices: Sequence[Price]) -> Any:

@@ -1,6 +1,7 @@
 """GET /index/sustainability/{iid}: what an item costs the planet, and how that is known."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -58,11 +59,17 @@ class Sustainability:
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one row for each indicator."""
         asked = request[QUERY]
-        first, channels = asked["from_"], asked["channel"]
-        row = await self._database.fetch_row(SQL.figures, request[PATH]["iid"], first, asked["to"], channels)
-        row = found_or_raise(row, f"{self._base_url}/index/sustainability", channels)
+        rows, meta = await self.figures(request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"])
         if asked["dry_run"]:
-            return analytics.estimate(request, "sustainability", row["version"])
+            return analytics.estimate(request, "sustainability", meta["data_version"])
+        return await analytics.light_answer(request, rows, meta)
+
+    async def figures(
+        self, iid: str, first: date | None, to: date | None, channels: Sequence[str]
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return an item's rows and their meta. Raises ItemNotFound, ItemWithdrawn, or a redirection."""
+        row = await self._database.fetch_row(SQL.figures, iid, first, to, channels)
+        row = found_or_raise(row, f"{self._base_url}/index/sustainability", channels)
         first, last = range_of(first, row["last_day"])
         days = (last - first).days + 1
         coverage = {
@@ -74,7 +81,7 @@ class Sustainability:
             "units": {"units_observed": "units", "per_kg": "unit of the indicator a kg", "weight_kg": "kg"},
             "method": METHOD,
         }  # fmt: skip
-        return await analytics.light_answer(request, table(row), meta)
+        return table(row), meta
 
 
 def table(row: Mapping[str, Any]) -> Any:
