@@ -1,5 +1,6 @@
 """What people do in the dashboard, in a real browser, on the whole stack."""
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from tests.browser.conftest import Visitor
 pytestmark = pytest.mark.xdist_group("browser")
 PAGES = {
     "overview": "", "key": "/key", "usage": "/usage", "members": "/members", "audit": "/audit", "token": "/token",
-    "explorer": "/explorer", "new-organization": "/organizations/new", "jobs": "/jobs", "exports": "/exports",
+    "explorer": "/explorer", "reports": "/reports", "new-organization": "/organizations/new", "jobs": "/jobs", "exports": "/exports",
 }  # fmt: skip
 
 
@@ -101,8 +102,53 @@ def test_search_as_you_type_and_open_a_record(visitor: Visitor) -> None:
     first.click()
     expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()
     assert "/index/lookup/IID-" in visitor.page.locator("#curl").inner_text()
+    expect(visitor.page.get_by_role("heading", name="Footprint")).to_be_visible()
+    expect(visitor.page.locator("#history canvas").first).to_be_visible()
     visitor.shoot("record")
     visitor.check_accessibility()
+
+
+def test_a_report_from_its_price_to_its_pictures(visitor: Visitor) -> None:
+    _organization(visitor)
+    visitor.go("/dashboard/reports?kind=cohorts")
+    visitor.page.get_by_label("Brands").fill("no-such-brand")
+    expect(visitor.page.locator("#price .notice")).to_contain_text("brand")
+    visitor.page.get_by_label("Brands").fill("vitasoy")
+    visitor.page.get_by_label("Periods").select_option("week")
+    expect(visitor.page.locator("[data-cost]")).to_have_text(re.compile("10|1"))
+    visitor.page.get_by_text("The same by curl").click()
+    assert "/index/cohorts?" in visitor.page.locator("#price pre").inner_text()
+    visitor.shoot("reports-priced")
+    visitor.check_accessibility()
+    visitor.page.get_by_role("button", name="Run it").click()
+    visitor.page.wait_for_url("**/dashboard/jobs/*")
+    expect(visitor.page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
+    expect(visitor.page.locator(".canvas canvas").first).to_be_visible()
+    expect(visitor.page.get_by_text("Share by channel")).to_be_visible()
+    visitor.shoot("job-cohort")
+    visitor.check_accessibility()
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_role("link", name="Download").click()
+    assert json.loads(download.value.path().read_bytes())["meta"]["rows"] > 0
+    visitor.go("/dashboard/jobs")
+    expect(visitor.page.get_by_role("link", name="Cohort").first).to_be_visible()
+
+
+def test_a_category_as_a_page(visitor: Visitor) -> None:
+    _organization(visitor)
+    visitor.go("/dashboard/reports?kind=category-insights")
+    visitor.page.get_by_role("button", name="Run it").click()
+    visitor.page.wait_for_url("**/dashboard/jobs/*")
+    expect(visitor.page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
+    expect(visitor.page.get_by_role("heading", name="Rows")).to_be_visible()
+    visitor.shoot("job-category")
+    visitor.check_accessibility()
+
+
+def test_a_report_that_the_plan_does_not_include_says_so_before_anything_runs(visitor: Visitor) -> None:
+    _organization(visitor)
+    visitor.go("/dashboard/reports?kind=sustainability-rollup")
+    expect(visitor.page.locator("#price .notice")).to_contain_text("does not include")
 
 
 def test_invite_and_join(visitor: Visitor) -> None:
