@@ -27,7 +27,8 @@ from shared.results.store import ResultStore
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
 _LISTED = 50
-_SHARED = ("from", "to", "granularity", "channel", "currency", "group_by")
+_SHARED = ("from", "to", "granularity", "channel", "currency")
+_COHORT = ("brand", "category", *_SHARED, "group_by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,13 @@ QUESTIONS = {
     question.kind.name: question
     for question in (
         Question(COHORTS, "Cohort", "What a set of brands or categories sold for, period by period.", "/index/cohorts",
-                 schemas.CohortsQuery(), ("brand", "category", *_SHARED), _BRAND),
+                 schemas.CohortsQuery(), _COHORT, _BRAND),
         Question(CATEGORY_INSIGHTS, "Category", "Prices, change, channels, top brands and rank.",
                  "/index/insights/categories", schemas.InsightsQuery(), _SHARED, _BRAND, "code"),
         Question(BRAND_INSIGHTS, "Brand", "Rank, prices against its categories, peers.", "/index/insights/brands",
                  schemas.InsightsQuery(), _SHARED, _BRAND, "slug"),
         Question(SUSTAINABILITY_ROLLUP, "Footprint", "CO2e, water and waste of what was observed.",
-                 "/index/rollups/sustainability", schemas.RollupQuery(), ("brand", "category", *_SHARED),
+                 "/index/rollups/sustainability", schemas.RollupQuery(), _COHORT,
                  _INSTITUTIONAL),
     )
 }  # fmt: skip

@@ -1,18 +1,22 @@
 """Sessions of the dashboard: in the state store, under the hash of a random cookie; ended by time or by hand."""
 
+import asyncio
 import hashlib
 import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from aiohttp import web
 
 from edge.store.client import StoreClient
 from shared import redis_keys
+from shared.errors import StoreUnavailable
 
 _SIGN_IN_SECONDS = 600
+_PAUSES_SECONDS = (0.1, 0.3, 0.6)
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -77,7 +81,7 @@ class Sessions:
 
     async def find(self, cookie: str) -> Session | None:
         """Return a session that goes on, and let it go on for another while."""
-        packed = await self._store.command("GETEX", _session_key(cookie), "EX", self._idle_seconds)
+        packed = await self._ask("GETEX", _session_key(cookie), "EX", self._idle_seconds)
         if not isinstance(packed, bytes):
             return None
         session = msgspec.json.decode(packed, type=Session)
@@ -92,19 +96,28 @@ class Sessions:
 
     async def end(self, cookie: str) -> None:
         """End a session; its cookie is worth nothing from now on."""
-        await self._store.command("DEL", _session_key(cookie))
+        await self._ask("DEL", _session_key(cookie))
 
     async def remember_sign_in(self, state: str, sign_in: SignIn) -> None:
         """Keep what must come back, for ten minutes."""
-        await self._store.command("SET", _sign_in_key(state), msgspec.json.encode(sign_in), "EX", _SIGN_IN_SECONDS)
+        await self._ask("SET", _sign_in_key(state), msgspec.json.encode(sign_in), "EX", _SIGN_IN_SECONDS)
 
     async def take_sign_in(self, state: str) -> SignIn | None:
         """Return what was kept under a state, once."""
-        packed = await self._store.command("GETDEL", _sign_in_key(state))
+        packed = await self._ask("GETDEL", _sign_in_key(state))
         return msgspec.json.decode(packed, type=SignIn) if isinstance(packed, bytes) else None
 
+    async def _ask(self, *command: str | bytes | int) -> Any:
+        """Ask the store, and again: its deadline is made for look-ups, and a person at a page can wait a second."""
+        for pause in _PAUSES_SECONDS:
+            try:
+                return await self._store.command(*command)
+            except StoreUnavailable:
+                await asyncio.sleep(pause)
+        return await self._store.command(*command)
+
     async def _write(self, cookie: str, session: Session) -> None:
-        await self._store.command("SET", _session_key(cookie), msgspec.json.encode(session), "EX", self._idle_seconds)
+        await self._ask("SET", _session_key(cookie), msgspec.json.encode(session), "EX", self._idle_seconds)
 
 
 def _session_key(cookie: str) -> str:

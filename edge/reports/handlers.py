@@ -13,7 +13,8 @@ from edge.reports.desk import Desk
 from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP
 from shared.results.layout import MEDIA_TYPES
 
-_SHARED = ("from", "to", "granularity", "channel", "currency", "group_by")
+_SHARED = ("from", "to", "granularity", "channel", "currency")
+_COHORT = ("brand", "category", *_SHARED, "group_by")
 _HOW = (
     " Answered at once where the answer is there; else it becomes a job, and the call waits for it (`Prefer: wait=0` "
     "to `wait=30`, 10 s if you say nothing) before it answers 202. Equal questions share one job."
@@ -50,7 +51,7 @@ class Cohorts:
 
     async def units(self, request: web.Request) -> int:
         """Return what this question costs."""
-        parameters = _spelled(request, ("brand", "category", *_SHARED))
+        parameters = _spelled(request, _COHORT)
         return await self._desk.price(request, COHORTS, parameters)
 
     @_report("getCohorts", "Prices of a cohort", "Exact percentiles of prices per group and period.")
@@ -120,7 +121,7 @@ class SustainabilityRollup:
 
     async def units(self, request: web.Request) -> int:
         """Return what this question costs."""
-        parameters = _spelled(request, ("brand", "category", *_SHARED))
+        parameters = _spelled(request, _COHORT)
         return await self._desk.price(request, SUSTAINABILITY_ROLLUP, parameters)
 
     @_report(

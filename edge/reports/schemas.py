@@ -81,9 +81,7 @@ class CohortsQuery(ReportQuery):
 
 
 class InsightsQuery(ReportQuery):
-    """Query of insights."""
-
-    group_by = groups("brand", "category", "channel")
+    """Query of insights, which have groups of their own: `group_by` is unknown to them."""
 
 
 class RollupQuery(ReportQuery):

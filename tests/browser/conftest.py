@@ -90,9 +90,9 @@ class Visitor:
         return answer.status
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """A real browser."""
+    """A real browser. It goes with this folder's last test: its event loop would be in the way of others."""
     executable = _chromium()
     flags = _FLAGS + (["--no-sandbox"] if os.getuid() == 0 else [])
     with sync_playwright() as playwright:
@@ -101,7 +101,7 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A stack of the browser's own, with the demo data."""
     running = start(tmp_path_factory.mktemp("browser"))

@@ -111,10 +111,10 @@ def test_search_as_you_type_and_open_a_record(visitor: Visitor) -> None:
 def test_a_report_from_its_price_to_its_pictures(visitor: Visitor) -> None:
     _organization(visitor)
     visitor.go("/dashboard/reports?kind=cohorts")
-    visitor.page.get_by_label("Brands").fill("no-such-brand")
+    visitor.page.get_by_role("textbox", name="Brands").fill("no-such-brand")
     expect(visitor.page.locator("#price .notice")).to_contain_text("brand")
-    visitor.page.get_by_label("Brands").fill("vitasoy")
-    visitor.page.get_by_label("Periods").select_option("week")
+    visitor.page.get_by_role("textbox", name="Brands").fill("vitasoy")
+    visitor.page.get_by_role("combobox", name="Periods").select_option("week")
     expect(visitor.page.locator("[data-cost]")).to_have_text(re.compile("10|1"))
     visitor.page.get_by_text("The same by curl").click()
     assert "/index/cohorts?" in visitor.page.locator("#price pre").inner_text()

@@ -176,7 +176,8 @@ async def test_each_report_asks_its_maker_the_canonical_question(
     await work(settings, make)
     assert (await asking).status == 200
     assert {name: seen[name] for name in parameters} == parameters
-    assert {"from", "to", "granularity", "channel", "currency", "group_by"} <= set(seen)
+    assert {"from", "to", "granularity", "channel", "currency"} <= set(seen)
+    assert ("group_by" in seen) == ("insights" not in path)
     with connect(settings.database_url, application="tests") as connection:
         assert connection.execute("SELECT kind FROM jobs WHERE queue = 'reports'").fetchone() == (kind,)
 
