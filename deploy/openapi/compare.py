@@ -1,4 +1,4 @@
-"""What breaks a client between two OpenAPI documents of one version. Within a version only additions are allowed. Pure."""
+"""What breaks a client between two OpenAPI documents. Within a version only additions are allowed. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 Document = dict[str, Any]
 _METHODS = ("get", "post", "put", "patch", "delete")
 _DEPTH_MAX = 12
+# A bound, and the direction in which it may move: up for the longest, down for the least.
+_BOUNDS = (("maximum", 1), ("maxLength", 1), ("maxItems", 1), ("minimum", -1), ("minLength", -1), ("minItems", -1))
 
 
 def breaking(old: Document, new: Document) -> list[str]:
@@ -82,16 +84,10 @@ def _narrowed(where: str, was: Document, now: Document, old: Document, new: Docu
     if depth > _DEPTH_MAX:
         return
     yield from _types(where, was, now, "does not take")
-    for value in set(map(str, was.get("enum", []))) - set(map(str, now.get("enum", was.get("enum", [])))):
+    choices: list[Any] = was.get("enum", [])
+    for value in [one for one in choices if one not in now.get("enum", choices)]:
         yield f"{where}: {value!r} is not allowed any more"
-    for name, sign in (
-        ("maximum", 1),
-        ("maxLength", 1),
-        ("maxItems", 1),
-        ("minimum", -1),
-        ("minLength", -1),
-        ("minItems", -1),
-    ):
+    for name, sign in _BOUNDS:
         if name in now and (name not in was or sign * now[name] < sign * was[name]):
             yield f"{where}: {name} is now {now[name]}"
     for name in set(now.get("required", [])) - set(was.get("required", [])):
