@@ -185,7 +185,7 @@ def _dataset_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]
         Route("GET", release, datasets.manifest, _dataset("release", "dataset-not-found")),
         Route("GET", f"{release}/files/{{file}}", datasets.file, _dataset("release-file", *_FILE_PROBLEMS)),
         Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
-        *_sharing_routes(Sharing(shelf, signer)),
+        *_sharing_routes(Sharing(shelf, signer, settings.base_url)),
     )
 
 
@@ -198,6 +198,7 @@ def _sharing_routes(sharing: Sharing) -> tuple[Route, ...]:
         name="sharing", accepts=KEY, rank_min=INSTITUTIONAL, problems=("dataset-not-found",), key_as_bearer=True
     )
     return (
+        Route("GET", f"{PREFIX}/delta-sharing/profile", sharing.profile, rule),
         Route("GET", shares, sharing.shares, rule),
         Route("GET", share, sharing.share, rule),
         Route("GET", f"{share}/schemas", sharing.schemas, rule),

@@ -27,9 +27,25 @@ _CHANGES_MAX = 100
 class Sharing:
     """The handlers."""
 
-    def __init__(self, shelf: Shelf, signer: Signer) -> None:
+    def __init__(self, shelf: Shelf, signer: Signer, base_url: str) -> None:
+        self._base_url = base_url
         self._shelf = shelf
         self._signer = signer
+
+    @docs(
+        operationId="sharingProfile",
+        summary="The profile file",
+        description="What the protocol's clients are given: where to ask, and your own API key as their token.",
+        **_TAGS,
+    )
+    @response_schema(sharing_schemas.Profile(), 200, description="The profile")
+    async def profile(self, request: web.Request) -> web.StreamResponse:
+        """Write the profile of who asks, with the key that was sent."""
+        fields = {"Cache-Control": "no-store", "Content-Disposition": 'attachment; filename="item-index.share"'}
+        key = request.headers["Authorization"].partition(" ")[2]
+        endpoint = f"{self._base_url}/delta-sharing"
+        document = {"shareCredentialsVersion": 1, "endpoint": endpoint, "bearerToken": key}
+        return web.json_response(document, headers=fields)
 
     @docs(operationId="sharingShares", summary="List shares", **_TAGS)
     @querystring_schema(sharing_schemas.Page())

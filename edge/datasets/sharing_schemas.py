@@ -116,6 +116,14 @@ class Items(Schema):
     nextPageToken = fields.Str()  # noqa: N815
 
 
+class Profile(Schema):
+    """A profile file, as the protocol defines it."""
+
+    shareCredentialsVersion = fields.Int(required=True)  # noqa: N815
+    endpoint = fields.Url(required=True, require_tld=False)
+    bearerToken = fields.Str(required=True)  # noqa: N815
+
+
 class Share(Schema):
     """One share."""
 
