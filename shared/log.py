@@ -25,6 +25,8 @@ EVENTS: dict[str, str] = {
     "job-lost": "A worker lost its lease; another one has the job.",
     "job-refunded": "What a job had cost was given back.",
     "results-swept": "Results that nobody may read any more were deleted.",
+    "release-cut": "A data_version was cut: its files lie in the store and its manifests name them.",
+    "releases-swept": "Releases that were kept for their time, or files that no release names, were deleted.",
     "library": "A line that a library wrote, as it wrote it.",
 }
 
