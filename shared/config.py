@@ -63,6 +63,14 @@ class Settings:
 
     search_dir: Path = _setting("Directory of the search indexes, one folder per data_version.", Path("var/search"))
     results_dir: Path = _setting("Directory of job results and exports.", Path("var/results"))
+    s3_bucket: str = _setting("S3 bucket of results, exports and releases; empty: they lie in RESULTS_DIR.", "")
+    s3_endpoint: str = _setting("Address of the S3 service; empty: AWS.", "")
+    s3_region: str = _setting("Region of the bucket.", "us-east-1")
+    s3_access_key_id: str = _setting("Access key of the bucket; empty: what the host offers.", "", secret=True)
+    s3_secret_access_key: str = _setting("Secret of that access key.", "", secret=True)
+    accel_location: str = _setting(
+        "Location of nginx, like /_stored/, that sends files of RESULTS_DIR by itself; empty: the edge sends them.", ""
+    )
     upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
 
     lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)

@@ -12,7 +12,7 @@ from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.jobs.contract import EXECUTE, QUEUES
 from shared.log import Log
-from shared.results.store import DirectoryStore
+from shared.results.stores import store_of
 from workers.app import app
 from workers.janitor import tidy
 from workers.refunds import Refunds
@@ -34,7 +34,7 @@ class Relay:
         self._log = log
         self._down: str | None = None
         self._refunds = Refunds(settings, log)
-        self._results = DirectoryStore(settings.results_dir)
+        self._results = store_of(settings)
         self._next_sweep = self._next_tidy = 0.0
         self.stopping = False
 
