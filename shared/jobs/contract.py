@@ -37,7 +37,8 @@ SUSTAINABILITY_ROLLUP = Kind(
 )
 EXPORT = Kind("export", "exports", attempts_max=5, seconds_max=3600, units=100, units_cached=100, kept_hours=7 * 24)
 KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (SEARCH_INDEX, COHORTS, CATEGORY_INSIGHTS, BRAND_INSIGHTS, SUSTAINABILITY_ROLLUP, EXPORT)
+    kind.name: kind
+    for kind in (SEARCH_INDEX, COHORTS, CATEGORY_INSIGHTS, BRAND_INSIGHTS, SUSTAINABILITY_ROLLUP, EXPORT)
 }
 QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance")
 ENDED: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired"})

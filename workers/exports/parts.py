@@ -7,9 +7,9 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from shared.config import Settings
-from shared.datasets.manifest import ExportManifest, File
 from shared.db.connect import Connection
 from shared.db.queries import beside
+from shared.exports.manifest import ExportManifest, File
 from shared.jobs.contract import EXPORT
 from workers.lease import Lease, LeaseLost
 

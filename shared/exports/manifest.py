@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from shared.datasets.contract import FORMATS, Column
+from shared.exports.contract import FORMATS
+from shared.releases.datasets import Dataset, schema_of
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,12 +73,10 @@ def usual_compression(format: str) -> str:
     return FORMATS[format][0]
 
 
-def described(columns: tuple[Column, ...]) -> list[dict[str, Any]]:
-    """Return a schema as manifests show it."""
-    return [
-        {"name": column.name, "type": column.type, "nullable": column.nullable, "description": column.sentence}
-        for column in columns
-    ]
+def described(dataset: Dataset, columns: list[str]) -> list[dict[str, Any]]:
+    """Return the schema of the chosen columns as manifests show it."""
+    by_name = {column["name"]: column for column in schema_of(dataset)}
+    return [by_name[name] for name in columns] if columns else list(by_name.values())
 
 
 def export_manifest_from(document: Any) -> ExportManifest:
