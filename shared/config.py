@@ -71,6 +71,11 @@ class Settings:
     accel_location: str = _setting(
         "Location of nginx, like /_stored/, that sends files of RESULTS_DIR by itself; empty: the edge sends them.", ""
     )
+    release_interval_hours: float = _setting(
+        "How long after a release the next one is cut, where the data changed; 0: only when ordered.", 24.0
+    )
+    release_daily_kept_days: int = _setting("How long a release is kept.", 8)
+    release_weekly_kept_days: int = _setting("How long the first release of a calendar week is kept.", 92)
     upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
 
     lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)

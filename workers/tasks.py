@@ -11,18 +11,19 @@ from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused
-from shared.jobs.contract import EXECUTE, EXPORT, KINDS, SEARCH_INDEX
+from shared.jobs.contract import EXECUTE, EXPORT, KINDS, RELEASE, SEARCH_INDEX
 from shared.log import Log
 from workers import search_index
 from workers.app import app
 from workers.exports import export, parts
 from workers.lease import Lease, LeaseLost, TimeIsUp, claim, fail, succeed
 from workers.publish import publish, spool
+from workers.releases import cut
 from workers.reports.registry import MAKERS as REPORTS
 from workers.reports.registry import Make
 
 Maker = Callable[[Settings, dict[str, Any], Lease], Any]
-MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make, EXPORT.name: export.make}
+MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make, RELEASE.name: cut.make, EXPORT.name: export.make}
 log = Log("worker")
 
 
