@@ -10,6 +10,9 @@ from edge.account.quota import QuotaPage
 from edge.account.root import Root
 from edge.auth.gate import AuthGate
 from edge.dashboard import pages as dashboard
+from edge.exports.booking import BookingDesk
+from edge.exports.document import ExportDocuments
+from edge.exports.handlers import Exports
 from edge.http import cors, redirects
 from edge.http.analytics import light_units
 from edge.http.cursors import Cursors
@@ -33,6 +36,7 @@ from edge.quota.gate import QuotaGate
 from edge.reports.desk import Desk
 from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, SustainabilityRollup
 from edge.resources import Resources
+from edge.results.download import Downloads
 from edge.site.errors import Errors
 from edge.site.health import Health
 from edge.site.pages import Pages
@@ -123,6 +127,7 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/org/audit", org.audit, _org("audit")),
         *dashboard.routes(resources, acts, origin_of(settings)),
         *_paid_routes(resources, cursors),
+        *_export_routes(resources, cursors),
     )
 
 
@@ -162,6 +167,25 @@ def _paid_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
     )
 
 
+def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+    settings = resources.settings
+    orders = Orders(resources.database, resources.watch)
+    documents = ExportDocuments(settings.base_url, JobDocuments(settings.base_url, settings.errors_base))
+    desk = BookingDesk(resources.database, resources.version, resources.meter)
+    downloads = Downloads(resources.results, settings.accel_location)
+    exports = Exports(resources.database, desk, orders, documents, downloads, cursors, resources.version)
+    booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
+    above = f"{PREFIX}/index/exports"
+    one = ("export-not-found", "result-expired")
+    return (
+        Route("POST", above, exports.create, _export("export-order", *booked, units=exports.units)),
+        Route("GET", above, exports.list, _export("exports")),
+        Route("GET", f"{above}/{{id}}", exports.show, _export("export", *one)),
+        Route("DELETE", f"{above}/{{id}}", exports.end, _export("export-end", *one)),
+        Route("GET", f"{above}/{{id}}/files/{{file}}", exports.file, _export("export-file", *one, *_RESULT_PROBLEMS)),
+    )
+
+
 async def _tell_no_server(request: web.Request, response: web.StreamResponse) -> None:
     response.headers.pop("Server", None)  # aiohttp would tell its version and Python's
 
@@ -176,6 +200,10 @@ def _end_streams(resources: Resources) -> Callable[[web.Application], Awaitable[
 def _report(name: str, units: Callable[[web.Request], Awaitable[int]], rank_min: int, *problems: str) -> Rule:
     listed = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *_RESULT_PROBLEMS, *problems)
     return Rule(name=name, accepts=KEY, units=units, rank_min=rank_min, problems=listed)
+
+
+def _export(name: str, *problems: str, units: Callable[[web.Request], Awaitable[int]] | int = 0) -> Rule:
+    return Rule(name=name, accepts=KEY, units=units, rank_min=INSTITUTIONAL, problems=problems)
 
 
 def _light(name: str) -> Rule:

@@ -72,7 +72,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         self.spec.path(path=url_path, operations={method: operation})
 
     def _parameters(self, data: dict[str, Any], path: str) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = []
+        listed: list[dict[str, Any]] = [told for told in data.get("parameters", ()) if told["in"] == "header"]
         for schema in data["schemas"]:
             if schema["location"] == "json":
                 continue
@@ -94,6 +94,8 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             answers[code] = {"description": told.get("description") or "OK", "headers": fields}
             if "schema" in told:
                 answers[code]["content"] = _contents(told["schema"], kinds if code == "200" else kinds[:1])
+            elif code == "200":
+                answers[code]["content"] = {kind: {} for kind in kinds}
         for status, description in _problems(rule, data).items():
             content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             if status in answers:
@@ -122,7 +124,9 @@ class Document:
                 "license": {"name": "Data: see each record's sources", "identifier": "NOASSERTION"},
             },
             servers=[{"url": self._settings.base_url.removesuffix("/v1")}],
-            tags=[{"name": name} for name in ("index", "reports", "jobs", "account", "organization", "service")],
+            tags=[
+                {"name": name} for name in ("index", "reports", "exports", "jobs", "account", "organization", "service")
+            ],
         )
         described.spec.components.schema("Problem", _PROBLEM)
         for name, scheme in _SCHEMES.values():

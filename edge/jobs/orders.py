@@ -12,7 +12,8 @@ from edge.store.database import Database
 from shared.accounts import Principal
 from shared.db.queries import beside
 from shared.errors import JobNotFound
-from shared.jobs.contract import ENDED, Kind
+from shared.exports.manifest import ExportManifest, export_manifest_from
+from shared.jobs.contract import ENDED, EXPORT, Kind
 from shared.results.layout import Manifest, manifest_from
 
 SQL = beside(__file__, "orders.sql")
@@ -74,10 +75,17 @@ class Order:
 
     @property
     def manifest(self) -> Manifest | None:
-        """What was published, if anything can be read of it."""
-        if self.state != "succeeded" or not self.row["result"]:
+        """What was published, if anything can be read of it; an export's is `export`."""
+        if self.state != "succeeded" or not self.row["result"] or self.row["kind"] == EXPORT.name:
             return None
         return manifest_from(json.loads(self.row["result"]))
+
+    @property
+    def export(self) -> ExportManifest | None:
+        """What an export has published."""
+        if self.state != "succeeded" or not self.row["result"] or self.row["kind"] != EXPORT.name:
+            return None
+        return export_manifest_from(json.loads(self.row["result"]))
 
 
 class Orders:
@@ -102,7 +110,7 @@ class Orders:
             await fetch(SQL.lock, principal.organization_id)
             rows = await fetch(SQL.place, *values)
         if not rows:
-            raise _too_many(principal, charge.account)
+            raise too_many(principal, charge.account)
         return rows[0]["id"], rows[0]["charge_id"] == charge.charge_id
 
     async def find(self, organization_id: str | None, order_id: str) -> Order:
@@ -154,7 +162,8 @@ class Orders:
         await self._database.fetch(SQL.gone, job_id)
 
 
-def _too_many(principal: Principal, account: str) -> Problem:
+def too_many(principal: Principal, account: str) -> Problem:
+    """Say that the organization has as many jobs in the queue as its plan allows."""
     limit = principal.plan.jobs_queued
     extra = {
         "retry_after": _RETRY_SECONDS,
