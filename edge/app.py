@@ -15,6 +15,9 @@ from edge.datasets.handlers import Datasets
 from edge.datasets.links import Links
 from edge.datasets.sharing import Sharing
 from edge.datasets.shelf import Shelf
+from edge.exports.booking import BookingDesk
+from edge.exports.document import ExportDocuments
+from edge.exports.handlers import Exports
 from edge.http import cors, redirects
 from edge.http.analytics import light_units
 from edge.http.cursors import Cursors
@@ -134,6 +137,7 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         *_paid_routes(resources, cursors, desk, orders),
         *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
         *_dataset_routes(resources, cursors),
+        *_export_routes(resources, cursors),
     )
 
 
@@ -212,6 +216,25 @@ def _sharing_routes(sharing: Sharing) -> tuple[Route, ...]:
     )
 
 
+def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+    settings = resources.settings
+    orders = Orders(resources.database, resources.watch)
+    documents = ExportDocuments(settings.base_url, JobDocuments(settings.base_url, settings.errors_base))
+    desk = BookingDesk(resources.database, resources.version, resources.meter)
+    downloads = Downloads(resources.results, settings.accel_location)
+    exports = Exports(resources.database, desk, orders, documents, downloads, cursors, resources.version)
+    booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
+    above = f"{PREFIX}/index/exports"
+    one = ("export-not-found", "result-expired")
+    return (
+        Route("POST", above, exports.create, _export("export-order", *booked, units=exports.units)),
+        Route("GET", above, exports.list, _export("exports")),
+        Route("GET", f"{above}/{{id}}", exports.show, _export("export", *one)),
+        Route("DELETE", f"{above}/{{id}}", exports.end, _export("export-end", *one)),
+        Route("GET", f"{above}/{{id}}/files/{{file}}", exports.file, _export("export-file", *one, *_RESULT_PROBLEMS)),
+    )
+
+
 async def _tell_no_server(request: web.Request, response: web.StreamResponse) -> None:
     response.headers.pop("Server", None)  # aiohttp would tell its version and Python's
 
@@ -226,6 +249,10 @@ def _end_streams(resources: Resources) -> Callable[[web.Application], Awaitable[
 def _report(name: str, units: Callable[[web.Request], Awaitable[int]], rank_min: int, *problems: str) -> Rule:
     listed = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *_RESULT_PROBLEMS, *problems)
     return Rule(name=name, accepts=KEY, units=units, rank_min=rank_min, problems=listed)
+
+
+def _export(name: str, *problems: str, units: Callable[[web.Request], Awaitable[int]] | int = 0) -> Rule:
+    return Rule(name=name, accepts=KEY, units=units, rank_min=INSTITUTIONAL, problems=problems)
 
 
 def _light(name: str) -> Rule:

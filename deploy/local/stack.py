@@ -26,7 +26,7 @@ from shared.errors import ConfigurationError
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.2
 # Each queue has workers of its own: name, queue, processes.
-WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2))
+WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2), ("worker-exports", "exports", 2))
 Step = Callable[[str], None]
 
 

@@ -79,7 +79,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         self.spec.path(path=url_path, operations={method: operation})
 
     def _parameters(self, data: dict[str, Any], path: str) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = []
+        listed: list[dict[str, Any]] = [told for told in data.get("parameters", ()) if told["in"] == "header"]
         for schema in data["schemas"]:
             if schema["location"] == "json":
                 continue
@@ -101,10 +101,10 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             answers[code] = {"description": told.get("description") or "OK", "headers": fields}
             if "schema" in told:
                 answers[code]["content"] = _contents(told["schema"], kinds if code == "200" else kinds[:1])
-            if code == "200" and data.get("operationId") in EXAMPLES:
-                answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
             elif code == "200":
                 answers[code]["content"] = {kind: {} for kind in kinds}
+            if code == "200" and data.get("operationId") in EXAMPLES:
+                answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
         for status, description in _problems(rule, data).items():
             content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             if status in answers:
@@ -139,6 +139,7 @@ class Document:
                     "index",
                     "reports",
                     "datasets",
+                    "exports",
                     "delta-sharing",
                     "jobs",
                     "account",
