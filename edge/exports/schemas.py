@@ -155,7 +155,7 @@ class ExportFile(Schema):
     max_key = fields.Str(required=True, allow_none=True)
 
 
-class Manifest(Schema):
+class ExportManifest(Schema):
     """What was exported. With `since`, rows replace the same items', of observations in `months` (none: all)."""
 
     dataset = fields.Str(required=True)
@@ -182,7 +182,7 @@ class ListedExport(Job):
 class Export(ListedExport):
     """One export with its files, when it is done."""
 
-    manifest = fields.Nested(Manifest(), required=True, allow_none=True)
+    manifest = fields.Nested(ExportManifest(), required=True, allow_none=True)
 
 
 class ExportList(ListEnvelope):
