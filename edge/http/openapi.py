@@ -12,6 +12,7 @@ from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
 from apispec import APISpec
 
 from edge.http.catalogue import CATALOGUE
+from edge.http.links import links_of
 from edge.http.problems import CONTENT_TYPE
 from edge.http.routing import Route, Rule
 from shared.config import Settings
@@ -30,7 +31,10 @@ _SCHEMES = {
     ),
     "bearer": ("IdToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}),
 }
-_ALWAYS = ("invalid-request", "invalid-parameter", "method-not-allowed", "internal-error", "service-unavailable")
+_ALWAYS = (
+    "invalid-request", "invalid-parameter", "method-not-allowed", "uri-too-long", "headers-too-large", "internal-error",
+    "service-unavailable",
+)  # fmt: skip
 _GUARDED = ("missing-credentials", "credential-not-accepted")
 _PROBLEM = {
     "type": "object",
@@ -69,7 +73,9 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         operation["parameters"] = self._parameters(data, url_path)
         for schema in data["schemas"]:
             if schema["location"] == "json":
-                operation["requestBody"] = {"content": {"application/json": {"schema": schema["schema"]}}}
+                needed = any(field.required for field in schema["schema"].fields.values())
+                content = {"application/json": {"schema": schema["schema"]}}
+                operation["requestBody"] = {"required": needed, "content": content}
         operation["responses"] = self._responses(data, rule)
         operation["security"] = [{_SCHEMES[kind][0]: []} for kind in sorted(rule.accepts, reverse=True)]
         self.spec.path(path=url_path, operations={method: operation})
@@ -99,6 +105,9 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
                 answers[code]["content"] = _contents(told["schema"], kinds if code == "200" else kinds[:1])
             if code == "200" and data.get("operationId") in EXAMPLES:
                 answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
+            links = links_of(data.get("operationId", ""), code)
+            if links:
+                answers[code]["links"] = links
         for status, description in _problems(rule, data).items():
             content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             if status in answers:
@@ -157,6 +166,8 @@ def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
         slugs += _GUARDED
     if rule.units:
         slugs.append("rate-limited")
+    if rule.offers:
+        slugs.append("not-acceptable")
     if rule.rank_min:
         slugs.append("insufficient-plan")
     if rule.name == "lookup":

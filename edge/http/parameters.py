@@ -45,7 +45,9 @@ class Utf8(fields.String):
     """Text of bounded length, counted in code points after NFC and trimming; no NUL, no lone surrogate."""
 
     def __init__(self, least: int, most: int, **options: Any) -> None:
-        metadata = {**options.pop("metadata", {}), "minLength": least, "maxLength": most}
+        # As much of the rule as JSON Schema can say: no NUL, and something that is no space.
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
+        metadata = {"pattern": pattern, **options.pop("metadata", {}), "minLength": least, "maxLength": most}
         super().__init__(metadata=metadata, **options)
         self._least, self._most = least, most
 
@@ -56,6 +58,14 @@ class Utf8(fields.String):
         if not self._least <= len(text) <= self._most:
             raise ValidationError(f"must have {self._least} to {self._most} characters after trimming")
         return text
+
+
+class CursorText(fields.String):
+    """Where a list goes on; what it holds is checked by its signature."""
+
+    def __init__(self) -> None:
+        told = {"description": "`next_cursor` of the page before", "pattern": "^[A-Za-z0-9_-]+$"}
+        super().__init__(load_default=None, validate=validate.Length(1, 800), metadata=told)
 
 
 class StrictParser(AIOHTTPParser):

@@ -9,6 +9,7 @@ from shared.accounts import CredentialKind
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+JSON = ("application/json",)
 OPEN: frozenset[CredentialKind] = frozenset()
 ANY: frozenset[CredentialKind] = frozenset({"public-token", "api-key", "bearer"})
 KEY: frozenset[CredentialKind] = frozenset({"api-key"})
@@ -23,7 +24,8 @@ class Rule:
     `accepts` is empty for routes that ask for no credential; `units` is what one call is charged (0: nothing),
     or a function of the validated request, which may have to look something up; `rank_min` is the least rank of plan
     that may call; `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route
-    may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page.
+    may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page;
+    `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Rule:
     any_origin: bool = False
     problems: tuple[str, ...] = ()
     page: bool = False
+    offers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

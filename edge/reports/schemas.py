@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.http.analytics import Day, Flag, Meta
+from edge.http.analytics import CurrencyCode, Day, Flag, Meta
 from edge.http.parameters import Parameters, Utf8
 from shared.results.layout import MEDIA_TYPES
 
@@ -45,11 +45,7 @@ class ReportQuery(Parameters):
     to = Day(load_default=None, metadata={"description": "Last day, inclusive"})
     granularity = granularity(None)
     channel = listed(Utf8(1, 200), "Only this channel; repeat for more")
-    currency = fields.Str(
-        load_default=None,
-        validate=validate.Regexp(r"\A[A-Z]{3}\Z", error="must be a currency's three letters, like HKD"),
-        metadata={"description": "Only this currency (ISO 4217)", "example": "HKD"},
-    )
+    currency = CurrencyCode()
     format = fields.Str(
         load_default=None,
         validate=validate.OneOf(list(MEDIA_TYPES)),
