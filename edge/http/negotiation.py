@@ -1,11 +1,12 @@
-"""Content negotiation at the door (RFC 9110, section 12): who takes no JSON is told so before anything is charged."""
+"""Wishes at the door that decide whether there is an answer: `Accept` (RFC 9110, section 12), `Expect` (10.1.1)."""
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
+from edge.http.catalogue import CATALOGUE
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
-from edge.http.routing import rule_of
+from edge.http.routing import CONTINUE, rule_of
 
 
 @web.middleware
@@ -14,7 +15,9 @@ async def negotiation(request: web.Request, handler: Handler) -> web.StreamRespo
 
     Routes that offer nothing here decide for themselves: by a parameter, or by always answering.
     """
-    asked = request.headers.get("Accept")
+    if request.headers.get(hdrs.EXPECT, CONTINUE).lower() != CONTINUE:
+        raise Problem("expectation-failed", CATALOGUE["expectation-failed"].remedy)
+    asked = request.headers.get(hdrs.ACCEPT)
     offers = rule_of(request).offers
     if asked and asked != "*/*" and offers and best_format(asked, {kind: kind for kind in offers}) is None:
         raise Problem("not-acceptable", f"This call gives {', '.join(offers)}.", extra={"offered": list(offers)})

@@ -32,8 +32,8 @@ _SCHEMES = {
     "bearer": ("IdToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}),
 }
 _ALWAYS = (
-    "invalid-request", "invalid-parameter", "method-not-allowed", "uri-too-long", "headers-too-large", "internal-error",
-    "service-unavailable",
+    "invalid-request", "invalid-parameter", "method-not-allowed", "uri-too-long", "headers-too-large",
+    "unsupported-media-type", "expectation-failed", "internal-error", "service-unavailable",
 )  # fmt: skip
 _GUARDED = ("missing-credentials", "credential-not-accepted")
 _PROBLEM = {
@@ -173,7 +173,7 @@ def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
     if rule.name == "lookup":
         slugs += ["iid-not-found", "iid-withdrawn"]
     if any(schema["location"] == "json" for schema in data["schemas"]):
-        slugs += ["unsupported-media-type", "content-too-large"]
+        slugs.append("content-too-large")
     slugs += rule.problems
     if rule.name == "errors":
         slugs.append("not-found")

@@ -17,6 +17,7 @@ from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
+_NAME_TOLD_MAX = 40
 
 
 class Parameters(Schema):
@@ -76,7 +77,7 @@ class StrictParser(AIOHTTPParser):
         lists = {name for name, field in schema.fields.items() if isinstance(field, fields.List)}
         twice = [name for name in dict.fromkeys(req.query) if name not in lists and len(req.query.getall(name)) > 1]
         if twice:
-            raise invalid_parameters([(name[:60], "comes more than once; send it once") for name in twice])
+            raise invalid_parameters([(told(name), "comes more than once; send it once") for name in twice])
         return super().load_querystring(req, schema)
 
     async def load_json(self, req: web.Request, schema: Schema) -> Any:
@@ -111,7 +112,12 @@ def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
 def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]]:
     known = ", ".join(sorted(schema.fields)) or "none"
     words = {"Missing data for required field.": "is needed", "Unknown field.": f"is unknown; allowed are: {known}"}
-    return [(str(name)[:60], words.get(text := _first(found), text)) for name, found in messages.items()]
+    return [(told(str(name)), words.get(text := _first(found), text)) for name, found in messages.items()]
+
+
+def told(name: str) -> str:
+    """Return a parameter's name as an answer may repeat it: whole, unless it is no name of ours and may be a secret."""
+    return name if len(name) <= _NAME_TOLD_MAX else f"{name[:8]}…"
 
 
 def _by_location(error: ValidationError) -> dict[str, Mapping[str, Any]]:
@@ -147,15 +153,16 @@ async def validation(request: web.Request, handler: Handler) -> web.StreamRespon
 
     The package's own middleware does the same with string keys, which aiohttp deprecates, and with one global parser.
     """
+    # Before pages go their own way: garbage that calls itself gzip would break whoever reads it.
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Problem("unsupported-media-type", "A body must come without Content-Encoding.")
     if rule_of(request).page:
         return await handler(request)
     _check_utf8(request)
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Problem("unsupported-media-type", "A body must come without Content-Encoding.")
     declared = getattr(request.match_info.handler, "__schemas__", ())
     takes_query = any(entry["location"] == "querystring" for entry in declared)
     if request.query and not takes_query and request.match_info.http_exception is None:
-        raise InvalidParameter(next(iter(request.query))[:60], "is unknown; this call takes no query parameters")
+        raise InvalidParameter(told(next(iter(request.query))), "is unknown; this call takes no query parameters")
     for entry in declared:
         location = entry["location"]
         request[_KEYS[location]] = await PARSER.parse(entry["schema"], request, location=location, unknown=None)

@@ -167,7 +167,7 @@ class Desk:
 
 
 def _of_the_job(slug: str, detail: str, job: dict[str, str]) -> Problem:
-    """Make the problem of a job that has failed; what only the data could tell of a parameter is told as at the door."""
+    """Make the problem of a job that has failed; what the data says of a parameter is told as at the door."""
     name, _, text = detail.partition(": ")
     if slug == "invalid-parameter" and text:
         refused = invalid_parameters([(name, text)])
