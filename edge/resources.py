@@ -21,7 +21,8 @@ from edge.store.database import Database
 from edge.store.notices import Notices
 from shared.config import Settings
 from shared.log import Log
-from shared.results.store import DirectoryStore, ResultStore
+from shared.results.store import ResultStore
+from shared.results.stores import store_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ def build(settings: Settings) -> Resources:
         ),
         search=search,
         watch=watch,
-        results=DirectoryStore(settings.results_dir),
+        results=store_of(settings),
     )
 
 

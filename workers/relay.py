@@ -12,14 +12,16 @@ from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.jobs.contract import EXECUTE, QUEUES
 from shared.log import Log
-from shared.results.store import DirectoryStore
+from shared.results.stores import store_of
 from workers.app import app
 from workers.janitor import tidy
 from workers.refunds import Refunds
+from workers.releases.keep import expire, order_due
 
 SQL = beside(__file__, "relay.sql")
 _SWEEP_SECONDS = 2.0
 _TIDY_SECONDS = 30.0
+_EXPIRY_SECONDS = 600.0
 _RING_AGAIN_SECONDS = 10
 # Doorbells of one queue that lie at the broker unclaimed: enough to keep workers busy, too few to jump a fair line.
 _RUNG_MAX = 8
@@ -34,8 +36,8 @@ class Relay:
         self._log = log
         self._down: str | None = None
         self._refunds = Refunds(settings, log)
-        self._results = DirectoryStore(settings.results_dir)
-        self._next_sweep = self._next_tidy = 0.0
+        self._results = store_of(settings)
+        self._next_sweep = self._next_tidy = self._next_expiry = 0.0
         self.stopping = False
 
     def run(self) -> None:
@@ -77,6 +79,10 @@ class Relay:
             if now >= self._next_tidy:
                 self._next_tidy = now + _TIDY_SECONDS
                 tidy(connection, self._results, self._log)
+                order_due(self._settings, connection)
+            if now >= self._next_expiry:
+                self._next_expiry = now + _EXPIRY_SECONDS
+                expire(connection, self._results, self._log)
             if now >= self._next_sweep:
                 self._next_sweep = now + _SWEEP_SECONDS
                 self.measure(connection)

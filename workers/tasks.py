@@ -11,17 +11,19 @@ from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused
-from shared.jobs.contract import EXECUTE, KINDS, SEARCH_INDEX
+from shared.jobs.contract import EXECUTE, EXPORT, KINDS, RELEASE, SEARCH_INDEX
 from shared.log import Log
 from workers import search_index
 from workers.app import app
+from workers.exports import export, parts
 from workers.lease import Lease, LeaseLost, TimeIsUp, claim, fail, succeed
 from workers.publish import publish, spool
+from workers.releases import cut
 from workers.reports.registry import MAKERS as REPORTS
 from workers.reports.registry import Make
 
-Maker = Callable[[Settings, dict[str, Any], Lease], dict[str, Any]]
-MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make}
+Maker = Callable[[Settings, dict[str, Any], Lease], Any]
+MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make, RELEASE.name: cut.make, EXPORT.name: export.make}
 log = Log("worker")
 
 
@@ -48,6 +50,7 @@ def run(
     with connect(settings.worker_database_url, application="worker", autocommit=True) as connection:
         job = claim(connection, job_id, settings.lease_ttl_seconds)
         if job is None:
+            export.lend_hand(settings, connection, job_id)  # a running export asks for hands by its own doorbell
             return None
         log.info("job-started", job=job_id, kind=job["kind"], attempt=job["attempt"])
         started = time.perf_counter()
@@ -72,9 +75,12 @@ def _attempt(
             else:
                 result = makers[kind.name](settings, job, lease)
         lease.check()
-        done = (
-            publish(connection, job, manifest) if kind.name in reports else succeed(connection, job_id, attempt, result)
-        )
+        if kind.name in reports:
+            done = publish(connection, job, manifest)
+        elif kind is EXPORT:
+            done = parts.publish(connection, job, result)
+        else:
+            done = succeed(connection, job_id, attempt, result)
         return "succeeded" if done else None
     except LeaseLost:
         return None

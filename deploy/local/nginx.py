@@ -49,7 +49,7 @@ def render(values: dict[str, str], template: Path = PROJECT / "nginx.conf") -> s
 
 def program(
     places: Places, *, listen: str, metrics_listen: str, edges: list[Path], errors_base: str,
-    server_names: str = _DEFAULTS["SERVER_NAMES"], trusted: str = "",
+    stored: Path, server_names: str = _DEFAULTS["SERVER_NAMES"], trusted: str = "",
 ) -> Program:  # fmt: skip
     """Return the server as a program, its configuration written."""
     proxies = "\n    ".join(f"set_real_ip_from {network.strip()};" for network in trusted.split(",") if network.strip())
@@ -61,6 +61,7 @@ def program(
         "EDGE_A": str(edges[0]),
         "EDGE_B": str(edges[-1]),
         "ERRORS_BASE": errors_base,
+        "STORED_DIR": str(stored),
         "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": proxies,
         "USER": "user root;" if os.getuid() == 0 else "",

@@ -64,9 +64,9 @@ class Utf8(fields.String):
 class CursorText(fields.String):
     """Where a list goes on; what it holds is checked by its signature."""
 
-    def __init__(self) -> None:
-        told = {"description": "`next_cursor` of the page before", "pattern": "^[A-Za-z0-9_-]+$"}
-        super().__init__(load_default=None, validate=validate.Length(1, 800), metadata=told)
+    def __init__(self, least: int = 1) -> None:
+        told = {"description": "`next_cursor` of the page before", "pattern": "^[A-Za-z0-9_-]*$"}
+        super().__init__(load_default=None, validate=validate.Length(least, 800), metadata=told)
 
 
 class StrictParser(AIOHTTPParser):
@@ -112,7 +112,15 @@ def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
 def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]]:
     known = ", ".join(sorted(schema.fields)) or "none"
     words = {"Missing data for required field.": "is needed", "Unknown field.": f"is unknown; allowed are: {known}"}
-    return [(told(str(name)), words.get(text := _first(found), text)) for name, found in messages.items()]
+    faults: list[tuple[str, str]] = []
+    for name, found in messages.items():
+        field = schema.fields.get(str(name))
+        if isinstance(found, Mapping) and isinstance(field, fields.Nested):
+            inner = _faults(found, field.schema)
+            faults += [(f"{name}.{below}" if below != "_schema" else str(name), text) for below, text in inner]
+        else:
+            faults.append((told(str(name)), words.get(text := _first(found), text)))
+    return faults
 
 
 def told(name: str) -> str:

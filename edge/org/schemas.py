@@ -27,7 +27,7 @@ class AuditQuery(OrganizationQuery):
     """One page of the audit log."""
 
     limit = WholeNumber(1, 200, load_default=50)
-    cursor = CursorText()
+    cursor = CursorText(least=0)
 
 
 class PersonPath(Parameters):
