@@ -21,10 +21,11 @@ from edge.exports.handlers import Exports
 from edge.http import cors, redirects
 from edge.http.analytics import light_units
 from edge.http.cursors import Cursors
+from edge.http.negotiation import negotiation
 from edge.http.openapi import Document
 from edge.http.parameters import validation
 from edge.http.problems import Problems
-from edge.http.routing import ANY, BEARER, KEY, KEY_OR_BEARER, Route, Rule, register
+from edge.http.routing import ANY, BEARER, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.trace import Trace
 from edge.index.brands import Brands
 from edge.index.lookup import Lookup, batch_units
@@ -69,6 +70,7 @@ def create_app(resources: Resources) -> web.Application:
             redirects.trailing_slash,
             AuthGate(resources.directory, resources.people, settings.anonymous_token, sign_up).middleware(),
             validation,
+            negotiation,
             QuotaGate(resources.meter).middleware(),
         ],
         client_max_size=REQUEST_BODY_BYTES_MAX,
@@ -114,10 +116,10 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/docs", pages.docs, Rule(name="docs")),
         Route("GET", f"{PREFIX}/errors", errors.list, Rule(name="errors", any_origin=True)),
         Route("GET", f"{PREFIX}/errors/{{slug}}", errors.show, Rule(name="errors", any_origin=True)),
-        Route("GET", f"{PREFIX}/", root.show, Rule(name="root", accepts=KEY_OR_BEARER)),
-        Route("GET", f"{PREFIX}/quota", quota.show, Rule(name="quota", accepts=ANY, any_origin=True)),
+        Route("GET", f"{PREFIX}/", root.show, Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)),
+        Route("GET", f"{PREFIX}/quota", quota.show, Rule(name="quota", accepts=ANY, any_origin=True, offers=JSON)),
         Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, _free("lookup")),
-        Route("GET", f"{PREFIX}/index/lookup", lookup.list, Rule(name="lookup-batch", accepts=KEY, units=batch_units)),
+        Route("GET", f"{PREFIX}/index/lookup", lookup.list, _batch()),
         Route("GET", f"{PREFIX}/index/search", search.show, _free("search")),
         Route("GET", f"{PREFIX}/index/brands", brands.list, _free("brands")),
         Route("GET", f"{PREFIX}/org", org.show, _org("organization")),
@@ -274,4 +276,8 @@ def _org(name: str, *problems: str) -> Rule:
 
 
 def _free(name: str) -> Rule:
-    return Rule(name=name, accepts=ANY, units=1, any_origin=True)
+    return Rule(name=name, accepts=ANY, units=1, any_origin=True, offers=JSON)
+
+
+def _batch() -> Rule:
+    return Rule(name="lookup-batch", accepts=KEY, units=batch_units, offers=JSON)

@@ -12,6 +12,7 @@ const PROBLEMS = {
     413: ["content-too-large", "Content Too Large", "The body is larger than any call takes: 64 kB."],
     414: ["uri-too-long", "URI Too Long", "The request's target is longer than 8 kB."],
     416: ["range-not-satisfiable", "Range Not Satisfiable", "The range lies outside the file."],
+    417: ["expectation-failed", "Expectation Failed", "The request expects what this service does not do."],
     421: ["misdirected-request", "Misdirected Request", "This server does not answer for that host."],
     429: ["rate-limited", "Too Many Requests", "Too many requests or connections at once from this address; wait a second."],
     431: ["headers-too-large", "Request Header Fields Too Large", "The headers are too large: 8 kB each, 32 kB in all."],

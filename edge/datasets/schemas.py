@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import Parameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 
 _TIME = {"description": "RFC 3339, UTC"}
 
@@ -30,11 +30,7 @@ class ReleasesQuery(Parameters):
     """Query of the list of releases."""
 
     limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Releases on a page"})
-    cursor = fields.Str(
-        load_default=None,
-        validate=validate.Length(1, 800),
-        metadata={"description": "`next_cursor` of the page before"},
-    )
+    cursor = CursorText()
 
 
 class LinkQuery(Parameters):

@@ -7,7 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.http.analytics import Day, Flag
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import Parameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 from edge.jobs.schemas import STATES, Job
 from shared.exports.contract import FORMATS, SHAPES
 from shared.releases.datasets import DATASETS
@@ -112,11 +112,7 @@ class ExportsQuery(Parameters):
 
     state = fields.Str(load_default=None, validate=validate.OneOf(STATES), metadata={"description": "Only this state"})
     limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Exports on a page"})
-    cursor = fields.Str(
-        load_default=None,
-        validate=validate.Length(1, 800),
-        metadata={"description": "`next_cursor` of the page before"},
-    )
+    cursor = CursorText()
 
 
 class ExportPath(Parameters):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from edge.http.context import Context
 _FLUSH_SECONDS = 0.25
 _BUFFER_BYTES_MAX = 1 << 20
 _ENCODER = msgspec.json.Encoder()
+_CREDENTIAL = re.compile(r"(iix[a-z]_[a-z]{1,8}_)[0-9A-Za-z]+", re.ASCII)
 
 
 class AccessLines:
@@ -36,7 +38,7 @@ class AccessLines:
             "request_id": context.request_id,
             "method": method,
             "route": route,
-            "path": path.partition("?")[0][:200],
+            "path": _without_secrets(path.partition("?")[0])[:200],
             "status": status,
             "us": int(seconds * 1_000_000),
             "network": context.network,
@@ -82,6 +84,11 @@ class AccessLines:
         if self._file > 2:
             os.close(self._file)
         self._file = -1
+
+
+def _without_secrets(path: str) -> str:
+    """Leave the form of a credential that somebody put into a path, and nothing of its secret."""
+    return _CREDENTIAL.sub(r"\1…", path) if "iix" in path else path
 
 
 def _open(target: str) -> int:

@@ -19,21 +19,28 @@ from shared.results.layout import MEDIA_TYPES
 
 CACHE_CONTROL = "private, max-age=60"
 LIGHT_UNITS = 2
+# Nothing was priced before, and periods beside a range at the end of Python's calendar would overflow it.
+FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(2199, 12, 31)
+_DAY_ERROR = f"must be a day as YYYY-MM-DD, from {FIRST_DAY} to {LAST_DAY}"
 
 
 class Day(fields.Date):
-    """A day as `YYYY-MM-DD`; Python's own reader would also take `20260701` and weeks."""
+    """A day as `YYYY-MM-DD` of three centuries; Python's own reader would also take `20260701` and weeks."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(format="%Y-%m-%d", **options)
+        metadata = {**options.pop("metadata", {}), "pattern": "^(19|20|21)[0-9]{2}-[0-9]{2}-[0-9]{2}$"}
+        super().__init__(format="%Y-%m-%d", metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
         if not isinstance(value, str) or len(value) != 10 or not value.isascii():
-            raise ValidationError("must be a day as YYYY-MM-DD")
+            raise ValidationError(_DAY_ERROR)
         try:
-            return date.fromisoformat(value)
+            day = date.fromisoformat(value)
         except ValueError:
-            raise ValidationError("must be a day as YYYY-MM-DD") from None
+            raise ValidationError(_DAY_ERROR) from None
+        if not FIRST_DAY <= day <= LAST_DAY:
+            raise ValidationError(_DAY_ERROR)
+        return day
 
 
 class Flag(fields.Boolean):
@@ -43,6 +50,16 @@ class Flag(fields.Boolean):
         if value not in ("true", "false"):
             raise ValidationError("must be true or false")
         return bool(value == "true")
+
+
+class CurrencyCode(fields.String):
+    """A currency's three letters (ISO 4217)."""
+
+    def __init__(self) -> None:
+        # The document's own pattern: JSON Schema has no \A and \Z, and Python's $ would let a newline in.
+        told = {"description": "Only this currency (ISO 4217)", "example": "HKD", "pattern": "^[A-Z]{3}$"}
+        form = validate.Regexp(r"\A[A-Z]{3}\Z", error="must be a currency's three letters, like HKD")
+        super().__init__(load_default=None, validate=form, metadata=told)
 
 
 class LightQuery(Parameters):

@@ -12,6 +12,7 @@ from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
 from apispec import APISpec
 
 from edge.http.catalogue import CATALOGUE
+from edge.http.links import links_of
 from edge.http.problems import CONTENT_TYPE
 from edge.http.routing import Route, Rule
 from shared.config import Settings
@@ -32,7 +33,10 @@ _SCHEMES = {
 }
 # Delta Sharing's clients know one scheme only.
 _KEY_AS_BEARER = ("ApiKeyAsBearer", {"type": "http", "scheme": "bearer", "bearerFormat": "iixk_live_…"})
-_ALWAYS = ("invalid-request", "invalid-parameter", "method-not-allowed", "internal-error", "service-unavailable")
+_ALWAYS = (
+    "invalid-request", "invalid-parameter", "method-not-allowed", "uri-too-long", "headers-too-large",
+    "unsupported-media-type", "expectation-failed", "internal-error", "service-unavailable",
+)  # fmt: skip
 _GUARDED = ("missing-credentials", "credential-not-accepted")
 _PROBLEM = {
     "type": "object",
@@ -71,7 +75,9 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         operation["parameters"] = self._parameters(data, url_path)
         for schema in data["schemas"]:
             if schema["location"] == "json":
-                operation["requestBody"] = {"content": {"application/json": {"schema": schema["schema"]}}}
+                needed = any(field.required for field in schema["schema"].fields.values())
+                content = {"application/json": {"schema": schema["schema"]}}
+                operation["requestBody"] = {"required": needed, "content": content}
         operation["responses"] = self._responses(data, rule)
         operation["security"] = [{_SCHEMES[kind][0]: []} for kind in sorted(rule.accepts, reverse=True)]
         if rule.key_as_bearer:
@@ -105,6 +111,9 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
                 answers[code]["content"] = {kind: {} for kind in kinds}
             if code == "200" and data.get("operationId") in EXAMPLES:
                 answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
+            links = links_of(data.get("operationId", ""), code)
+            if links:
+                answers[code]["links"] = links
         for status, description in _problems(rule, data).items():
             content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             if status in answers:
@@ -176,12 +185,14 @@ def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
         slugs += _GUARDED
     if rule.units:
         slugs.append("rate-limited")
+    if rule.offers:
+        slugs.append("not-acceptable")
     if rule.rank_min:
         slugs.append("insufficient-plan")
     if rule.name == "lookup":
         slugs += ["iid-not-found", "iid-withdrawn"]
     if any(schema["location"] == "json" for schema in data["schemas"]):
-        slugs += ["unsupported-media-type", "content-too-large"]
+        slugs.append("content-too-large")
     slugs += rule.problems
     if rule.name == "errors":
         slugs.append("not-found")

@@ -17,6 +17,7 @@ from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
+_NAME_TOLD_MAX = 40
 
 
 class Parameters(Schema):
@@ -45,7 +46,9 @@ class Utf8(fields.String):
     """Text of bounded length, counted in code points after NFC and trimming; no NUL, no lone surrogate."""
 
     def __init__(self, least: int, most: int, **options: Any) -> None:
-        metadata = {**options.pop("metadata", {}), "minLength": least, "maxLength": most}
+        # As much of the rule as JSON Schema can say: no NUL, and something that is no space.
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
+        metadata = {"pattern": pattern, **options.pop("metadata", {}), "minLength": least, "maxLength": most}
         super().__init__(metadata=metadata, **options)
         self._least, self._most = least, most
 
@@ -58,6 +61,14 @@ class Utf8(fields.String):
         return text
 
 
+class CursorText(fields.String):
+    """Where a list goes on; what it holds is checked by its signature."""
+
+    def __init__(self, least: int = 1) -> None:
+        told = {"description": "`next_cursor` of the page before", "pattern": "^[A-Za-z0-9_-]*$"}
+        super().__init__(load_default=None, validate=validate.Length(least, 800), metadata=told)
+
+
 class StrictParser(AIOHTTPParser):
     """Turns what webargs finds wrong into the problems of the contract."""
 
@@ -66,7 +77,7 @@ class StrictParser(AIOHTTPParser):
         lists = {name for name, field in schema.fields.items() if isinstance(field, fields.List)}
         twice = [name for name in dict.fromkeys(req.query) if name not in lists and len(req.query.getall(name)) > 1]
         if twice:
-            raise invalid_parameters([(name[:60], "comes more than once; send it once") for name in twice])
+            raise invalid_parameters([(told(name), "comes more than once; send it once") for name in twice])
         return super().load_querystring(req, schema)
 
     async def load_json(self, req: web.Request, schema: Schema) -> Any:
@@ -108,8 +119,13 @@ def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]
             inner = _faults(found, field.schema)
             faults += [(f"{name}.{below}" if below != "_schema" else str(name), text) for below, text in inner]
         else:
-            faults.append((str(name)[:60], words.get(text := _first(found), text)))
+            faults.append((told(str(name)), words.get(text := _first(found), text)))
     return faults
+
+
+def told(name: str) -> str:
+    """Return a parameter's name as an answer may repeat it: whole, unless it is no name of ours and may be a secret."""
+    return name if len(name) <= _NAME_TOLD_MAX else f"{name[:8]}…"
 
 
 def _by_location(error: ValidationError) -> dict[str, Mapping[str, Any]]:
@@ -145,15 +161,16 @@ async def validation(request: web.Request, handler: Handler) -> web.StreamRespon
 
     The package's own middleware does the same with string keys, which aiohttp deprecates, and with one global parser.
     """
+    # Before pages go their own way: garbage that calls itself gzip would break whoever reads it.
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Problem("unsupported-media-type", "A body must come without Content-Encoding.")
     if rule_of(request).page:
         return await handler(request)
     _check_utf8(request)
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Problem("unsupported-media-type", "A body must come without Content-Encoding.")
     declared = getattr(request.match_info.handler, "__schemas__", ())
     takes_query = any(entry["location"] == "querystring" for entry in declared)
     if request.query and not takes_query and request.match_info.http_exception is None:
-        raise InvalidParameter(next(iter(request.query))[:60], "is unknown; this call takes no query parameters")
+        raise InvalidParameter(told(next(iter(request.query))), "is unknown; this call takes no query parameters")
     for entry in declared:
         location = entry["location"]
         request[_KEYS[location]] = await PARSER.parse(entry["schema"], request, location=location, unknown=None)

@@ -3,12 +3,14 @@
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from shared.accounts import CredentialKind
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+CONTINUE = "100-continue"
+JSON = ("application/json",)
 OPEN: frozenset[CredentialKind] = frozenset()
 ANY: frozenset[CredentialKind] = frozenset({"public-token", "api-key", "bearer"})
 KEY: frozenset[CredentialKind] = frozenset({"api-key"})
@@ -24,7 +26,8 @@ class Rule:
     or a function of the validated request, which may have to look something up; `rank_min` is the least rank of plan
     that may call; `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route
     may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page;
-    with `key_as_bearer` an API key may come as a bearer token, for clients of a protocol that knows nothing else.
+    with `key_as_bearer` an API key may come as a bearer token, for clients of a protocol that knows nothing else;
+    `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Rule:
     any_origin: bool = False
     problems: tuple[str, ...] = ()
     page: bool = False
+    offers: tuple[str, ...] = ()
     key_as_bearer: bool = False
 
 
@@ -49,6 +53,13 @@ class Route:
 
 RULE: web.AppKey[dict[Handler, Rule]] = web.AppKey("rule", dict)
 NO_ROUTE = Rule(name="none", any_origin=True)
+PRE_FLIGHT = Rule(name="pre-flight")  # says itself from where its path may be asked
+
+
+async def expected(request: web.Request) -> None:
+    """Say that a body may come. Any other expectation is refused on the way, where a problem document is made of it."""
+    if request.headers.get(hdrs.EXPECT, "").lower() == CONTINUE:
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
 def register(app: web.Application, routes: Iterable[Route]) -> None:
@@ -57,12 +68,14 @@ def register(app: web.Application, routes: Iterable[Route]) -> None:
     for route in routes:
         if rules.setdefault(route.handler, route.rule) != route.rule:
             raise RuntimeError(f"{route.path}: one handler, two rules")
-        app.router.add_route(route.method, route.path, route.handler)
+        app.router.add_route(route.method, route.path, route.handler, expect_handler=expected)
         if route.method == "GET":
-            app.router.add_route("HEAD", route.path, route.handler)
+            app.router.add_route("HEAD", route.path, route.handler, expect_handler=expected)
     app[RULE] = rules
 
 
 def rule_of(request: web.Request) -> Rule:
-    """Return the rule of the matched route, or that of no route (404, 405)."""
+    """Return the rule of the matched route, or that of no route (404, 405); OPTIONS is the same for all."""
+    if request.method == hdrs.METH_OPTIONS:
+        return PRE_FLIGHT
     return request.app[RULE].get(request.match_info.handler, NO_ROUTE)

@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.analytics import Estimate, LightQuery, Meta
+from edge.http.analytics import CurrencyCode, Estimate, LightQuery, Meta
 from edge.index.ladder import INDICATORS
 
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
@@ -11,11 +11,7 @@ _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 class PricingQuery(LightQuery):
     """Query of a pricing history."""
 
-    currency = fields.Str(
-        load_default=None,
-        validate=validate.Regexp(r"\A[A-Z]{3}\Z", error="must be a currency's three letters, like HKD"),
-        metadata={"description": "Only this currency (ISO 4217)", "example": "HKD"},
-    )
+    currency = CurrencyCode()
 
 
 class SustainabilityQuery(LightQuery):

@@ -6,11 +6,12 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import Parameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 from shared.errors import InvalidIid
 from shared.ids import IID_CHARACTERS_MAX, canonical_iid
 
 _IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
+_IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
 
@@ -27,7 +28,7 @@ class Iid(fields.String):
 class IidPath(Parameters):
     """Path of one item."""
 
-    iid = Iid(required=True, metadata=_IID)
+    iid = Iid(required=True, metadata={**_IID, "pattern": _IID_PATTERN, "maxLength": IID_CHARACTERS_MAX})
 
 
 class IidList(Parameters):
@@ -57,11 +58,7 @@ class SearchQuery(Parameters):
     brand = Utf8(1, 200, load_default=None, metadata={"description": "Only this brand (slug)"})
     category = Utf8(1, 400, load_default=None, metadata={"description": "Only this category (code) and those below it"})
     product_type = Utf8(1, 200, load_default=None, metadata={"description": "Only this product type"})
-    cursor = fields.Str(
-        load_default=None,
-        validate=validate.Length(1, 800),
-        metadata={"description": "`next_cursor` of the page before"},
-    )
+    cursor = CursorText()
 
 
 class BrandsQuery(Parameters):
@@ -69,11 +66,7 @@ class BrandsQuery(Parameters):
 
     q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the brand's name", "example": "ka"})
     limit = WholeNumber(1, 500, load_default=100, metadata={"description": "Brands on a page"})
-    cursor = fields.Str(
-        load_default=None,
-        validate=validate.Length(1, 800),
-        metadata={"description": "`next_cursor` of the page before"},
-    )
+    cursor = CursorText()
 
 
 class BrandRef(Schema):

@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import Parameters, WholeNumber
+from edge.http.parameters import CursorText, Parameters, WholeNumber
 from shared.jobs.contract import KINDS
 
 STATES = ["queued", "running", "succeeded", "failed", "cancelled", "expired"]
@@ -14,7 +14,8 @@ class JobPath(Parameters):
     """Path of one job."""
 
     id = fields.Str(
-        required=True, metadata={"description": "The job's id", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"}
+        required=True,
+        metadata={"description": "The job's id", "format": "uuid", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"},
     )
 
 
@@ -28,11 +29,7 @@ class JobsQuery(Parameters):
         metadata={"description": "Only this kind"},
     )
     limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Jobs on a page"})
-    cursor = fields.Str(
-        load_default=None,
-        validate=validate.Length(1, 800),
-        metadata={"description": "`next_cursor` of the page before"},
-    )
+    cursor = CursorText()
 
 
 class JobProgress(Schema):

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, querystring_schema, response_schema
+from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.auth.tokens import split
 from edge.http.context import CONTEXT
@@ -103,6 +103,7 @@ class OrganizationApi:
 
     @docs(operationId="changeRole", summary="Give a member another role", tags=_TAGS,
           responses={"204": {"description": "Changed"}})  # fmt: skip
+    @match_info_schema(schemas.PersonPath())
     @querystring_schema(schemas.OrganizationQuery())
     @json_schema(schemas.Role())
     async def change_role(self, request: web.Request) -> web.StreamResponse:
@@ -112,6 +113,7 @@ class OrganizationApi:
 
     @docs(operationId="removeMember", summary="Remove a member, or leave", tags=_TAGS,
           responses={"204": {"description": "Removed"}})  # fmt: skip
+    @match_info_schema(schemas.PersonPath())
     @querystring_schema(schemas.OrganizationQuery())
     async def remove_member(self, request: web.Request) -> web.StreamResponse:
         """Remove a member."""
@@ -136,6 +138,7 @@ class OrganizationApi:
 
     @docs(operationId="withdrawInvitation", summary="Make an invitation's link stop working", tags=_TAGS,
           responses={"204": {"description": "Withdrawn"}})  # fmt: skip
+    @match_info_schema(schemas.InvitationPath())
     @querystring_schema(schemas.OrganizationQuery())
     async def withdraw_invitation(self, request: web.Request) -> web.StreamResponse:
         """Withdraw an invitation."""

@@ -2,7 +2,8 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.parameters import Parameters, Utf8, WholeNumber
+from edge.http.analytics import Day
+from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES
 
 
@@ -17,8 +18,8 @@ class OrganizationQuery(Parameters):
 class UsageQuery(OrganizationQuery):
     """The days asked for."""
 
-    first = fields.Date(data_key="from", load_default=None, metadata={"description": "30 days before `to` if absent"})
-    last = fields.Date(data_key="to", load_default=None, metadata={"description": "Today if absent"})
+    first = Day(data_key="from", load_default=None, metadata={"description": "30 days before `to` if absent"})
+    last = Day(data_key="to", load_default=None, metadata={"description": "Today if absent"})
     format = fields.Str(load_default="json", validate=validate.OneOf(["json", "csv"]))
 
 
@@ -26,7 +27,19 @@ class AuditQuery(OrganizationQuery):
     """One page of the audit log."""
 
     limit = WholeNumber(1, 200, load_default=50)
-    cursor = fields.Str(load_default=None, validate=validate.Length(max=400))
+    cursor = CursorText(least=0)
+
+
+class PersonPath(Parameters):
+    """Path of one member."""
+
+    person = fields.Str(required=True, metadata={"description": "The person's id", "format": "uuid"})
+
+
+class InvitationPath(Parameters):
+    """Path of one invitation."""
+
+    invitation = fields.Str(required=True, metadata={"description": "The invitation's id", "format": "uuid"})
 
 
 class Rotation(Parameters):
@@ -61,7 +74,11 @@ class NewOrganization(Parameters):
     """A new organization."""
 
     name = Utf8(1, 200, required=True)
-    plan = fields.Str(load_default="brand", validate=validate.Length(max=32))
+    plan = fields.Str(
+        load_default="brand",
+        validate=validate.Regexp(r"\A[a-z0-9-]{1,32}\Z"),
+        metadata={"pattern": "^[a-z0-9-]{1,32}$"},
+    )
 
 
 class KeyState(Schema):

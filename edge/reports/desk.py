@@ -98,7 +98,7 @@ class Desk:
             return await self._stream(request, manifest, cached=False, units=units, job_id=order.job_id)
         if failed is not None:
             job = {"job": self._documents.url(order.id)}
-            raise Problem(failed[0], failed[1], extra=job)
+            raise _of_the_job(*failed, job)
         return self._accepted(order)
 
     async def _order(self, request: web.Request, quote: Quote) -> Order:
@@ -164,6 +164,16 @@ class Desk:
         faults += [("channel", "names no channel")] * bool(row["channels"])
         if faults:
             raise invalid_parameters(faults)
+
+
+def _of_the_job(slug: str, detail: str, job: dict[str, str]) -> Problem:
+    """Make the problem of a job that has failed; what the data says of a parameter is told as at the door."""
+    name, _, text = detail.partition(": ")
+    if slug == "invalid-parameter" and text:
+        refused = invalid_parameters([(name, text)])
+        refused.extra |= job
+        return refused
+    return Problem(slug, detail, extra=job)
 
 
 def _estimate(quote: Quote) -> web.Response:

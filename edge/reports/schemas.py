@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.http.analytics import Day, Flag, Meta
+from edge.http.analytics import CurrencyCode, Day, Flag, Meta
 from edge.http.parameters import Parameters, Utf8
 from shared.results.layout import MEDIA_TYPES
 
@@ -14,11 +14,14 @@ _LIST_MAX = 100
 _GROUPS_MAX = 2
 
 
-def listed(field: fields.Field[Any], sentence: str, most: int = _LIST_MAX) -> fields.List[Any]:
+def listed(
+    field: fields.Field[Any], sentence: str, most: int = _LIST_MAX, example: str | None = None
+) -> fields.List[Any]:
     """Declare a parameter that may be repeated."""
-    return fields.List(
-        field, load_default=list, validate=validate.Length(0, most), metadata={"description": sentence, "explode": True}
-    )
+    told: dict[str, Any] = {"description": sentence, "explode": True}
+    if example:
+        told["example"] = [example]
+    return fields.List(field, load_default=list, validate=validate.Length(0, most), metadata=told)
 
 
 def groups(*names: str) -> fields.List[Any]:
@@ -44,12 +47,8 @@ class ReportQuery(Parameters):
     )
     to = Day(load_default=None, metadata={"description": "Last day, inclusive"})
     granularity = granularity(None)
-    channel = listed(Utf8(1, 200), "Only this channel; repeat for more")
-    currency = fields.Str(
-        load_default=None,
-        validate=validate.Regexp(r"\A[A-Z]{3}\Z", error="must be a currency's three letters, like HKD"),
-        metadata={"description": "Only this currency (ISO 4217)", "example": "HKD"},
-    )
+    channel = listed(Utf8(1, 200), "Only this channel; repeat for more", example="WELLCOME")
+    currency = CurrencyCode()
     format = fields.Str(
         load_default=None,
         validate=validate.OneOf(list(MEDIA_TYPES)),
@@ -68,7 +67,7 @@ class ReportQuery(Parameters):
 class CohortsQuery(ReportQuery):
     """Query of a cohort."""
 
-    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them")
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
     category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
@@ -89,7 +88,7 @@ class RollupQuery(ReportQuery):
 
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
-    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them")
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
     category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
 
 

@@ -19,10 +19,6 @@ PROJECT = Path(__file__).parents[2]
 ROOMS = ("edge", "workers", "shared", "deploy")
 SOURCES = {path: path.read_text(encoding="utf-8") for room in ROOMS for path in sorted((PROJECT / room).rglob("*.py"))}
 CODE = "\n".join(SOURCES.values())
-# Slugs of the contract whose routes come with later releases; the public catalogue lists them already.
-LATER = {
-    "expectation-failed",
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [item.name for item in fields(Settings)])
@@ -59,7 +55,7 @@ def test_each_problem_is_used_and_each_used_one_is_declared() -> None:
     front = (PROJECT / "deploy/nginx/problems.js").read_text()
     by_nginx = set(re.findall(r"\d{3}: \[\"([a-z-]+)\"", front))
     assert by_nginx <= set(CATALOGUE)
-    unused = set(CATALOGUE) - quoted - by_nginx - LATER
+    unused = set(CATALOGUE) - quoted - by_nginx
     assert unused == set()
 
 
