@@ -1,4 +1,4 @@
-"""`itemindex fetch`: a release onto the own disk, several files at a time; what was cut off goes on where it broke off."""
+"""`itemindex fetch`: a release onto the own disk, several files at a time; goes on where it was cut off."""
 
 import hashlib
 import json
