@@ -91,7 +91,11 @@ class S3Store:
                 "connect_timeout": timedelta(seconds=_CONNECT_SECONDS),
                 "read_timeout": timedelta(seconds=_ANSWER_SECONDS),
             },
-            retry_config={"max_retries": _RETRIES_MAX, "retry_timeout": timedelta(seconds=_RETRY_SECONDS)},
+            retry_config={
+                "max_retries": _RETRIES_MAX,
+                "retry_timeout": timedelta(seconds=_RETRY_SECONDS),
+                "backoff": {"init_backoff": timedelta(milliseconds=50), "max_backoff": timedelta(seconds=1), "base": 2},
+            },
         )
 
     @contextmanager

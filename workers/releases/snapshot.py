@@ -42,7 +42,7 @@ class Snapshot:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._stopped.set()
-        self._connection.terminate()
+        self._run(self._close())
         self._end()
 
     def rows(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
@@ -82,6 +82,14 @@ class Snapshot:
         )
         await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         return connection
+
+    async def _close(self) -> None:
+        self._connection.terminate()
+        # A COPY that was broken off ends with an error that nobody waits for any more.
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
     def _start(self, call: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(call, self._loop)

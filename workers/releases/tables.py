@@ -34,7 +34,7 @@ def cut_table(snapshot: Snapshot, query: str, dataset: Dataset, writer: PartWrit
     def write(table: pa.Table) -> None:
         keys = table.column(dataset.order[0])
         name = f"{len(parts):04d}.parquet"
-        parts.append(writer.write(dataset, table.unify_dictionaries(), name, lambda row: str(keys[row].as_py())))
+        parts.append(writer.write(dataset, _own_dictionaries(table), name, lambda row: str(keys[row].as_py())))
 
     for batch in _batches(snapshot, query, dataset):
         pending.append(batch)
@@ -52,6 +52,15 @@ def cut_table(snapshot: Snapshot, query: str, dataset: Dataset, writer: PartWrit
         for start, end in zip([0, *ends], ends, strict=False):
             write(table.slice(start, end - start))
     return parts
+
+
+def _own_dictionaries(table: pa.Table) -> pa.Table:
+    """Encode anew what this part holds: with the texts of a whole batch, one that comes elsewhere would change it."""
+    columns = [
+        column.cast(pa.string()).combine_chunks().dictionary_encode() if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, schema=table.schema)
 
 
 def _ends(table: pa.Table, dataset: Dataset, *, more: bool) -> list[int]:

@@ -1,0 +1,54 @@
+"""The same releases out of an S3 bucket: cut, served, resumed, swept; and what is told when it is away."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.log import Log
+from shared.releases.datasets import PREFIX
+from shared.results.stores import store_of
+from tests.support.accounts import api_key
+from tests.support.client import running_edge
+from tests.support.releases import cut
+from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET, s3_server
+from tests.support.shop import load_rows
+from workers.releases.keep import expire
+
+
+@pytest.fixture
+def bucket(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
+    with s3_server(tmp_path) as address:
+        yield replace(
+            settings, s3_bucket=BUCKET, s3_endpoint=address, s3_region=REGION, s3_access_key_id=KEY_ID,
+            s3_secret_access_key=SECRET,
+        )  # fmt: skip
+
+
+async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> None:
+    load_rows(bucket, tmp_path)
+    cut(bucket)
+    key, store = api_key(bucket, "institutional"), store_of(bucket)
+    assert not (bucket.results_dir / PREFIX).exists()
+    async with running_edge(bucket, tmp_path) as edge:
+        told = (await edge.get("/index/datasets/observations/releases/latest", key=key)).json
+        file = told["files"][0]
+        path = file["signed_url"].removeprefix("http://testserver/v1")
+        whole = await edge.get(path, anonymous=False)
+        assert hashlib.sha256(whole.body).hexdigest() == file["sha256"]
+        etag = whole.head["ETag"]
+        part = await edge.get(path, anonymous=False, head={"Range": "bytes=100-", "If-Range": etag})
+        assert (part.status, whole.body[:100] + part.body) == (206, whole.body)
+        with connect(bucket.worker_database_url, application="tests", autocommit=True) as connection:
+            assert expire(connection, store, Log("tests"), orphan_seconds=-1) == 0
+        for found in list(store.listed(PREFIX)):
+            store.remove(found.key)
+        assert (await edge.get(path, anonymous=False)).status == 410
+    away = replace(bucket, s3_endpoint="http://127.0.0.1:1")
+    async with running_edge(away, tmp_path) as edge:
+        refused = await edge.get(path, anonymous=False)
+        assert (refused.status, "Retry-After" in refused.head) == (503, True)

@@ -1,0 +1,151 @@
+"""Delta Sharing's answers, line by line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from tests.support.accounts import api_key
+from tests.support.client import Answer, Edge
+from tests.support.releases import cut
+from tests.support.shop import load_rows
+
+TABLES = "/delta-sharing/shares/item-index/schemas/releases/tables"
+AUGUST = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,10.90,12\n"
+
+
+@pytest.fixture
+def key(settings: Settings, tmp_path: Path) -> str:
+    load_rows(settings, tmp_path)
+    cut(settings)
+    load_rows(settings, tmp_path, AUGUST, name="august.csv")
+    cut(settings)
+    return api_key(settings, "institutional")
+
+
+async def ask(edge: Edge, key: str, path: str, body: Any = None) -> Answer:
+    content = json.dumps(body).encode() if body is not None else None
+    head = {"Authorization": f"Bearer {key}"}
+    return await edge.ask("GET" if body is None else "POST", path, head=head, anonymous=False, body=content)
+
+
+def lines(answer: Answer) -> list[Any]:
+    assert answer.status == 200, answer.body
+    return [json.loads(line) for line in answer.body.splitlines()]
+
+
+def files(answer: Answer) -> list[Any]:
+    protocol, metadata, *rest = lines(answer)
+    assert protocol == {"protocol": {"minReaderVersion": 1}} and metadata["metaData"]["format"] == {
+        "provider": "parquet"
+    }
+    return rest
+
+
+async def test_the_way_down_to_a_table(edge: Edge, key: str) -> None:
+    shares = (await ask(edge, key, "/delta-sharing/shares")).json["items"]
+    assert [share["name"] for share in shares] == ["item-index"]
+    assert (await ask(edge, key, "/delta-sharing/shares/item-index")).json["share"] == shares[0]
+    assert (await ask(edge, key, "/delta-sharing/shares/item-index/schemas")).json["items"][0]["name"] == "releases"
+    listed = (await ask(edge, key, TABLES)).json["items"]
+    assert listed == (await ask(edge, key, "/delta-sharing/shares/item-index/all-tables")).json["items"]
+    first = (await ask(edge, key, f"{TABLES}?maxResults=2")).json
+    rest = (await ask(edge, key, f"{TABLES}?maxResults=9&pageToken={first['nextPageToken']}")).json
+    assert first["items"] + rest["items"] == listed and "nextPageToken" not in rest
+
+
+async def test_versions(edge: Edge, key: str) -> None:
+    assert (await ask(edge, key, f"{TABLES}/items/version")).head["Delta-Table-Version"] == "2"
+    early = await ask(edge, key, f"{TABLES}/items/version?startingTimestamp=2020-01-01T00:00:00Z")
+    assert early.head["Delta-Table-Version"] == "1"
+    late = await ask(edge, key, f"{TABLES}/items/version?startingTimestamp=2999-01-01T00:00:00Z")
+    assert late.json["type"].endswith("/dataset-not-found")
+    told = lines(await ask(edge, key, f"{TABLES}/items/metadata?version=1"))
+    assert told[1]["metaData"]["version"] == 1
+    schema = json.loads(told[1]["metaData"]["schemaString"])
+    types = {field["name"]: field["type"] for field in schema["fields"]}
+    assert (types["first_seen_on"], types["alt_names"]["type"], types["brand"]) == ("date", "array", "string")
+
+
+async def test_a_query_tells_files_that_open_without_a_header(edge: Edge, key: str) -> None:
+    answer = await ask(edge, key, f"{TABLES}/observations/query", {})
+    assert answer.head["Delta-Table-Version"] == "2"
+    assert answer.head["Content-Type"].startswith("application/x-ndjson")
+    found = [line["file"] for line in files(answer)]
+    assert len(found) == 2
+    for file in found:
+        path = file["url"].removeprefix("http://testserver/v1")
+        opened = await edge.get(path, anonymous=False)
+        assert (opened.status, len(opened.body)) == (200, file["size"])
+        assert json.loads(file["stats"])["numRecords"] in (5, 1)
+    assert len(files(await ask(edge, key, f"{TABLES}/observations/query", {"version": 1}))) == 1
+    assert len(files(await ask(edge, key, f"{TABLES}/observations/query", {"limitHint": 5}))) == 1
+    assert len(files(await ask(edge, key, f"{TABLES}/observations/query", {"limitHint": 6}))) == 2
+    assert len(files(await ask(edge, key, f"{TABLES}/impacts/query", {"limitHint": 6}))) == 0
+
+
+def comparison(op: str, column: str, value: Any, type: str) -> dict[str, Any]:
+    return {"op": op, "children": [{"op": "column", "name": column, "valueType": type},
+                                   {"op": "literal", "value": value, "valueType": type}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "months"),
+    [({"predicateHints": ["day >= '2026-08-01'"]}, ["2026-08"]), ({"predicateHints": ["day < '2026-08-01'"]}, ["2026-07"]),
+     ({"predicateHints": ["day = '2026-07-02'", "price_minor > 5"]}, ["2026-07"]), ({"predicateHints": ["price_minor <= 850"]}, ["2026-07"]),
+     ({"predicateHints": ["day >= '2027-01-01'"]}, []), ({"predicateHints": ["nonsense LIKE 'x' OR 1=1"]}, ["2026-07", "2026-08"]),
+     ({"jsonPredicateHints": json.dumps(comparison("greaterThanOrEqual", "day", "2026-08-01", "date"))}, ["2026-08"]),
+     ({"jsonPredicateHints": json.dumps({"op": "and", "children": [comparison("equal", "currency", "HKD", "string"),
+                                                                   comparison("lessThan", "price_minor", "900", "long")]})}, ["2026-07"]),
+     ({"jsonPredicateHints": json.dumps({"op": "or", "children": [comparison("equal", "day", "2026-08-03", "date"),
+                                                                  comparison("equal", "price_minor", 850, "long")]})}, ["2026-07", "2026-08"]),
+     ({"jsonPredicateHints": json.dumps({"op": "not", "children": [comparison("equal", "day", "2026-08-03", "date")]})}, ["2026-07", "2026-08"]),
+     ({"jsonPredicateHints": "{broken"}, ["2026-07", "2026-08"]), ({"jsonPredicateHints": "[" * 5000}, ["2026-07", "2026-08"])],
+)  # fmt: skip
+async def test_hints_spare_files_and_never_one_that_fits(
+    edge: Edge, key: str, body: dict[str, Any], months: list[str]
+) -> None:
+    found = files(await ask(edge, key, f"{TABLES}/observations/query", body))
+    assert [line["file"]["url"].rpartition("/")[2][:7] for line in found] == months
+
+
+async def test_changes_are_the_files_that_came_and_went(edge: Edge, key: str) -> None:
+    told = files(await ask(edge, key, f"{TABLES}/observations/changes?startingVersion=2"))
+    assert [(kind, line[kind]["version"]) for line in told for kind in line] == [("add", 2)]
+    both = files(await ask(edge, key, f"{TABLES}/items/changes?startingVersion=1&endingVersion=2"))
+    kinds = [(kind, line[kind]["version"]) for line in both for kind in line]
+    assert kinds == [("add", 1), ("remove", 2), ("add", 2)]
+    gone = next(line["remove"] for line in both if "remove" in line)
+    assert (await edge.get(gone["url"].removeprefix("http://testserver/v1"), anonymous=False)).status == 200
+    refused = await ask(edge, key, f"{TABLES}/items/changes?startingVersion=9")
+    assert refused.json["errors"][0]["parameter"] == "startingVersion"
+    assert (await ask(edge, key, f"{TABLES}/items/changes")).status == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [("/delta-sharing/shares/other/schemas", None, 404), ("/delta-sharing/shares/item-index/schemas/other/tables", None, 404),
+     (f"{TABLES}/nothing/metadata", None, 404), (f"{TABLES}/items/query", {"version": 99}, 404),
+     (f"{TABLES}/items/query", {"version": "2"}, 400), (f"{TABLES}/items/query", {"limitHint": -1}, 400),
+     (f"{TABLES}/items/query", {"version": 1, "timestamp": "2026-01-01T00:00:00Z"}, 400),
+     (f"{TABLES}/items/version?startingTimestamp=yesterday", None, 400), (f"{TABLES}?pageToken=x", None, 400)],
+)  # fmt: skip
+async def test_what_is_not_there_or_not_allowed(edge: Edge, key: str, path: str, body: Any, status: int) -> None:
+    assert (await ask(edge, key, path, body)).status == status
+
+
+async def test_a_key_is_a_bearer_token_here_and_nowhere_else(edge: Edge, settings: Settings, key: str) -> None:
+    profile = await ask(edge, key, "/delta-sharing/profile")
+    assert profile.json == {
+        "shareCredentialsVersion": 1,
+        "endpoint": "http://testserver/v1/delta-sharing",
+        "bearerToken": key,
+    }
+    assert (await edge.get("/delta-sharing/profile", key=key)).json == profile.json
+    assert (await ask(edge, key, "/index/datasets")).status == 401
+    assert (await ask(edge, api_key(settings, "brand"), "/delta-sharing/shares")).status == 403
+    wrong = await ask(edge, key[:-1] + "x", "/delta-sharing/shares")
+    assert wrong.status == 401 and "Bearer" in wrong.head["WWW-Authenticate"]
+    assert (await edge.get("/delta-sharing/shares")).status == 403

@@ -1,0 +1,62 @@
+"""A snapshot that is broken off: by who reads it, or by the server."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.releases.datasets import PREFIX
+from tests.support.shop import load_rows
+from workers.releases.keep import order
+from workers.releases.snapshot import Snapshot, SnapshotLost
+from workers.tasks import run
+
+ENDLESS = "SELECT generate_series(1, 100000000), repeat('x', 1000)"
+LOST = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'itemindex-release'"
+
+
+def test_who_stops_reading_leaves_nothing_behind(settings: Settings) -> None:
+    before = threading.active_count()
+    with Snapshot(settings.worker_database_url) as snapshot:
+        assert len(next(snapshot.copied(ENDLESS))) > 0
+    assert threading.active_count() == before
+
+
+def test_a_server_that_breaks_off_is_an_error_and_never_an_early_end(settings: Settings) -> None:
+    with Snapshot(settings.worker_database_url) as snapshot:
+        pieces = snapshot.copied(ENDLESS)
+        next(pieces)
+        with connect(settings.database_url, application="tests", autocommit=True) as connection:
+            connection.execute(LOST)
+        with pytest.raises(SnapshotLost):
+            for _ in pieces:
+                pass
+
+
+def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workers.releases import cut as module
+
+    load_rows(settings, tmp_path)
+    real = module.cut_table
+
+    def lose(*arguments: Any) -> Any:
+        if arguments[2].name == "categories":
+            with connect(settings.database_url, application="tests", autocommit=True) as connection:
+                connection.execute(LOST)
+        return real(*arguments)
+
+    monkeypatch.setattr(module, "cut_table", lose)
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        job = order(connection, 1)
+        assert run(settings, job) == "queued"
+        assert connection.execute("SELECT count(*) FROM releases").fetchone() == (0,)
+        monkeypatch.undo()
+        assert run(settings, job) == "succeeded"
+        assert connection.execute("SELECT count(*) FROM releases").fetchone() == (5,)
+        named = {row[0] for row in connection.execute("SELECT sha256 FROM release_files")}
+    assert {path.stem for path in (settings.results_dir / PREFIX).iterdir()} == named

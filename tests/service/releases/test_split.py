@@ -1,0 +1,88 @@
+"""Where tables are split: by content, so that what changes in one place leaves the files elsewhere as they are."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset
+import pytest
+
+from shared.config import Settings
+from shared.releases.arrow import arrow_schema
+from shared.releases.datasets import DATASETS, key_of
+from shared.results.stores import store_of
+from tests.support.shop import load_rows
+from workers.generate.market import MAPPING, write
+from workers.ingest.load import load
+from workers.ingest.mapping import read
+from workers.releases import observations, tables
+from workers.releases.cut import Files, cut_files
+from workers.releases.parts import PartWriter, ends_of_parts
+from workers.releases.snapshot import Snapshot
+
+
+def cut(settings: Settings) -> tuple[Files, PartWriter]:
+    writer = PartWriter(store_of(settings))
+    with Snapshot(settings.worker_database_url) as snapshot:
+        return cut_files(snapshot, writer), writer
+
+
+def rows(settings: Settings, files: Files, dataset: str) -> pa.Table:
+    paths = [str(settings.results_dir / key_of(part.sha256)) for part in files[dataset]]
+    return pyarrow.dataset.dataset(paths, schema=arrow_schema(DATASETS[dataset])).to_table()
+
+
+@pytest.fixture
+def market(settings: Settings, tmp_path: Path) -> Settings:
+    path = tmp_path / "market.parquet"
+    write(path, items=2_000, observations=30_000, seed=3)
+    path.with_suffix(".toml").write_text(MAPPING)
+    load(settings, read(path.with_suffix(".toml")), [path])
+    return settings
+
+
+def test_ends_are_where_keys_begin_and_are_stable() -> None:
+    dice = np.random.default_rng(1)
+    hashes, lengths = dice.integers(0, 2**63, 5_000).astype("u8"), dice.integers(1, 9, 5_000)
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    total = int(lengths.sum())
+    ends = ends_of_parts(hashes, starts, total, 1_000)
+    assert ends[-1] == total and set(ends[:-1]) <= set(starts.tolist())
+    assert all(500 <= b - a <= 4_000 for a, b in zip([0, *ends], ends[:-1], strict=False))
+    assert ends_of_parts(hashes, starts, total, 1_000, more=True) == ends[:-1]
+    # One key less: the ends before it are the same, and those after it come back to the same keys.
+    fewer = ends_of_parts(hashes[1:], starts[1:] - lengths[0], total - int(lengths[0]), 1_000)
+    assert len({end + int(lengths[0]) for end in fewer} & set(ends)) > len(ends) // 2
+
+
+def test_small_slices_and_parts_hold_the_same_rows(market: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A month that is too large to be held at once is read in ranges; nothing is lost or twice at their rims."""
+    whole, _ = cut(market)
+    monkeypatch.setattr(observations, "ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(observations, "PART_ROWS", 200)
+    monkeypatch.setattr(tables, "PART_ROWS", 200)
+    split, _ = cut(market)
+    assert len(split["observations"]) > 3 * len(whole["observations"]) and len(split["items"]) > 5
+    for dataset in DATASETS:
+        if whole[dataset]:
+            assert rows(market, split, dataset).to_pylist() == rows(market, whole, dataset).to_pylist(), dataset
+        names = [part.name for part in split[dataset]]
+        assert names == sorted(set(names))
+        keys = [key for part in split[dataset] for key in (part.min_key, part.max_key)]
+        assert keys == sorted(keys), dataset
+
+
+def test_a_change_in_one_place_leaves_other_files_alone(
+    market: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observations, "PART_ROWS", 200)
+    monkeypatch.setattr(tables, "PART_ROWS", 200)
+    before, first = cut(market)
+    again, second = cut(market)
+    assert again == before and second.written_bytes == 0 and second.shared_bytes == first.written_bytes
+    load_rows(market, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-06-03,NORTH,10.90,12\n")
+    after, third = cut(market)
+    for dataset, most in (("items", 3), ("observations", 3)):
+        new = {part.sha256 for part in after[dataset]} - {part.sha256 for part in before[dataset]}
+        assert 0 < len(new) <= most, (dataset, len(new), len(after[dataset]))
+    assert third.written_bytes < first.written_bytes / 5

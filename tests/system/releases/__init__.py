@@ -1,0 +1,1 @@
+"""Releases through nginx, read by the tools that people have."""

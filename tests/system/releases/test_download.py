@@ -1,0 +1,140 @@
+"""Files through nginx: cut off anywhere, resumed, and never spliced; sent by nginx itself, logged without signatures."""
+
+import hashlib
+import json
+import random
+import socket
+import urllib.error
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy.ctl.fetch import FetchFailed, download, read_manifest
+from tests.system.releases.conftest import Buyer
+
+pytestmark = pytest.mark.xdist_group("stack")
+CUTS = 25
+
+
+def some_of(buyer: Buyer, url: str, have: int, etag: str, most: int) -> tuple[int, bytes]:
+    """Ask for a file from a place on, and hang up after so many bytes."""
+    target = "/" + url.split("/", 3)[3]
+    going_on = f"Range: bytes={have}-\r\nIf-Range: {etag}\r\n" if have else ""
+    with socket.create_connection(("127.0.0.1", buyer.stack.port), timeout=20) as line:
+        line.sendall(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n{going_on}Connection: close\r\n\r\n".encode())
+        raw = b""
+        while b"\r\n\r\n" not in raw or len(raw.partition(b"\r\n\r\n")[2]) < most:
+            chunk = line.recv(8192)
+            if not chunk:
+                break
+            raw += chunk
+    head, _, body = raw.partition(b"\r\n\r\n")
+    return int(head.split()[1]), body[:most]
+
+
+def test_a_download_cut_at_any_byte_resumes_and_its_digest_is_right(buyer: Buyer) -> None:
+    """Random places, several cuts a download: the bytes are the file's, every time."""
+    file, dice = buyer.manifest()["files"][0], random.Random(5)
+    etag = f'"sha256-{file["sha256"]}"'
+    for _ in range(CUTS):
+        got = b""
+        while len(got) < file["bytes"]:
+            status, more = some_of(buyer, file["signed_url"], len(got), etag, dice.randint(1, file["bytes"] // 2))
+            assert status == (206 if got else 200)
+            got += more
+        assert hashlib.sha256(got).hexdigest() == file["sha256"]
+
+
+def test_a_file_that_was_replaced_comes_whole(buyer: Buyer) -> None:
+    file = buyer.manifest()["files"][0]
+    for stale in ('"sha256-' + "0" * 64 + '"', "W/" + f'"sha256-{file["sha256"]}"', "Sat, 21 Nov 2026 00:00:00 GMT"):
+        status, body = some_of(buyer, file["signed_url"], 100, stale, file["bytes"])
+        assert (status, hashlib.sha256(body).hexdigest()) == (200, file["sha256"])
+
+
+def test_nginx_sends_the_bytes_and_all_fields_come_along(buyer: Buyer) -> None:
+    manifest = buyer.manifest()
+    file = manifest["files"][0]
+    for url in (file["url"], file["signed_url"]):
+        with buyer.get(url) as answer:
+            assert hashlib.sha256(answer.read()).hexdigest() == file["sha256"]
+            head = answer.headers
+        assert head["Server"] == "nginx" and "X-Accel-Redirect" not in head
+        assert (head["ETag"], int(head["Content-Length"])) == (f'"sha256-{file["sha256"]}"', file["bytes"])
+        assert head["Repr-Digest"].startswith("sha-256=:") and head["X-Request-Id"]
+        assert head["Content-Disposition"].startswith("attachment") and head["Last-Modified"] is None
+        assert head["X-Content-Type-Options"] == "nosniff" and head["Accept-Ranges"] == "bytes"
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [({"Range": "bytes=0-9"}, 206), ({"Range": "bytes=-9"}, 206), ({"Range": "bytes=5-2"}, 200), ({"Range": "items=0-5"}, 200),
+     ({"Range": "bytes=0-1,4-5"}, 200), ({"Range": "bytes=999999999-"}, 416), ({"If-None-Match": "*"}, 304),
+     ({"If-Match": '"x"'}, 412), ({"If-Modified-Since": "Sat, 21 Nov 2037 00:00:00 GMT"}, 200)],
+)  # fmt: skip
+def test_conditions_are_answered_as_the_edge_alone_would(buyer: Buyer, fields: dict[str, str], status: int) -> None:
+    url = buyer.manifest()["files"][0]["url"]
+    try:
+        with buyer.get(url, **fields) as answer:
+            assert answer.status == status
+    except urllib.error.HTTPError as refused:
+        with refused:
+            found, outside = refused.code, refused.headers["Content-Range"]
+        assert (found, bool(outside)) == (status, status == 416)
+
+
+def test_the_stored_files_cannot_be_asked_for_directly(buyer: Buyer) -> None:
+    sha256 = buyer.manifest()["files"][0]["sha256"]
+    for path in (f"/_stored/releases/{sha256}.parquet", "/_stored/../postgres/PG_VERSION", "/v1/../_stored/releases/"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            buyer.get(f"http://127.0.0.1:{buyer.stack.port}{path}")
+        assert refused.value.code == 404
+        refused.value.close()
+
+
+def test_no_log_of_any_part_keeps_a_signature(buyer: Buyer) -> None:
+    address = buyer.manifest()["files"][0]["signed_url"]
+    some_of(buyer, address, 0, "", 10)
+    some_of(buyer, address.replace("signed/", "signed/" + "a" * 9000), 0, "", 10)  # one that nginx refuses itself
+    secret = address.rpartition("signature=")[2]
+    for path in (buyer.stack.folder / "log").glob("*.log"):
+        assert secret not in path.read_text(errors="replace"), path
+
+
+def test_fetch_resumes_checks_and_does_nothing_twice(buyer: Buyer, tmp_path: Path) -> None:
+    manifest = read_manifest(f"{buyer.api}/index/datasets/items/releases/latest", buyer.key)
+    file = manifest["files"][0]
+    with buyer.get(file["url"]) as answer:
+        content = answer.read()
+    target = tmp_path / "items" / str(manifest["data_version"])
+    target.mkdir(parents=True)
+    for before in (content[:1000], content[:-1] + b"x", content + b"too long", b""):
+        for old in target.iterdir():
+            old.unlink()
+        (target / f"{file['name']}.part").write_bytes(before)
+        told: list[int] = []
+        assert download(manifest, buyer.key, tmp_path, 4, told.append) == target
+        assert (target / file["name"]).read_bytes() == content
+        assert sum(told) == manifest["bytes"]
+        assert sorted(path.name for path in target.iterdir()) == sorted([file["name"], "manifest.json"])
+    assert "signed_url" not in (target / "manifest.json").read_text()
+    download({**manifest, "files": [{**file, "url": "http://127.0.0.1:1/"}]}, "no key", tmp_path, 1)  # nothing to fetch
+
+
+def test_fetch_refuses_what_it_is_not_given(buyer: Buyer, tmp_path: Path) -> None:
+    with pytest.raises(FetchFailed, match="401"):
+        read_manifest(f"{buyer.api}/index/datasets/items/releases/latest", "iixk_live_wrong")
+    manifest: Any = buyer.manifest("items")
+    with pytest.raises(FetchFailed, match="no name of a release"):
+        download(
+            {**manifest, "files": [{**manifest["files"][0], "name": "../../evil.parquet"}]}, buyer.key, tmp_path, 1
+        )
+    assert list(tmp_path.rglob("*evil*")) == []
+
+
+def test_the_command_line_cuts_lists_and_expires(buyer: Buyer) -> None:
+    assert "is cut" in buyer.stack.ctl("releases", "cut", "--wait")
+    listed = json.loads(buyer.stack.ctl("releases", "list", "--json"))
+    assert {entry["dataset"] for entry in listed} == {"items", "observations", "impacts", "brands", "categories"}
+    assert "deleted: 0" in buyer.stack.ctl("releases", "expire")

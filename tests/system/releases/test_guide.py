@@ -1,0 +1,28 @@
+"""Every example of the guide is run as it stands there, through nginx, by the tools that it names."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import PROJECT
+from tests.system.releases.conftest import Buyer
+
+pytestmark = pytest.mark.xdist_group("stack")
+GUIDE = (PROJECT / "deploy" / "guides" / "bulk-data.md").read_text()
+BEGINNING, *EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[text.split()[1].strip(",") for text in EXAMPLES])
+def test_the_example_works(buyer: Buyer, tmp_path: Path, example: str) -> None:
+    environment = {**os.environ, "ITEMINDEX_URL": buyer.api, "ITEMINDEX_KEY": buyer.key}
+    done = subprocess.run([sys.executable, "-c", BEGINNING + example], capture_output=True, text=True, check=False,
+                          cwd=tmp_path, env=environment, timeout=120)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_first_example_alone_works_too() -> None:
+    assert "signed_url" in BEGINNING and len(EXAMPLES) == 6
