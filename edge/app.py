@@ -10,6 +10,11 @@ from edge.account.quota import QuotaPage
 from edge.account.root import Root
 from edge.auth.gate import AuthGate
 from edge.dashboard import pages as dashboard
+from edge.datasets.documents import Signer
+from edge.datasets.handlers import Datasets
+from edge.datasets.links import Links
+from edge.datasets.sharing import Sharing
+from edge.datasets.shelf import Shelf
 from edge.exports.booking import BookingDesk
 from edge.exports.document import ExportDocuments
 from edge.exports.handlers import Exports
@@ -46,6 +51,7 @@ PREFIX = "/v1"
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
 BRAND, INSTITUTIONAL = 2, 3  # ranks of plans
 _RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "range-not-satisfiable")
+_FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", "range-not-satisfiable")
 REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 
@@ -128,6 +134,7 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         *dashboard.routes(resources, acts, origin_of(settings)),
         *_paid_routes(resources, cursors),
         *_export_routes(resources, cursors),
+        *_dataset_routes(resources, cursors),
     )
 
 
@@ -186,6 +193,47 @@ def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
     )
 
 
+def _dataset_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+    settings = resources.settings
+    shelf, links = Shelf(resources.database), Links(settings.cursor_secret)
+    signer = Signer(links, settings.base_url, settings.signed_url_seconds)
+    downloads = Downloads(resources.results, settings.accel_location)
+    datasets = Datasets(shelf, signer, links, downloads, cursors, resources.version, INSTITUTIONAL)
+    path = f"{PREFIX}/index/datasets"
+    release = f"{path}/{{name}}/releases/{{release}}"
+    signed = Rule(name="dataset-signed", problems=("invalid-signature", "expired-signature", *_FILE_PROBLEMS))
+    return (
+        Route("GET", path, datasets.list, _dataset("datasets")),
+        Route("GET", f"{path}/{{name}}/releases", datasets.releases, _dataset("releases", "dataset-not-found")),
+        Route("GET", release, datasets.manifest, _dataset("release", "dataset-not-found")),
+        Route("GET", f"{release}/files/{{file}}", datasets.file, _dataset("release-file", *_FILE_PROBLEMS)),
+        Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
+        *_sharing_routes(Sharing(shelf, signer, settings.base_url)),
+    )
+
+
+def _sharing_routes(sharing: Sharing) -> tuple[Route, ...]:
+    shares = f"{PREFIX}/delta-sharing/shares"
+    share = f"{shares}/{{share}}"
+    tables = f"{share}/schemas/{{schema}}/tables"
+    table = f"{tables}/{{table}}"
+    rule = Rule(
+        name="sharing", accepts=KEY, rank_min=INSTITUTIONAL, problems=("dataset-not-found",), key_as_bearer=True
+    )
+    return (
+        Route("GET", f"{PREFIX}/delta-sharing/profile", sharing.profile, rule),
+        Route("GET", shares, sharing.shares, rule),
+        Route("GET", share, sharing.share, rule),
+        Route("GET", f"{share}/schemas", sharing.schemas, rule),
+        Route("GET", tables, sharing.tables, rule),
+        Route("GET", f"{share}/all-tables", sharing.all_tables, rule),
+        Route("GET", f"{table}/version", sharing.version, rule),
+        Route("GET", f"{table}/metadata", sharing.metadata, rule),
+        Route("POST", f"{table}/query", sharing.query, rule),
+        Route("GET", f"{table}/changes", sharing.changes, rule),
+    )
+
+
 async def _tell_no_server(request: web.Request, response: web.StreamResponse) -> None:
     response.headers.pop("Server", None)  # aiohttp would tell its version and Python's
 
@@ -209,6 +257,10 @@ def _export(name: str, *problems: str, units: Callable[[web.Request], Awaitable[
 def _light(name: str) -> Rule:
     problems = ("iid-not-found", "iid-withdrawn", "not-acceptable")
     return Rule(name=name, accepts=KEY, units=light_units, rank_min=BRAND, problems=problems)
+
+
+def _dataset(name: str, *problems: str) -> Rule:
+    return Rule(name=name, accepts=KEY, rank_min=INSTITUTIONAL, problems=problems)
 
 
 def origin_of(settings: Settings) -> str:

@@ -41,7 +41,9 @@ class Settings:
     token_pepper: str = _setting(
         "Key of the keyed hash under which credentials are stored; 32 characters or more.", "", secret=True
     )
-    cursor_secret: str = _setting("Key that signs the cursors of lists; 32 characters or more.", "", secret=True)
+    cursor_secret: str = _setting(
+        "Key that signs cursors of lists and addresses of files; 32 characters or more.", "", secret=True
+    )
 
     oidc_issuer: str = _setting("OpenID Connect provider that people sign in with; empty: nobody can.", "")
     oidc_client_id: str = _setting("Our name at the provider; the audience of its ID tokens.", "item-index")
@@ -76,6 +78,7 @@ class Settings:
     )
     release_daily_kept_days: int = _setting("How long a release is kept.", 8)
     release_weekly_kept_days: int = _setting("How long the first release of a calendar week is kept.", 92)
+    signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
     upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
 
     lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)

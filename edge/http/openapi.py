@@ -29,6 +29,8 @@ _SCHEMES = {
     ),
     "bearer": ("IdToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}),
 }
+# Delta Sharing's clients know one scheme only.
+_KEY_AS_BEARER = ("ApiKeyAsBearer", {"type": "http", "scheme": "bearer", "bearerFormat": "iixk_live_…"})
 _ALWAYS = ("invalid-request", "invalid-parameter", "method-not-allowed", "internal-error", "service-unavailable")
 _GUARDED = ("missing-credentials", "credential-not-accepted")
 _PROBLEM = {
@@ -69,6 +71,8 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
                 operation["requestBody"] = {"content": {"application/json": {"schema": schema["schema"]}}}
         operation["responses"] = self._responses(data, rule)
         operation["security"] = [{_SCHEMES[kind][0]: []} for kind in sorted(rule.accepts, reverse=True)]
+        if rule.key_as_bearer:
+            operation["security"].append({_KEY_AS_BEARER[0]: []})
         self.spec.path(path=url_path, operations={method: operation})
 
     def _parameters(self, data: dict[str, Any], path: str) -> list[dict[str, Any]]:
@@ -125,11 +129,22 @@ class Document:
             },
             servers=[{"url": self._settings.base_url.removesuffix("/v1")}],
             tags=[
-                {"name": name} for name in ("index", "reports", "exports", "jobs", "account", "organization", "service")
+                {"name": name}
+                for name in (
+                    "index",
+                    "reports",
+                    "datasets",
+                    "delta-sharing",
+                    "exports",
+                    "jobs",
+                    "account",
+                    "organization",
+                    "service",
+                )
             ],
         )
         described.spec.components.schema("Problem", _PROBLEM)
-        for name, scheme in _SCHEMES.values():
+        for name, scheme in (*_SCHEMES.values(), _KEY_AS_BEARER):
             described.spec.components.security_scheme(name, scheme)
         for route in app.router.routes():  # the package's own loop also stores the result under a deprecated string key
             described._register_route(route, route.method.lower(), route.handler)
