@@ -3,6 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from edge.http.envelope import ListEnvelope
+from edge.http.parameters import LinkQuery as LinkQuery
 from edge.http.parameters import Parameters, Utf8, WholeNumber
 
 _TIME = {"description": "RFC 3339, UTC"}
@@ -35,16 +36,6 @@ class ReleasesQuery(Parameters):
         validate=validate.Length(1, 800),
         metadata={"description": "`next_cursor` of the page before"},
     )
-
-
-class LinkQuery(Parameters):
-    """What makes an address a signed one."""
-
-    expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})
-    organization = fields.Str(
-        required=True, validate=validate.Length(1, 64), metadata={"description": "Whom it was made for"}
-    )
-    signature = fields.Str(required=True, validate=validate.Length(1, 200), metadata={"description": "The proof"})
 
 
 class Column(Schema):

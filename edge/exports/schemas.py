@@ -147,6 +147,9 @@ class ExportFile(Schema):
 
     name = fields.Str(required=True)
     url = fields.Url(required=True)
+    signed_url = fields.Url(
+        required=True, metadata={"description": "For tools that send no header; see `signed_until`"}
+    )
     content = fields.Str(required=True, validate=validate.OneOf(["rows", "gone"]))
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
@@ -155,7 +158,7 @@ class ExportFile(Schema):
     max_key = fields.Str(required=True, allow_none=True)
 
 
-class Manifest(Schema):
+class ExportManifest(Schema):
     """What was exported. With `since`, rows replace the same items', of observations in `months` (none: all)."""
 
     dataset = fields.Str(required=True)
@@ -168,6 +171,7 @@ class Manifest(Schema):
     months = fields.List(fields.Date(), required=True)
     created_at = fields.DateTime(required=True)
     expires_at = fields.DateTime(required=True)
+    signed_until = fields.DateTime(required=True)
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
     files = fields.List(fields.Nested(ExportFile()), required=True)
@@ -182,7 +186,7 @@ class ListedExport(Job):
 class Export(ListedExport):
     """One export with its files, when it is done."""
 
-    manifest = fields.Nested(Manifest(), required=True, allow_none=True)
+    manifest = fields.Nested(ExportManifest(), required=True, allow_none=True)
 
 
 class ExportList(ListEnvelope):

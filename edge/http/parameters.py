@@ -58,6 +58,16 @@ class Utf8(fields.String):
         return text
 
 
+class LinkQuery(Parameters):
+    """What makes an address a signed one."""
+
+    expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})
+    organization = fields.Str(
+        required=True, validate=validate.Length(1, 64), metadata={"description": "Whom it was made for"}
+    )
+    signature = fields.Str(required=True, validate=validate.Length(1, 200), metadata={"description": "The proof"})
+
+
 class StrictParser(AIOHTTPParser):
     """Turns what webargs finds wrong into the problems of the contract."""
 
