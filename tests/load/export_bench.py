@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=300_000)
     parser.add_argument("--observations", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", help="one format")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="itemindex-bench-") as name, Servers.running(Path(name)) as servers:
         folder = Path(name)
@@ -62,10 +63,10 @@ def main() -> None:
             load(settings, read(path.with_suffix(".toml")), [path])
             with connect(settings.database_url, application="bench", autocommit=True) as connection:
                 connection.execute("VACUUM ANALYZE")
-            _measure(settings, folder, options.rounds)
+            _measure(settings, folder, options.rounds, options.only)
 
 
-def _measure(settings: Settings, folder: Path, rounds: int) -> None:
+def _measure(settings: Settings, folder: Path, rounds: int, only: str | None) -> None:
     seconds: dict[str, list[float]] = {}
     facts: dict[str, tuple[int, int, int]] = {}
     plain, raw = " ".join(SAME_ROWS.split()), _inlined(COPY.observations, [0, ID_END, *_days(), [], []])
@@ -74,7 +75,7 @@ def _measure(settings: Settings, folder: Path, rounds: int) -> None:
             took, size = _by_psql(settings, query, folder / "psql.csv")
             seconds.setdefault(name, []).append(took)
             facts[name] = (0, size, 0)
-        for format, compression in OURS:
+        for format, compression in [one for one in OURS if only in (None, one[0])]:
             name = f"export, {format}" + (f".{compression}" if compression != "none" else "")
             took, facts[name] = _by_export(settings, parameters(format=format, compression=compression))
             seconds.setdefault(name, []).append(took)
