@@ -12,7 +12,6 @@ from edge.auth.gate import AuthGate
 from edge.dashboard import pages as dashboard
 from edge.datasets.documents import Signer
 from edge.datasets.handlers import Datasets
-from edge.datasets.links import Links
 from edge.datasets.sharing import Sharing
 from edge.datasets.shelf import Shelf
 from edge.exports.booking import BookingDesk
@@ -43,6 +42,7 @@ from edge.reports.desk import Desk
 from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, SustainabilityRollup
 from edge.resources import Resources
 from edge.results.download import Downloads
+from edge.results.links import Links
 from edge.site.errors import Errors
 from edge.site.health import Health
 from edge.site.pages import Pages
@@ -177,6 +177,32 @@ def _paid_routes(resources: Resources, cursors: Cursors, desk: Desk, orders: Ord
     )
 
 
+def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+    settings = resources.settings
+    orders = Orders(resources.database, resources.watch)
+    jobs, links = JobDocuments(settings.base_url, settings.errors_base), Links(settings.cursor_secret)
+    documents = ExportDocuments(settings.base_url, jobs, links, settings.signed_url_seconds)
+    desk = BookingDesk(resources.database, resources.version, resources.meter)
+    downloads = Downloads(resources.results, settings.accel_location)
+    exports = Exports(
+        resources.database, desk, orders, documents, downloads, links, cursors, resources.version, INSTITUTIONAL
+    )
+    booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
+    above = f"{PREFIX}/index/exports"
+    one = ("export-not-found", "result-expired")
+    link_problems = ("invalid-signature", "expired-signature", *one, *_RESULT_PROBLEMS)
+    return (
+        Route("POST", above, exports.create, _export("export-order", *booked, units=exports.units)),
+        Route("GET", above, exports.list, _export("exports")),
+        Route("GET", f"{above}/{{id}}", exports.show, _export("export", *one)),
+        Route("DELETE", f"{above}/{{id}}", exports.end, _export("export-end", *one)),
+        Route("GET", f"{above}/{{id}}/files/{{file}}", exports.file, _export("export-file", *one, *_RESULT_PROBLEMS)),
+        Route(
+            "GET", f"{above}/{{id}}/signed/{{file}}", exports.signed, Rule(name="export-signed", problems=link_problems)
+        ),
+    )
+
+
 def _dataset_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
     settings = resources.settings
     shelf, links = Shelf(resources.database), Links(settings.cursor_secret)
@@ -215,25 +241,6 @@ def _sharing_routes(sharing: Sharing) -> tuple[Route, ...]:
         Route("GET", f"{table}/metadata", sharing.metadata, rule),
         Route("POST", f"{table}/query", sharing.query, rule),
         Route("GET", f"{table}/changes", sharing.changes, rule),
-    )
-
-
-def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
-    settings = resources.settings
-    orders = Orders(resources.database, resources.watch)
-    documents = ExportDocuments(settings.base_url, JobDocuments(settings.base_url, settings.errors_base))
-    desk = BookingDesk(resources.database, resources.version, resources.meter)
-    downloads = Downloads(resources.results, settings.accel_location)
-    exports = Exports(resources.database, desk, orders, documents, downloads, cursors, resources.version)
-    booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
-    above = f"{PREFIX}/index/exports"
-    one = ("export-not-found", "result-expired")
-    return (
-        Route("POST", above, exports.create, _export("export-order", *booked, units=exports.units)),
-        Route("GET", above, exports.list, _export("exports")),
-        Route("GET", f"{above}/{{id}}", exports.show, _export("export", *one)),
-        Route("DELETE", f"{above}/{{id}}", exports.end, _export("export-end", *one)),
-        Route("GET", f"{above}/{{id}}/files/{{file}}", exports.file, _export("export-file", *one, *_RESULT_PROBLEMS)),
     )
 
 

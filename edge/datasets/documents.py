@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from edge.datasets.links import Links
 from edge.datasets.shelf import LATEST, Release, ReleaseFile
+from edge.results.links import Links
 from shared.clock import Clock, rfc3339, utc_now
 from shared.releases.datasets import Dataset, schema_of
 

@@ -7,7 +7,6 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 from edge.cache.versions import DataVersion
 from edge.datasets import schemas
 from edge.datasets.documents import Signer, dataset_entry, manifest, release_entry
-from edge.datasets.links import Link, Links
 from edge.datasets.shelf import Shelf, dataset_of
 from edge.http.context import CONTEXT
 from edge.http.cursors import Cursors
@@ -15,6 +14,7 @@ from edge.http.envelope import envelope
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
 from edge.results.download import Downloads
+from edge.results.links import Link, Links
 from shared.errors import InvalidCursor
 from shared.releases.datasets import DATASETS, MEDIA_TYPE
 

@@ -1,9 +1,10 @@
 """Parameters and answers of the datasets, declared once."""
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields
 
 from edge.http.envelope import ListEnvelope
 from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
+from edge.http.parameters import LinkQuery as LinkQuery
 
 _TIME = {"description": "RFC 3339, UTC"}
 
@@ -31,16 +32,6 @@ class ReleasesQuery(Parameters):
 
     limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Releases on a page"})
     cursor = CursorText()
-
-
-class LinkQuery(Parameters):
-    """What makes an address a signed one."""
-
-    expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})
-    organization = fields.Str(
-        required=True, validate=validate.Length(1, 64), metadata={"description": "Whom it was made for"}
-    )
-    signature = fields.Str(required=True, validate=validate.Length(1, 200), metadata={"description": "The proof"})
 
 
 class Column(Schema):

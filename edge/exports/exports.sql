@@ -30,6 +30,11 @@ WHERE id = $1 AND kind = 'export' AND state = 'succeeded'
   AND NOT EXISTS (SELECT FROM job_orders o WHERE o.job_id = $1 AND o.organization_id <> $2 AND o.cancelled_at IS NULL)
 RETURNING id::text;
 
+-- name: reader
+-- Whether the organization that a link was made for may still read, asked when the link is used: a link must not outlive
+-- the contract.
+SELECT p.rank FROM organizations o JOIN plans p ON p.name = o.plan WHERE o.id = $1 AND o.state = 'active';
+
 -- name: strangers
 -- Which of the names that a filter uses nobody knows; a category is known by itself or by one below it.
 SELECT ARRAY(SELECT slug FROM unnest($1::text[]) n(slug) WHERE NOT EXISTS (SELECT FROM brands b WHERE b.slug = n.slug)) AS brands,

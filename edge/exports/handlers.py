@@ -9,14 +9,15 @@ from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_sc
 from edge.cache.versions import DataVersion
 from edge.exports import estimates, schemas
 from edge.exports.booking import BOOKING, SQL, Booking, BookingDesk
-from edge.exports.document import ExportDocuments
+from edge.exports.document import ExportDocuments, signed_of
 from edge.http.cursors import Cursors
 from edge.http.envelope import envelope
-from edge.http.parameters import PATH, QUERY
+from edge.http.parameters import PATH, QUERY, LinkQuery
 from edge.http.problems import Problem
 from edge.jobs.handlers import organization_of
 from edge.jobs.orders import Order, Orders
 from edge.results.download import Downloads, StoredFile
+from edge.results.links import Link, Links
 from edge.store.database import Database
 from shared.errors import InvalidCursor, JobNotFound, ResultGone
 from shared.exports.manifest import described
@@ -33,18 +34,27 @@ _FILE_KINDS = [
 ]  # fmt: skip
 
 
+_PARTS = {
+    "200": {"description": "The file"},
+    "206": {"description": "The part that `Range` asks for."},
+    "304": {"description": "Your copy is current."},
+}
+
+
 class Exports:
     """The handlers."""
 
     def __init__(
         self, database: Database, desk: BookingDesk, orders: Orders, documents: ExportDocuments, downloads: Downloads,
-        cursors: Cursors, version: DataVersion,
+        links: Links, cursors: Cursors, version: DataVersion, rank_min: int,
     ) -> None:  # fmt: skip
         self._database = database
         self._desk = desk
         self._orders = orders
         self._documents = documents
         self._downloads = downloads
+        self._links = links
+        self._rank_min = rank_min
         self._cursors = cursors
         self._version = version
 
@@ -71,7 +81,7 @@ class Exports:
         order_id = await self._desk.place(request)
         order = await self._find(organization_of(request), order_id)
         fields = {"Location": self._documents.url(order.id), "Retry-After": str(_RETRY_SECONDS)}
-        return _json(self._documents.make(order), 202, fields)
+        return _json(self._documents.make(order, organization_of(request)), 202, fields)
 
     @docs(operationId="listExports", summary="List your organization's exports", description="The newest first.",
           tags=_TAGS)  # fmt: skip
@@ -107,7 +117,7 @@ class Exports:
         order = await self._find(organization_of(request), request[PATH]["id"])
         if order.state == "expired":
             raise ResultGone(order.id)
-        return _json(self._documents.make(order))
+        return _json(self._documents.make(order, organization_of(request)))
 
     @docs(operationId="endExport", summary="Cancel an export, or delete its files", tags=_TAGS,
           description="One that is under way is cancelled and costs nothing. Of one that is done the files are "
@@ -132,16 +142,36 @@ class Exports:
         description="With strong ETag, `Range`, `If-Range` and `Repr-Digest`. Costs nothing.",
         tags=_TAGS,
         produces=_FILE_KINDS,
-        responses={
-            "200": {"description": "The file"},
-            "206": {"description": "The part that `Range` asks for."},
-            "304": {"description": "Your copy is current."},
-        },
+        responses=_PARTS,
     )
     @match_info_schema(schemas.FilePath())
     async def file(self, request: web.Request) -> web.StreamResponse:
         """Send a file that the manifest names."""
-        order = await self._find(organization_of(request), request[PATH]["id"])
+        return await self._send(request, organization_of(request))
+
+    @docs(
+        operationId="getSignedExportFile",
+        summary="Download a file of an export by its signed address",
+        tags=_TAGS,
+        produces=_FILE_KINDS,
+        responses=_PARTS,
+    )
+    @match_info_schema(schemas.FilePath())
+    @querystring_schema(LinkQuery())
+    async def signed(self, request: web.Request) -> web.StreamResponse:
+        """Send a file to who has a link that we made, while its time lasts and its organization may read."""
+        path, link = request[PATH], Link(**request[QUERY])
+        if not self._links.holds(link, signed_of(path["id"], path["file"])):
+            raise Problem("invalid-signature", "The address was changed. Read the export again.")
+        if link.expires <= self._documents.now():
+            raise Problem("expired-signature", "The address was good for its time. Read the export again.")
+        row = await self._database.fetch_row(SQL.reader, link.organization)
+        if row is None or row["rank"] < self._rank_min:
+            raise Problem("invalid-signature", "The organization of the address may not read it any more.")
+        return await self._send(request, link.organization)
+
+    async def _send(self, request: web.Request, organization: str | None) -> web.StreamResponse:
+        order = await self._find(organization, request[PATH]["id"])
         if order.state == "expired":
             raise ResultGone(order.id)
         manifest = order.export

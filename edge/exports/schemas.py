@@ -143,6 +143,9 @@ class ExportFile(Schema):
 
     name = fields.Str(required=True)
     url = fields.Url(required=True)
+    signed_url = fields.Url(
+        required=True, metadata={"description": "For tools that send no header; see `signed_until`"}
+    )
     content = fields.Str(required=True, validate=validate.OneOf(["rows", "gone"]))
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
@@ -164,6 +167,7 @@ class ExportManifest(Schema):
     months = fields.List(fields.Date(), required=True)
     created_at = fields.DateTime(required=True)
     expires_at = fields.DateTime(required=True)
+    signed_until = fields.DateTime(required=True)
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
     files = fields.List(fields.Nested(ExportFile()), required=True)

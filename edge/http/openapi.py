@@ -150,6 +150,7 @@ class Document:
                     "datasets",
                     "exports",
                     "delta-sharing",
+                    "exports",
                     "jobs",
                     "account",
                     "organization",

@@ -69,6 +69,16 @@ class CursorText(fields.String):
         super().__init__(load_default=None, validate=validate.Length(least, 800), metadata=told)
 
 
+class LinkQuery(Parameters):
+    """What makes an address a signed one."""
+
+    expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})
+    organization = fields.Str(
+        required=True, validate=validate.Length(1, 64), metadata={"description": "Whom it was made for"}
+    )
+    signature = fields.Str(required=True, validate=validate.Length(1, 200), metadata={"description": "The proof"})
+
+
 class StrictParser(AIOHTTPParser):
     """Turns what webargs finds wrong into the problems of the contract."""
 

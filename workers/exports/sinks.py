@@ -11,6 +11,7 @@ from workers.exports.text import bytes_of, csv_head, csv_lines, ndjson_lines
 
 _GROUP_ROWS = 512 * 1024
 _GZIP_LEVEL = 1
+_PARQUET_LEVEL = 1
 
 
 class Sink(Protocol):
@@ -69,7 +70,12 @@ class _Parquet:
         self._schema = schema
         self._held: list[Any] = []
         self._rows = 0
-        self._writer = pyarrow.parquet.ParquetWriter(file, schema, compression=compression)
+        # A dictionary of numbers costs more to make than it saves.
+        texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)]
+        self._writer = pyarrow.parquet.ParquetWriter(
+            file, schema, compression=compression, use_dictionary=texts,
+            compression_level=None if compression == "none" else _PARQUET_LEVEL,
+        )  # fmt: skip
 
     def write(self, batch: Any) -> None:
         self._held.append(_selected(batch, self._schema))

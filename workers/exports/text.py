@@ -15,6 +15,8 @@ from shared.exports.contract import JSON_COLUMNS
 from shared.money import minor_digits
 
 _TABLE_MAX = 4096
+# Letters, digits and hyphens only, and never a hyphen first: nothing to look for, in CSV or in JSON.
+_HARMLESS = frozenset({"iid", "survivor_iid"})
 _FORMULA, _NUMBER = r"^[=+\-@\t\r\n]", r"^-(\d+\.?\d*|\.\d+)$"
 _TO_QUOTE = '[",\r\n]'
 _TO_ESCAPE = '["\\\\\x00-\x1f\u2028\u2029]'
@@ -24,7 +26,7 @@ _FRACTION_AT = np.array([0, 1, 11, 111, 1111])
 
 def csv_lines(batch: Any, names: list[str]) -> Any:
     """Return each row as a line of CSV (RFC 4180), its end included."""
-    cells = [_csv(batch.column(name), batch) for name in names]
+    cells = [batch.column(name) if name in _HARMLESS else _csv(batch.column(name), batch) for name in names]
     cells[-1] = pc.binary_join_element_wise(cells[-1], "\r\n", "", **_ABSENT)
     return pc.binary_join_element_wise(*cells, ",", **_ABSENT) if len(cells) > 1 else cells[0]
 
@@ -39,7 +41,7 @@ def ndjson_lines(batch: Any, names: list[str]) -> Any:
     pieces: list[Any] = []
     for number, name in enumerate(names):
         pieces.append(f'{"," if number else "{"}"{name}":')
-        pieces.append(_json(batch.column(name), batch, raw=name in JSON_COLUMNS))
+        pieces.append(_json(batch.column(name), batch, name))
     return pc.binary_join_element_wise(*pieces, "}\n", "", **_ABSENT)
 
 
@@ -75,31 +77,36 @@ def _csv_text(column: Any) -> Any:
     quoted = pc.or_(pc.match_substring_regex(column, _TO_QUOTE), pc.equal(column, ""))
     if not pc.any(quoted).as_py():
         return column
-    doubled = pc.replace_substring(column, '"', '""')
-    return pc.if_else(quoted, pc.binary_join_element_wise('"', doubled, '"', "", null_handling="emit_null"), column)
+    return pc.if_else(quoted, _quoted(pc.replace_substring(column, '"', '""')), column)
 
 
-def _json(column: Any, batch: Any, *, raw: bool) -> Any:
+def _json(column: Any, batch: Any, name: str) -> Any:
     kind = column.type
+    if name in _HARMLESS:
+        return pc.fill_null(_quoted(column), "null")
     if pa.types.is_dictionary(kind):
         return pc.fill_null(_taken(column, _json_text), "null")
     if pa.types.is_string(kind):
-        return pc.fill_null(_one_line(column) if raw else _json_text(column), "null")
+        return pc.fill_null(_one_line(column) if name in JSON_COLUMNS else _json_text(column), "null")
     if pa.types.is_list(kind):
         return _json_lists(column)
     text = _number(column, batch)
     if pa.types.is_decimal(kind) or pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        text = pc.binary_join_element_wise('"', text, '"', "", null_handling="emit_null")
+        text = _quoted(text)
     return pc.fill_null(text, "null")
 
 
 def _json_text(column: Any) -> Any:
-    quoted = pc.binary_join_element_wise('"', column, '"', "", null_handling="emit_null")
+    quoted = _quoted(column)
     special = pc.fill_null(pc.match_substring_regex(column, _TO_ESCAPE), False)
     if not pc.any(special).as_py():
         return quoted
     escaped = [_escaped(text) for text in column.filter(special).to_pylist()]
     return pc.replace_with_mask(quoted, special, pa.array(escaped, pa.string()))
+
+
+def _quoted(column: Any) -> Any:
+    return pc.binary_join_element_wise('"', column, '"', "", null_handling="emit_null")
 
 
 def _escaped(text: str) -> str:
@@ -123,6 +130,8 @@ def _json_lists(column: Any) -> Any:
 
 def _number(column: Any, batch: Any) -> Any:
     kind = column.type
+    if column.null_count == len(column):
+        return pa.nulls(len(column), pa.string())
     if pa.types.is_decimal(kind):
         return _money(column, batch)
     if pa.types.is_timestamp(kind):

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
+import uvloop
 
 from shared.config import Settings
 from shared.db.queries import beside
@@ -54,7 +55,10 @@ def write_part(
     settings: Settings, store: ResultStore, part: Part, request: Request, check: Callable[[], None], told: Told
 ) -> File:
     """Write a part's file and return what it is; nobody lists it yet. `check` is called often and may raise."""
-    return asyncio.run(_write(settings, store, part, request, check, told))
+    with asyncio.Runner(
+        loop_factory=uvloop.new_event_loop
+    ) as runner:  # a third less CPU for what arrives in 8 kB pieces
+        return runner.run(_write(settings, store, part, request, check, told))
 
 
 async def _write(

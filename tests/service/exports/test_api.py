@@ -275,3 +275,23 @@ async def test_since_holds_what_changed_and_what_went(edge: Edge, settings: Sett
     assert (whole["months"], whole["rows"]) == ([], 4)  # all of what may have come into the filter
     none = (await done(edge, settings, key, {"dataset": "items", "since": 2}))["manifest"]
     assert (none["rows"], len(none["files"])) == (0, 1)
+
+
+async def test_a_signed_address_needs_no_header_and_opens_one_file_only(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    export = await done(edge, settings, key)
+    [file] = export["manifest"]["files"]
+    signed = path_of(file["signed_url"])
+    answer = await edge.get(signed, anonymous=False)
+    assert (answer.status, hashlib.sha256(answer.body).hexdigest()) == (200, file["sha256"])
+    for changed in (
+        signed.replace("expires=1", "expires=2"),
+        signed.replace("observations-00001", "observations-00002"),
+        signed.replace("organization=0", "organization=1"),
+        signed[:-1] + ("A" if signed[-1] != "A" else "B"),
+    ):
+        refused = await edge.get(changed, anonymous=False)
+        assert (refused.status, slug(refused)) == (403, "invalid-signature"), changed
+    execute(settings, "UPDATE organizations SET state = 'suspended'")
+    assert slug(await edge.get(signed, anonymous=False)) == "invalid-signature"

@@ -159,7 +159,7 @@ async def test_a_signed_address_that_was_changed_opens_nothing(edge: Edge, setti
 async def test_a_signed_address_ends_with_its_time_or_with_the_contract(
     edge: Edge, settings: Settings, key: str
 ) -> None:
-    from edge.datasets.links import Links
+    from edge.results.links import Links
 
     file = (await manifest(edge, key))["files"][0]
     path = path_of(file["signed_url"])
