@@ -13,12 +13,14 @@ from shared.db.connect import Connection, connect
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused
 from shared.jobs.contract import EXECUTE, KINDS, SEARCH_INDEX
 from shared.log import Log
+from shared.tracing.context import step_from
 from workers import search_index
 from workers.app import app
 from workers.lease import Lease, LeaseLost, TimeIsUp, claim, fail, succeed
 from workers.publish import publish, spool
 from workers.reports.registry import MAKERS as REPORTS
 from workers.reports.registry import Make
+from workers.traces import attributes, spans_of
 
 Maker = Callable[[Settings, dict[str, Any], Lease], dict[str, Any]]
 MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make}
@@ -49,10 +51,16 @@ def run(
         job = claim(connection, job_id, settings.lease_ttl_seconds)
         if job is None:
             return None
-        log.info("job-started", job=job_id, kind=job["kind"], attempt=job["attempt"])
-        started = time.perf_counter()
+        step, started = step_from(job["traceparent"]), time.perf_counter()
+        ids = {"job": job_id, "kind": job["kind"], "attempt": job["attempt"], "organization": job["organization"]}
+        job_log = log.bind(**ids, trace_id=step.trace_id, span_id=step.span_id)
+        job_log.info("job-started")
         state = _attempt(settings, connection, job, makers or MAKERS, REPORTS if reports is None else reports)
-        _tell(job, state, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        _tell(job, state, seconds, job_log)
+        spans_of(settings).note(
+            step, f"job {job['kind']}", "consumer", seconds, attributes(job, state), failed=state != "succeeded"
+        )
         return state
 
 
@@ -72,9 +80,10 @@ def _attempt(
             else:
                 result = makers[kind.name](settings, job, lease)
         lease.check()
-        done = (
-            publish(connection, job, manifest) if kind.name in reports else succeed(connection, job_id, attempt, result)
-        )
+        if kind.name not in reports:
+            return "succeeded" if succeed(connection, job_id, attempt, result) else None
+        done = publish(connection, job, manifest)
+        metrics.result_bytes_made.labels(kind.name).inc(manifest.bytes if done else 0)
         return "succeeded" if done else None
     except LeaseLost:
         return None
@@ -103,13 +112,14 @@ def _refusal(error: Exception, *, late: bool) -> _Refusal:
     return _Refusal({"slug": "job-failed", "detail": detail}, final=False)
 
 
-def _tell(job: dict[str, Any], state: str | None, seconds: float) -> None:
-    job_id, kind, attempt = job["id"], job["kind"], job["attempt"]
+def _tell(job: dict[str, Any], state: str | None, seconds: float, log: Log) -> None:
+    kind, attempt = job["kind"], job["attempt"]
     if state is None:
-        log.warning("job-lost", job=job_id, kind=kind, attempt=attempt)
+        log.warning("job-lost")
+        metrics.jobs_lost.labels(kind).inc()
         return
     metrics.job_seconds.labels(kind).observe(seconds)
     if state != "queued":
         metrics.jobs_finished.labels(kind, state).inc()
         metrics.job_attempts.labels(kind).observe(attempt)
-    log.info("job-finished", job=job_id, kind=kind, attempt=attempt, state=state, seconds=round(seconds, 3))
+    log.info("job-finished", state=state, seconds=round(seconds, 3))
