@@ -73,7 +73,7 @@ class Settings:
         "Directory where the processes of one host add up their metrics; empty: each its own.", None
     )
     metrics_listen: str = _setting(
-        "Address (host:port) where a relay or a worker tells its metrics and that it is well; empty: nowhere.", ""
+        "Address (host:port) where a part tells its metrics and that it is well; empty: nowhere.", ""
     )
     otlp_endpoint: str = _setting(
         "OpenTelemetry collector that spans are sent to, by OTLP over HTTP, like http://collector:4318; empty: none.",

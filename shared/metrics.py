@@ -31,6 +31,8 @@ def _gauge(
     return Gauge(f"itemindex_{name}", sentence, labels, multiprocess_mode=over, registry=REGISTRY)
 
 
+# A gauge whose least value counts needs a label: without one, every process that imports this file would begin with 0.
+
 # What callers get.
 requests = _counter("requests", "Requests answered, by route and status.", "route", "status")
 request_seconds = _histogram("request_seconds", "Time from a request's head to its answer.", "route")
@@ -48,12 +50,17 @@ report_answers = _counter(
     "report_answers", "Heavy GETs, by kind and how: stored, made, accepted (202), failed.", "kind", "how"
 )
 result_bytes_sent = _counter("result_bytes_sent", "Bytes of results and exports sent to callers.")
-data_version = _gauge("data_version", "The data_version that every edge serves, or a newer one.", over="livemin")
+data_version = _gauge(
+    "data_version", "The data_version that every edge serves, or a newer one.", "part", over="livemin"
+)
 
 # Stores.
 store_errors = _counter("store_errors", "Calls to a store that failed or were late.", "store")
 store_up = _gauge(
-    "store_up", "1 where every process reaches the store or hears its notices, else 0.", "store", over="livemin"
+    "store_up",
+    "1 where every process that needs it reaches the store, hears its notices, rings the broker; else 0.",
+    "store",
+    over="livemin",
 )
 store_seconds = _histogram(
     "store_seconds", "Round trip to a store: PostgreSQL's of each query, the others' of a probe each second.", "store"
@@ -80,7 +87,6 @@ queue_age_seconds = _gauge("queue_age_seconds", "How long the oldest queued job 
 relay_heartbeat_seconds = _gauge(
     "relay_heartbeat_seconds", "When a relay last looked at the jobs (Unix time).", over="max"
 )
-broker_up = _gauge("broker_up", "1 where the relays reach the broker, else 0.", over="livemin")
 
 # Processes.
 processes = _gauge("processes", "Processes that run, by part and revision.", "part", "revision", over="livesum")

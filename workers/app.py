@@ -8,8 +8,8 @@ from kombu.entity import Queue
 from shared import metrics
 from shared.config import Settings
 from shared.jobs.contract import KINDS, QUEUES
+from shared.watchpost import keep_watch
 from workers.traces import spans_of
-from workers.watchpost import keep_watch
 
 settings = Settings.from_environment()
 _SECONDS_MAX = max(kind.seconds_max for kind in KINDS.values())

@@ -13,11 +13,11 @@ from shared.db.queries import beside
 from shared.jobs.contract import EXECUTE, QUEUES
 from shared.log import Log
 from shared.results.store import DirectoryStore
+from shared.watchpost import keep_watch
 from workers.app import app
 from workers.janitor import tidy
 from workers.refunds import Refunds
 from workers.traces import traced
-from workers.watchpost import keep_watch
 
 SQL = beside(__file__, "relay.sql")
 _SWEEP_SECONDS = 2.0
@@ -112,10 +112,10 @@ class Relay:
             app.send_task(EXECUTE, args=[job], queue=queue, retry=False)
         except (BrokerError, OSError):
             self._tell_down("broker")
-            metrics.broker_up.set(0)
+            metrics.store_up.labels("broker").set(0)
             return False
         self._tell_back("broker")
-        metrics.broker_up.set(1)
+        metrics.store_up.labels("broker").set(1)
         metrics.jobs_relayed.labels(kind).inc()
         self._log.info("job-relayed", job=job, kind=kind, **traced(trace))
         return True
@@ -144,7 +144,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, stop)
     keep_watch(settings, lambda: relay.well)
     metrics.processes.labels("relay", settings.revision).set(1)
-    metrics.broker_up.set(1)
+    metrics.store_up.labels("broker").set(1)
     log.info("started", revision=settings.revision)
     relay.run()
     metrics.processes.labels("relay", settings.revision).set(0)

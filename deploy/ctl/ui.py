@@ -29,7 +29,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 
 def settings(data_dir: Path) -> Settings:
     """Return the settings from the environment where it names a database, else those of the stack that runs here."""
-    if os.environ.get("DATABASE_URL"):
+    if any(os.environ.get(f"{role}DATABASE_URL") for role in ("", "EDGE_", "WORKER_")):
         return Settings.from_environment()
     return settings_of(Places.below(data_dir))
 

@@ -72,6 +72,8 @@ class Stack:
     def start_service(self, told: Step) -> None:
         """Start the edges, the relay, a worker for each queue, and nginx in front."""
         told("edges")
+        for left in (self.places.run / "metrics").glob("*.db"):
+            left.unlink()  # of processes that are no more; their counts would only make every reading slower
         own_identity = self.identity is not None
         for program in (
             *([self._identity()] if own_identity else []),

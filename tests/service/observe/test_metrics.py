@@ -16,9 +16,9 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
 from shared.log import Log
+from shared.watchpost import Watchpost, keep_watch
 from tests.support.client import Edge
 from workers.relay import Relay
-from workers.watchpost import Watchpost, keep_watch
 
 
 def value(name: str, **labels: str) -> float:

@@ -1,4 +1,4 @@
-"""Where a relay or a worker tells its metrics and that it is well: tiny, for the operator's own network."""
+"""Where a part tells its metrics and that it is well: a tiny HTTP server for the operator's own network."""
 
 import threading
 from collections.abc import Callable
