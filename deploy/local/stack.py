@@ -213,7 +213,9 @@ class Stack:
 
     def _environment(self) -> dict[str, str]:
         # All processes of the host write their metrics beside each other; any edge tells them all.
-        return {**self.settings.environment(), "PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics")}
+        # Only one of them could have the address of a watchpost, and the front's listener shows the same.
+        metrics = {"PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics"), "METRICS_LISTEN": ""}
+        return {**self.settings.environment(), **metrics}
 
 
 @contextmanager
