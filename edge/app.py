@@ -10,6 +10,14 @@ from edge.account.quota import QuotaPage
 from edge.account.root import Root
 from edge.auth.gate import AuthGate
 from edge.dashboard import pages as dashboard
+from edge.datasets.documents import Signer
+from edge.datasets.handlers import Datasets
+from edge.datasets.links import Links
+from edge.datasets.sharing import Sharing
+from edge.datasets.shelf import Shelf
+from edge.exports.booking import BookingDesk
+from edge.exports.document import ExportDocuments
+from edge.exports.handlers import Exports
 from edge.http import cors, redirects
 from edge.http.analytics import light_units
 from edge.http.cursors import Cursors
@@ -33,6 +41,7 @@ from edge.quota.gate import QuotaGate
 from edge.reports.desk import Desk
 from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, SustainabilityRollup
 from edge.resources import Resources
+from edge.results.download import Downloads
 from edge.site.errors import Errors
 from edge.site.health import Health
 from edge.site.pages import Pages
@@ -42,6 +51,7 @@ PREFIX = "/v1"
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
 BRAND, INSTITUTIONAL = 2, 3  # ranks of plans
 _RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "range-not-satisfiable")
+_FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", "range-not-satisfiable")
 REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 
@@ -126,6 +136,8 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/org/audit", org.audit, _org("audit")),
         *_paid_routes(resources, cursors, desk, orders),
         *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
+        *_dataset_routes(resources, cursors),
+        *_export_routes(resources, cursors),
     )
 
 
@@ -163,6 +175,66 @@ def _paid_routes(resources: Resources, cursors: Cursors, desk: Desk, orders: Ord
     )
 
 
+def _dataset_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+    settings = resources.settings
+    shelf, links = Shelf(resources.database), Links(settings.cursor_secret)
+    signer = Signer(links, settings.base_url, settings.signed_url_seconds)
+    downloads = Downloads(resources.results, settings.accel_location)
+    datasets = Datasets(shelf, signer, links, downloads, cursors, resources.version, INSTITUTIONAL)
+    path = f"{PREFIX}/index/datasets"
+    release = f"{path}/{{name}}/releases/{{release}}"
+    signed = Rule(name="dataset-signed", problems=("invalid-signature", "expired-signature", *_FILE_PROBLEMS))
+    return (
+        Route("GET", path, datasets.list, _dataset("datasets")),
+        Route("GET", f"{path}/{{name}}/releases", datasets.releases, _dataset("releases", "dataset-not-found")),
+        Route("GET", release, datasets.manifest, _dataset("release", "dataset-not-found")),
+        Route("GET", f"{release}/files/{{file}}", datasets.file, _dataset("release-file", *_FILE_PROBLEMS)),
+        Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
+        *_sharing_routes(Sharing(shelf, signer, settings.base_url)),
+    )
+
+
+def _sharing_routes(sharing: Sharing) -> tuple[Route, ...]:
+    shares = f"{PREFIX}/delta-sharing/shares"
+    share = f"{shares}/{{share}}"
+    tables = f"{share}/schemas/{{schema}}/tables"
+    table = f"{tables}/{{table}}"
+    rule = Rule(
+        name="sharing", accepts=KEY, rank_min=INSTITUTIONAL, problems=("dataset-not-found",), key_as_bearer=True
+    )
+    return (
+        Route("GET", f"{PREFIX}/delta-sharing/profile", sharing.profile, rule),
+        Route("GET", shares, sharing.shares, rule),
+        Route("GET", share, sharing.share, rule),
+        Route("GET", f"{share}/schemas", sharing.schemas, rule),
+        Route("GET", tables, sharing.tables, rule),
+        Route("GET", f"{share}/all-tables", sharing.all_tables, rule),
+        Route("GET", f"{table}/version", sharing.version, rule),
+        Route("GET", f"{table}/metadata", sharing.metadata, rule),
+        Route("POST", f"{table}/query", sharing.query, rule),
+        Route("GET", f"{table}/changes", sharing.changes, rule),
+    )
+
+
+def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+    settings = resources.settings
+    orders = Orders(resources.database, resources.watch)
+    documents = ExportDocuments(settings.base_url, JobDocuments(settings.base_url, settings.errors_base))
+    desk = BookingDesk(resources.database, resources.version, resources.meter)
+    downloads = Downloads(resources.results, settings.accel_location)
+    exports = Exports(resources.database, desk, orders, documents, downloads, cursors, resources.version)
+    booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
+    above = f"{PREFIX}/index/exports"
+    one = ("export-not-found", "result-expired")
+    return (
+        Route("POST", above, exports.create, _export("export-order", *booked, units=exports.units)),
+        Route("GET", above, exports.list, _export("exports")),
+        Route("GET", f"{above}/{{id}}", exports.show, _export("export", *one)),
+        Route("DELETE", f"{above}/{{id}}", exports.end, _export("export-end", *one)),
+        Route("GET", f"{above}/{{id}}/files/{{file}}", exports.file, _export("export-file", *one, *_RESULT_PROBLEMS)),
+    )
+
+
 async def _tell_no_server(request: web.Request, response: web.StreamResponse) -> None:
     response.headers.pop("Server", None)  # aiohttp would tell its version and Python's
 
@@ -179,9 +251,17 @@ def _report(name: str, units: Callable[[web.Request], Awaitable[int]], rank_min:
     return Rule(name=name, accepts=KEY, units=units, rank_min=rank_min, problems=listed)
 
 
+def _export(name: str, *problems: str, units: Callable[[web.Request], Awaitable[int]] | int = 0) -> Rule:
+    return Rule(name=name, accepts=KEY, units=units, rank_min=INSTITUTIONAL, problems=problems)
+
+
 def _light(name: str) -> Rule:
     problems = ("iid-not-found", "iid-withdrawn", "not-acceptable")
     return Rule(name=name, accepts=KEY, units=light_units, rank_min=BRAND, problems=problems)
+
+
+def _dataset(name: str, *problems: str) -> Rule:
+    return Rule(name=name, accepts=KEY, rank_min=INSTITUTIONAL, problems=problems)
 
 
 def origin_of(settings: Settings) -> str:

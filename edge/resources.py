@@ -23,7 +23,8 @@ from edge.store.pulse import Pulse
 from shared import metrics
 from shared.config import Settings
 from shared.log import Log
-from shared.results.store import DirectoryStore, ResultStore
+from shared.results.store import ResultStore
+from shared.results.stores import store_of
 from shared.tracing.spans import Spans
 
 
@@ -97,7 +98,7 @@ def build(settings: Settings) -> Resources:
         ),
         search=search,
         watch=watch,
-        results=DirectoryStore(settings.results_dir),
+        results=store_of(settings),
         spans=Spans(settings, "edge"),
         pulse=Pulse({"state": state, "cache": cache}, database, notices, lambda: lines.lost),
     )

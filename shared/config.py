@@ -41,7 +41,9 @@ class Settings:
     token_pepper: str = _setting(
         "Key of the keyed hash under which credentials are stored; 32 characters or more.", "", secret=True
     )
-    cursor_secret: str = _setting("Key that signs the cursors of lists; 32 characters or more.", "", secret=True)
+    cursor_secret: str = _setting(
+        "Key that signs cursors of lists and addresses of files; 32 characters or more.", "", secret=True
+    )
 
     oidc_issuer: str = _setting("OpenID Connect provider that people sign in with; empty: nobody can.", "")
     oidc_client_id: str = _setting("Our name at the provider; the audience of its ID tokens.", "item-index")
@@ -63,6 +65,20 @@ class Settings:
 
     search_dir: Path = _setting("Directory of the search indexes, one folder per data_version.", Path("var/search"))
     results_dir: Path = _setting("Directory of job results and exports.", Path("var/results"))
+    s3_bucket: str = _setting("S3 bucket of results, exports and releases; empty: they lie in RESULTS_DIR.", "")
+    s3_endpoint: str = _setting("Address of the S3 service; empty: AWS.", "")
+    s3_region: str = _setting("Region of the bucket.", "us-east-1")
+    s3_access_key_id: str = _setting("Access key of the bucket; empty: what the host offers.", "", secret=True)
+    s3_secret_access_key: str = _setting("Secret of that access key.", "", secret=True)
+    accel_location: str = _setting(
+        "Location of nginx, like /_stored/, that sends files of RESULTS_DIR by itself; empty: the edge sends them.", ""
+    )
+    release_interval_hours: float = _setting(
+        "How long after a release the next one is cut, where the data changed; 0: only when ordered.", 24.0
+    )
+    release_daily_kept_days: int = _setting("How long a release is kept.", 8)
+    release_weekly_kept_days: int = _setting("How long the first release of a calendar week is kept.", 92)
+    signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
     upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
 
     lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)

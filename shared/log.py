@@ -23,8 +23,11 @@ EVENTS: dict[str, str] = {
     "job-started": "A worker claimed a job.",
     "job-finished": "A job reached its last state.",
     "job-lost": "A worker lost its lease; another one has the job.",
+    "export-part-failed": "A part of an export was not made and is tried again, or the export fails.",
     "job-refunded": "What a job had cost was given back.",
     "results-swept": "Results that nobody may read any more were deleted.",
+    "release-cut": "A data_version was cut: its files lie in the store and its manifests name them.",
+    "releases-swept": "Releases that were kept for their time, or files that no release names, were deleted.",
     "library": "A line that a library wrote, as it wrote it.",
 }
 

@@ -37,3 +37,8 @@ def to_text(minor: int | Decimal, currency: str) -> str:
     amount = Decimal(minor).scaleb(-digits).normalize()
     shown = max(digits, -int(amount.as_tuple().exponent))
     return f"{amount:.{shown}f}"
+
+
+def minor_exceptions() -> dict[str, int]:
+    """Return the currencies that have other than two decimal digits."""
+    return dict(_NOT_TWO)

@@ -10,6 +10,8 @@ from shared.results.store import ResultStore
 SQL = beside(__file__, "janitor.sql")
 _ROWS_KEPT_DAYS = 30
 _ATTEMPTS_AT_ONCE = 500
+# Longer than any one object takes to be written.
+_PARTIAL_SECONDS = 3_600.0
 
 
 def tidy(connection: Connection, store: ResultStore, log: Log) -> int:
@@ -18,6 +20,7 @@ def tidy(connection: Connection, store: ResultStore, log: Log) -> int:
     connection.execute(SQL.forget.encode(), (_ROWS_KEPT_DAYS,))
     ours = _ours(store)
     starts = range(0, len(ours), _ATTEMPTS_AT_ONCE)
+    store.sweep(_PARTIAL_SECONDS)
     deleted = sum(_sweep(connection, store, ours[start : start + _ATTEMPTS_AT_ONCE]) for start in starts)
     if expired or deleted:
         log.info("results-swept", expired=len(expired), deleted=deleted)

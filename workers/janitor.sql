@@ -8,6 +8,11 @@ DELETE FROM jobs WHERE finished_at < statement_timestamp() - make_interval(days 
   AND (state IN ('failed', 'cancelled', 'expired') OR (state = 'succeeded' AND expires_at IS NULL));
 
 -- name: living
--- Attempts whose bytes may be read or are being written: the published one, and the one that holds the lease.
-SELECT id::text, attempt FROM jobs
-WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'running');
+-- Attempts whose bytes may be read or are being written: the published one, and the one that holds the lease; of an export
+-- each part's own, also while it waits for a worker again.
+SELECT id::text, attempt::bigint FROM jobs
+WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'running')
+UNION ALL
+SELECT p.job_id::text, p.slot FROM export_parts p JOIN jobs j ON j.id = p.job_id
+WHERE p.job_id = ANY($1::uuid[]) AND p.slot IS NOT NULL AND p.state IN ('running', 'done')
+  AND j.state IN ('succeeded', 'running', 'queued');

@@ -125,8 +125,10 @@ class Lease:
     def _beat(self, connection: Connection) -> bool:
         told = self.progress.now()
         beat = (self.job_id, self.attempt, self.ttl_seconds, *told)
-        kept = connection.execute(SQL.beat.encode(), beat).fetchone() is not None
-        self._beaten, self._told = time.monotonic(), told
+        return self._note(connection.execute(SQL.beat.encode(), beat).fetchone() is not None, told)
+
+    def _note(self, kept: bool, told: tuple[float, str, int, int | None] | None = None) -> bool:
+        self._beaten, self._told = time.monotonic(), told or self.progress.now()
         return kept
 
 

@@ -14,7 +14,8 @@ from shared.jobs.contract import KINDS, fingerprint
 from shared.results import layout
 from shared.results.formats import MEDIA_TYPES, digest, write
 from shared.results.layout import Manifest
-from shared.results.store import DirectoryStore, ResultStore
+from shared.results.store import ResultStore
+from shared.results.stores import store_of
 from workers.lease import SQL as LEASE
 from workers.lease import Lease
 from workers.reports.answer import Answer
@@ -32,7 +33,7 @@ def spool(settings: Settings, connection: Connection, job: dict[str, Any], lease
 
     data_version, answer = _read(connection, job, make, told)
     told("writing", 0, answer.table.num_rows)
-    return _write(DirectoryStore(settings.results_dir), job, data_version, answer)
+    return _write(store_of(settings), job, data_version, answer)
 
 
 def publish(connection: Connection, job: dict[str, Any], manifest: Manifest) -> bool:

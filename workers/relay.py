@@ -12,16 +12,18 @@ from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.jobs.contract import EXECUTE, QUEUES
 from shared.log import Log
-from shared.results.store import DirectoryStore
+from shared.results.stores import store_of
 from shared.watchpost import keep_watch
 from workers.app import app
 from workers.janitor import tidy
 from workers.refunds import Refunds
+from workers.releases.keep import expire, order_due
 from workers.traces import traced
 
 SQL = beside(__file__, "relay.sql")
 _SWEEP_SECONDS = 2.0
 _TIDY_SECONDS = 30.0
+_EXPIRY_SECONDS = 600.0
 _RING_AGAIN_SECONDS = 10
 # A sweep of results on a slow store may take its time; nothing else does.
 _WELL_SECONDS = 120.0
@@ -38,8 +40,8 @@ class Relay:
         self._log = log
         self._down: str | None = None
         self._refunds = Refunds(settings, log)
-        self._results = DirectoryStore(settings.results_dir)
-        self._next_sweep = self._next_tidy = 0.0
+        self._results = store_of(settings)
+        self._next_sweep = self._next_tidy = self._next_expiry = 0.0
         self._swept_at = time.monotonic()
         self.stopping = False
 
@@ -88,6 +90,10 @@ class Relay:
             if now >= self._next_tidy:
                 self._next_tidy = now + _TIDY_SECONDS
                 tidy(connection, self._results, self._log)
+                order_due(self._settings, connection)
+            if now >= self._next_expiry:
+                self._next_expiry = now + _EXPIRY_SECONDS
+                expire(connection, self._results, self._log)
             if now >= self._next_sweep:
                 self._next_sweep = now + _SWEEP_SECONDS
                 self.measure(connection)

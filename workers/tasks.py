@@ -11,19 +11,21 @@ from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused
-from shared.jobs.contract import EXECUTE, KINDS, SEARCH_INDEX
+from shared.jobs.contract import EXECUTE, EXPORT, KINDS, RELEASE, SEARCH_INDEX
 from shared.log import Log
 from shared.tracing.context import step_from
 from workers import search_index
 from workers.app import app
+from workers.exports import export, parts
 from workers.lease import Lease, LeaseLost, TimeIsUp, claim, fail, succeed
 from workers.publish import publish, spool
+from workers.releases import cut
 from workers.reports.registry import MAKERS as REPORTS
 from workers.reports.registry import Make
 from workers.traces import attributes, spans_of
 
-Maker = Callable[[Settings, dict[str, Any], Lease], dict[str, Any]]
-MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make}
+Maker = Callable[[Settings, dict[str, Any], Lease], Any]
+MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make, RELEASE.name: cut.make, EXPORT.name: export.make}
 log = Log("worker")
 
 
@@ -50,6 +52,7 @@ def run(
     with connect(settings.worker_database_url, application="worker", autocommit=True) as connection:
         job = claim(connection, job_id, settings.lease_ttl_seconds)
         if job is None:
+            export.lend_hand(settings, connection, job_id)  # a running export asks for hands by its own doorbell
             return None
         step, started = step_from(job["traceparent"]), time.perf_counter()
         ids = {"job": job_id, "kind": job["kind"], "attempt": job["attempt"], "organization": job["organization"]}
@@ -80,10 +83,15 @@ def _attempt(
             else:
                 result = makers[kind.name](settings, job, lease)
         lease.check()
-        if kind.name not in reports:
-            return "succeeded" if succeed(connection, job_id, attempt, result) else None
-        done = publish(connection, job, manifest)
-        metrics.result_bytes_made.labels(kind.name).inc(manifest.bytes if done else 0)
+        if kind.name in reports:
+            done = publish(connection, job, manifest)
+            made = manifest.bytes
+        elif kind is EXPORT:
+            done = parts.publish(connection, job, result)
+            made = result.bytes
+        else:
+            done, made = succeed(connection, job_id, attempt, result), 0
+        metrics.result_bytes_made.labels(kind.name).inc(made if done else 0)
         return "succeeded" if done else None
     except LeaseLost:
         return None

@@ -5,10 +5,12 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import click
 
 from deploy.ctl.ui import console, json_option, show
+from deploy.drill.outages import OutageDrill, Seen
 from deploy.drill.run import Drill, Outcome
 from deploy.local.places import Places
 from shared.errors import ItemIndexError
@@ -57,3 +59,45 @@ def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
         as_json=False,
         title=f"{number} jobs, seed {seed}, {outcome.seconds:.0f} s, asked again {outcome.asked_again} times",
     )
+
+
+@drill.command("outages", epilog="Example: itemindex drill outages --seconds 6 --only PostgreSQL")
+@click.option(
+    "--seconds", default=6.0, show_default=True, type=click.FloatRange(1, 120), help="How long each fault lasts."
+)
+@click.option("--only", default="", help="Only the faults whose name has this in it.")
+@json_option
+def outages(seconds: float, only: str, as_json: bool) -> None:
+    """Let one part after another go down, hang or restart, while callers go on; show what each of them saw.
+
+    Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when a caller saw what
+    the policy of the outage does not allow, or when a healed service did not come back.
+    """
+    if os.environ.get("DATABASE_URL") or os.environ.get("STATE_URL"):
+        raise ItemIndexError("DATABASE_URL and STATE_URL must not be set: a drill kills, and only what it has started")
+    with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
+        told = (lambda text: None) if as_json else (lambda text: status.update(f"{text} …"))
+        found = OutageDrill(Places.below(Path(folder)), seconds, told, only).run()
+    if as_json:
+        listed = [{"fault": s.fault, "caller": s.call, "saw": dict(s.statuses), "slowest_seconds": s.slowest_seconds,
+                   "kept": s.kept} for s in found]  # fmt: skip
+        click.echo(json.dumps(listed, indent=1))
+    else:
+        show(_grid(found), as_json=False, title=f"outages of {seconds:.0f} s each: what each caller saw")
+    sys.exit(0 if found and all(seen.kept for seen in found) else 1)
+
+
+def _grid(found: list[Seen]) -> list[dict[str, Any]]:
+    """Make a row for each fault and a column for each caller; red where a caller saw what must not be."""
+    callers = list(dict.fromkeys(seen.call for seen in found if seen.statuses))
+    rows = []
+    for fault in dict.fromkeys(seen.fault for seen in found):
+        cells = {seen.call: seen for seen in found if seen.fault == fault}
+        row: dict[str, Any] = {"fault": fault}
+        for caller in callers:
+            seen = cells.get(caller) or cells.get("all")
+            text = "/".join(str(status or "none") for status in sorted(seen.statuses)) if seen else "–"
+            row[caller] = text if seen is None or seen.kept else f"[red]{text or 'not healed'}[/]"
+        row["slowest"] = f"{max(seen.slowest_seconds for seen in cells.values()):.1f} s"
+        rows.append(row)
+    return rows

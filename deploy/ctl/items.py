@@ -51,7 +51,7 @@ def _act(data_dir: Path, query: str, iids: list[str], otherwise: str) -> None:
         if found is None:
             raise ItemIndexError(otherwise)
         connection.execute(SQL.count_brand.encode(), found)
-        connection.execute(LOAD.new_version.encode(), (None,))
+        connection.execute(LOAD.new_version.encode(), (None, []))
         kind = SEARCH_INDEX
         values = (kind.name, kind.queue, None, Jsonb({}), str(version[0]), version[0], kind.attempts_max)
         connection.execute(JOBS.join.encode(), values)

@@ -34,6 +34,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "relay": ("deploy.ctl.worker:relay", "Run a relay: from job rows to doorbells."),
     "drill": ("deploy.ctl.drill:drill", "Break things on purpose and count what is lost."),
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
+    "releases": ("deploy.ctl.releases:releases", "The data as files: cut, list, expire."),
+    "fetch": ("deploy.ctl.fetch:fetch", "Download a release, and go on where it broke off."),
     "settings": ("deploy.ctl.settings:settings", "List every setting with its sentence."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
 }

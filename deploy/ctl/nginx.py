@@ -66,6 +66,7 @@ def _rendered(listen: str, metrics_listen: str, run_dir: Path, log_dir: Path | N
     values = {
         "RUN_DIR": str(run_dir),
         "LOG_DIR": str(log_dir or run_dir),
+        "STORED_DIR": str(settings.results_dir.resolve()),
         "LISTEN": listen,
         "METRICS_LISTEN": metrics_listen,
         "EDGE_A": str(run_dir / "edge-a.sock"),

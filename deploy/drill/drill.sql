@@ -63,3 +63,7 @@ SELECT extract(epoch FROM clock_timestamp())::float8;
 -- name: owed
 -- Refunds that nobody has settled yet.
 SELECT count(*) FROM job_orders WHERE refund_due;
+
+-- name: some_item
+-- Anything that callers may look up, and a brand that a cohort may be of.
+SELECT i.iid, b.slug FROM items i JOIN brands b ON b.id = i.brand_id ORDER BY b.item_count DESC, i.iid LIMIT 1;

@@ -13,7 +13,7 @@ from shared.config import Settings
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.log import Log
-from shared.results.store import DirectoryStore
+from shared.results.stores import store_of
 from workers.janitor import tidy
 
 SQL = beside(__file__, "drill.sql")
@@ -74,7 +74,7 @@ def _published_once(connection: Connection, jobs: set[str]) -> int:
 
 
 def _left(settings: Settings, connection: Connection) -> int:
-    store = DirectoryStore(settings.results_dir)
+    store = store_of(settings)
     tidy(connection, store, Log("drill", level="error"))
     return len(list(store.attempts()))
 

@@ -86,6 +86,10 @@ class Child:
         self.start()
         return True
 
+    def hold(self, seconds: float) -> None:
+        """Leave the process dead for so long when it dies: a drill wants to see what others do without it."""
+        self._not_before = time.monotonic() + seconds
+
     def stop(self) -> None:
         """Ask the process to end, wait its time, then end it and whatever it has started."""
         if self.process is None:

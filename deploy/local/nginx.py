@@ -54,7 +54,7 @@ def proxies(trusted: str) -> str:
 
 def program(
     places: Places, *, listen: str, metrics_listen: str, edges: list[Path], errors_base: str,
-    server_names: str = _DEFAULTS["SERVER_NAMES"], trusted: str = "",
+    stored: Path, server_names: str = _DEFAULTS["SERVER_NAMES"], trusted: str = "",
 ) -> Program:  # fmt: skip
     """Return the server as a program, its configuration written."""
     values = {
@@ -65,6 +65,7 @@ def program(
         "EDGE_A": str(edges[0]),
         "EDGE_B": str(edges[-1]),
         "ERRORS_BASE": errors_base,
+        "STORED_DIR": str(stored),
         "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": proxies(trusted),
         "USER": "user root;" if os.getuid() == 0 else "",

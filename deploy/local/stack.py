@@ -26,7 +26,7 @@ from shared.errors import ConfigurationError
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.2
 # Each queue has workers of its own: name, queue, processes.
-WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2))
+WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2), ("worker-exports", "exports", 2))
 Step = Callable[[str], None]
 
 
@@ -93,7 +93,8 @@ class Stack:
         self._start(
             nginx.program(
                 self.places, listen=listen, metrics_listen=metrics, edges=edges,
-                errors_base=self.settings.errors_base, trusted=self.settings.trusted_proxies,
+                errors_base=self.settings.errors_base, stored=self.settings.results_dir.resolve(),
+                trusted=self.settings.trusted_proxies,
             )
         )  # fmt: skip
 
@@ -148,6 +149,7 @@ class Stack:
             "cursor_secret": secrets["cursor_secret"],
             "search_dir": places.root / "search",
             "results_dir": places.root / "results",
+            "accel_location": "" if outside.s3_bucket else "/_stored/",
             "metrics_dir": places.run / "metrics",
             "access_log": str(places.root / "log" / "access.log"),
             "base_url": f"http://127.0.0.1:{self.port}/v1",

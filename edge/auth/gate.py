@@ -8,6 +8,7 @@ from aiohttp.typedefs import Handler
 from edge.auth.directory import Directory
 from edge.auth.id_token import ExpiredToken, InvalidToken
 from edge.auth.people import People
+from edge.auth.tokens import KEY_PREFIX
 from edge.http.context import CONTEXT, Context
 from edge.http.problems import Problem
 from edge.http.routing import Rule, rule_of
@@ -47,6 +48,8 @@ class AuthGate:
 
     async def _principal(self, request: web.Request, rule: Rule, context: Context) -> Principal:
         kind, credential = credential_of(request)
+        if rule.key_as_bearer and kind == "bearer" and credential.startswith(KEY_PREFIX):
+            kind = "api-key"
         if kind is None:
             raise self._unauthorized(rule, "missing-credentials", f"This call needs a credential. {self._hint}")
         if kind == "bearer":
@@ -84,7 +87,8 @@ class AuthGate:
         raise Problem("insufficient-plan", detail, extra=names)
 
     def _unauthorized(self, rule: Rule, slug: str, detail: str) -> Problem:
-        challenge = ", ".join(_CHALLENGES[kind] for kind in sorted(rule.accepts, reverse=True))
+        kinds = [*sorted(rule.accepts, reverse=True), *(["bearer"] if rule.key_as_bearer else [])]
+        challenge = ", ".join(_CHALLENGES[kind] for kind in kinds)
         return Problem(slug, detail, fields={"WWW-Authenticate": challenge})
 
 

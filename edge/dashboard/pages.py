@@ -43,10 +43,20 @@ def routes(resources: Resources, acts: Acts, desk: Desk, orders: Orders, origin:
     org = OrganizationPages(acts, resources.directory, resources.meter, origin, settings.base_url)
     person = PersonPages(acts, resources.directory, sessions, settings.base_url)
     payer = Payer(resources.directory, resources.meter)
-    pricing = Pricing(resources.database, settings.base_url)
-    footprint = Sustainability(resources.database, settings.base_url)
-    explorer = ExplorerPages(resources.search, resources.records, pricing, footprint, payer, settings.base_url)
-    reports = ReportPages(desk, orders, resources.results, payer, resources.directory, settings.base_url)
+    return (
+        *_organization(door, org),
+        *_person(door, person),
+        *_explorer(door, resources, payer),
+        *_reports(door, ReportPages(desk, orders, resources.results, payer, resources.directory, settings.base_url)),
+        _get("/exports", door.page(_exports)),
+        _get("/sign-in", door.open(sign_in.begin)),
+        _get("/sign-in/callback", door.open(sign_in.finish)),
+        _post("/sign-out", door.form(sign_in.sign_out)),
+        _get("/signed-out", door.open(person.signed_out)),
+    )
+
+
+def _organization(door: Door, org: OrganizationPages) -> tuple[Route, ...]:
     return (
         _get("", door.page(org.overview)),
         _get("/key", door.page(org.key)),
@@ -61,6 +71,11 @@ def routes(resources: Resources, acts: Acts, desk: Desk, orders: Orders, origin:
         _post("/members/roles", door.form(org.change_role)),
         _post("/members/removals", door.form(org.remove_member)),
         _get("/audit", door.page(org.audit)),
+    )
+
+
+def _person(door: Door, person: PersonPages) -> tuple[Route, ...]:
+    return (
         _get("/token", door.page(person.token)),
         _post("/token", door.form(person.issue_token)),
         _post("/token/revocation", door.form(person.revoke_token)),
@@ -69,10 +84,23 @@ def routes(resources: Resources, acts: Acts, desk: Desk, orders: Orders, origin:
         _post("/organizations/choice", door.form(person.choose_organization)),
         _get("/invitation", door.page(person.invitation)),
         _post("/invitation", door.form(person.accept_invitation)),
-        _get("/explorer", door.page(explorer.explorer), "dashboard-explorer"),
-        _get("/explorer/hits", door.page(explorer.hits), "dashboard-explorer"),
-        _get("/explorer/{iid}", door.page(explorer.record), "dashboard-explorer"),
-        _get("/explorer/{iid}/history", door.page(explorer.history), "dashboard-explorer"),
+    )
+
+
+def _explorer(door: Door, resources: Resources, payer: Payer) -> tuple[Route, ...]:
+    base_url, name = resources.settings.base_url, "dashboard-explorer"
+    pricing, footprint = Pricing(resources.database, base_url), Sustainability(resources.database, base_url)
+    explorer = ExplorerPages(resources.search, resources.records, pricing, footprint, payer, base_url)
+    return (
+        _get("/explorer", door.page(explorer.explorer), name),
+        _get("/explorer/hits", door.page(explorer.hits), name),
+        _get("/explorer/{iid}", door.page(explorer.record), name),
+        _get("/explorer/{iid}/history", door.page(explorer.history), name),
+    )
+
+
+def _reports(door: Door, reports: ReportPages) -> tuple[Route, ...]:
+    return (
         _get("/reports", door.page(reports.builder)),
         _get("/reports/price", door.page(reports.price)),
         _post("/reports", door.form(reports.run), "dashboard-reports"),
@@ -81,11 +109,6 @@ def routes(resources: Resources, acts: Acts, desk: Desk, orders: Orders, origin:
         _get("/jobs/{id}/state", door.page(reports.state)),
         _get("/jobs/{id}/result", door.page(reports.result)),
         _post("/jobs/{id}/cancel", door.form(reports.cancel)),
-        _get("/exports", door.page(_exports)),
-        _get("/sign-in", door.open(sign_in.begin)),
-        _get("/sign-in/callback", door.open(sign_in.finish)),
-        _post("/sign-out", door.form(sign_in.sign_out)),
-        _get("/signed-out", door.open(person.signed_out)),
     )
 
 

@@ -30,6 +30,8 @@ _SCHEMES = {
     ),
     "bearer": ("IdToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}),
 }
+# Delta Sharing's clients know one scheme only.
+_KEY_AS_BEARER = ("ApiKeyAsBearer", {"type": "http", "scheme": "bearer", "bearerFormat": "iixk_live_…"})
 _ALWAYS = ("invalid-request", "invalid-parameter", "method-not-allowed", "internal-error", "service-unavailable")
 _GUARDED = ("missing-credentials", "credential-not-accepted")
 _PROBLEM = {
@@ -72,10 +74,12 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
                 operation["requestBody"] = {"content": {"application/json": {"schema": schema["schema"]}}}
         operation["responses"] = self._responses(data, rule)
         operation["security"] = [{_SCHEMES[kind][0]: []} for kind in sorted(rule.accepts, reverse=True)]
+        if rule.key_as_bearer:
+            operation["security"].append({_KEY_AS_BEARER[0]: []})
         self.spec.path(path=url_path, operations={method: operation})
 
     def _parameters(self, data: dict[str, Any], path: str) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = []
+        listed: list[dict[str, Any]] = [told for told in data.get("parameters", ()) if told["in"] == "header"]
         for schema in data["schemas"]:
             if schema["location"] == "json":
                 continue
@@ -97,6 +101,8 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             answers[code] = {"description": told.get("description") or "OK", "headers": fields}
             if "schema" in told:
                 answers[code]["content"] = _contents(told["schema"], kinds if code == "200" else kinds[:1])
+            elif code == "200":
+                answers[code]["content"] = {kind: {} for kind in kinds}
             if code == "200" and data.get("operationId") in EXAMPLES:
                 answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
         for status, description in _problems(rule, data).items():
@@ -127,10 +133,23 @@ class Document:
                 "license": {"name": "Data: see each record's sources", "identifier": "NOASSERTION"},
             },
             servers=[{"url": self._settings.base_url.removesuffix("/v1")}],
-            tags=[{"name": name} for name in ("index", "reports", "jobs", "account", "organization", "service")],
+            tags=[
+                {"name": name}
+                for name in (
+                    "index",
+                    "reports",
+                    "datasets",
+                    "exports",
+                    "delta-sharing",
+                    "jobs",
+                    "account",
+                    "organization",
+                    "service",
+                )
+            ],
         )
         described.spec.components.schema("Problem", _PROBLEM)
-        for name, scheme in _SCHEMES.values():
+        for name, scheme in (*_SCHEMES.values(), _KEY_AS_BEARER):
             described.spec.components.security_scheme(name, scheme)
         for route in app.router.routes():  # the package's own loop also stores the result under a deprecated string key
             described._register_route(route, route.method.lower(), route.handler)

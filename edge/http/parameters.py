@@ -101,7 +101,15 @@ def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
 def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]]:
     known = ", ".join(sorted(schema.fields)) or "none"
     words = {"Missing data for required field.": "is needed", "Unknown field.": f"is unknown; allowed are: {known}"}
-    return [(str(name)[:60], words.get(text := _first(found), text)) for name, found in messages.items()]
+    faults: list[tuple[str, str]] = []
+    for name, found in messages.items():
+        field = schema.fields.get(str(name))
+        if isinstance(found, Mapping) and isinstance(field, fields.Nested):
+            inner = _faults(found, field.schema)
+            faults += [(f"{name}.{below}" if below != "_schema" else str(name), text) for below, text in inner]
+        else:
+            faults.append((str(name)[:60], words.get(text := _first(found), text)))
+    return faults
 
 
 def _by_location(error: ValidationError) -> dict[str, Mapping[str, Any]]:

@@ -23,7 +23,8 @@ class Rule:
     `accepts` is empty for routes that ask for no credential; `units` is what one call is charged (0: nothing),
     or a function of the validated request, which may have to look something up; `rank_min` is the least rank of plan
     that may call; `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route
-    may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page.
+    may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page;
+    with `key_as_bearer` an API key may come as a bearer token, for clients of a protocol that knows nothing else.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Rule:
     any_origin: bool = False
     problems: tuple[str, ...] = ()
     page: bool = False
+    key_as_bearer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """A job as the contract shows it (section 5). Pure."""
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -13,12 +14,12 @@ class JobDocuments:
     """Makes documents with this service's addresses."""
 
     def __init__(self, base_url: str, errors_base: str) -> None:
-        self._base_url = base_url
+        self.base_url = base_url
         self._errors_base = errors_base
 
     def url(self, order_id: str) -> str:
         """Return a job's address."""
-        return f"{self._base_url}/jobs/{order_id}"
+        return f"{self.base_url}/jobs/{order_id}"
 
     def make(self, order: Order) -> dict[str, Any]:
         """Return the document of an order."""
@@ -46,7 +47,17 @@ class JobDocuments:
         }
 
     def _result(self, order: Order, url: str) -> dict[str, Any] | None:
-        manifest = order.manifest
+        manifest, export = order.manifest, order.export
+        if export is not None:
+            # Of many files, the digest is that of the list which `sha256sum` would write of them.
+            lines = "".join(f"{file.sha256}  {file.name}\n" for file in export.files)
+            return {
+                "url": f"{url}/result",
+                "media_type": "application/json",
+                "rows": export.rows,
+                "bytes": export.bytes,
+                "sha256": hashlib.sha256(lines.encode()).hexdigest(),
+            }
         if manifest is None:
             return None
         return {

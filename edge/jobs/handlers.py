@@ -91,6 +91,7 @@ class Jobs:
         produces=[*MEDIA_TYPES.values()],
         responses={
             "206": {"description": "The part that `Range` asks for."},
+            "303": {"description": "An export has many files; `Location` lists them."},
             "304": {"description": "Your copy is current."},
         },
     )
@@ -99,6 +100,8 @@ class Jobs:
     async def result(self, request: web.Request) -> web.StreamResponse:
         """Stream what was published, or say why there is nothing."""
         order = await self._orders.find(organization_of(request), request[PATH]["id"])
+        if order.export is not None:
+            raise web.HTTPSeeOther(f"{self._documents.base_url}/index/exports/{order.id}")
         manifest = order.manifest
         if manifest is None:
             raise _no_result(order)

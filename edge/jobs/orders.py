@@ -13,7 +13,8 @@ from shared.accounts import Principal
 from shared.clock import utc_now
 from shared.db.queries import beside
 from shared.errors import JobNotFound
-from shared.jobs.contract import ENDED, Kind
+from shared.exports.manifest import ExportManifest, export_manifest_from
+from shared.jobs.contract import ENDED, EXPORT, Kind
 from shared.results.layout import Manifest, manifest_from
 
 SQL = beside(__file__, "orders.sql")
@@ -75,10 +76,17 @@ class Order:
 
     @property
     def manifest(self) -> Manifest | None:
-        """What was published, if anything can be read of it."""
-        if self.state != "succeeded" or not self.row["result"]:
+        """What was published, if anything can be read of it; an export's is `export`."""
+        if self.state != "succeeded" or not self.row["result"] or self.row["kind"] == EXPORT.name:
             return None
         return manifest_from(json.loads(self.row["result"]))
+
+    @property
+    def export(self) -> ExportManifest | None:
+        """What an export has published."""
+        if self.state != "succeeded" or not self.row["result"] or self.row["kind"] != EXPORT.name:
+            return None
+        return export_manifest_from(json.loads(self.row["result"]))
 
 
 class Orders:
@@ -106,7 +114,7 @@ class Orders:
             await fetch(SQL.lock, principal.organization_id)
             rows = await fetch(SQL.place, *values)
         if not rows:
-            raise _too_many(principal, charge.account)
+            raise too_many(principal, charge.account)
         return rows[0]["id"], rows[0]["charge_id"] == charge.charge_id
 
     async def find(self, organization_id: str | None, order_id: str) -> Order:
@@ -166,7 +174,8 @@ def just_placed(order_id: str, wanted: Wanted, units: int) -> Order:
     return Order({**unknown, **begun, **asked, "id": order_id, "state": "queued", "created_at": utc_now()})
 
 
-def _too_many(principal: Principal, account: str) -> Problem:
+def too_many(principal: Principal, account: str) -> Problem:
+    """Say that the organization has as many jobs in the queue as its plan allows."""
     limit = principal.plan.jobs_queued
     extra = {
         "retry_after": _RETRY_SECONDS,

@@ -17,6 +17,8 @@ from shared.results.layout import Manifest
 
 _CHUNK_BYTES = 256 * 1024
 CACHE_CONTROL = "private, max-age=60"
+UNCHANGED = Slice(-1, -1)
+"""What `part_of` returns where the caller's copy is current."""
 
 
 class Stream(web.StreamResponse):
@@ -53,32 +55,60 @@ class Stream(web.StreamResponse):
 
 def answer(request: web.Request, manifest: Manifest, body: Body) -> web.StreamResponse:
     """Make the answer that the request's conditions ask for: 200, 206, 304; raises the problems 412 and 416."""
-    asked = request.headers
-    fields = {"ETag": body.etag, "Cache-Control": CACHE_CONTROL, "Accept-Ranges": "bytes"}
     try:
-        if not match(asked.get("If-Match"), body.etag):
-            raise Problem("precondition-failed", "The result is not the one that `If-Match` names.")
-        if none_match(asked.get("If-None-Match"), body.etag):
-            body.close()
-            return web.Response(status=304, headers=fields)
-        part = slice_of(asked.get("Range"), asked.get("If-Range"), body.etag, body.length)
-    except Unsatisfiable:
-        body.close()
-        outside = {"Content-Range": f"bytes */{body.length}"}
-        raise Problem("range-not-satisfiable", f"The result has {body.length} bytes.", fields=outside) from None
+        part = part_of(request, body.etag, body.length)
     except Problem:
         body.close()
         raise
-    fields |= {"Content-Type": _content_type(manifest), "Vary": "Accept"}
-    if body.etag == f'"sha256-{manifest.sha256}"':
-        fields["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(manifest.sha256)).decode()}:"
+    if part is UNCHANGED:
+        body.close()
+        return unchanged(body.etag)
+    fields = {"Content-Type": content_type(manifest.media_type), "Vary": "Accept"}
+    if body.etag == etag_of(manifest.sha256):
+        fields["Repr-Digest"] = repr_digest(manifest.sha256)
     if manifest.format != "json":
         fields["Content-Disposition"] = f'attachment; filename="{manifest.filename}"'
+    return sending(body, part, fields)
+
+
+def part_of(request: web.Request, etag: str, length: int) -> Slice | None:
+    """Return the part that is asked for, None for the whole, UNCHANGED for 304; raises the problems 412 and 416."""
+    asked = request.headers
+    if not match(asked.get("If-Match"), etag):
+        raise Problem("precondition-failed", "The result is not the one that `If-Match` names.")
+    if none_match(asked.get("If-None-Match"), etag):
+        return UNCHANGED
+    try:
+        return slice_of(asked.get("Range"), asked.get("If-Range"), etag, length)
+    except Unsatisfiable:
+        outside = {"Content-Range": f"bytes */{length}"}
+        raise Problem("range-not-satisfiable", f"The result has {length} bytes.", fields=outside) from None
+
+
+def unchanged(etag: str) -> web.Response:
+    """Answer 304."""
+    return web.Response(status=304, headers={"ETag": etag, "Cache-Control": CACHE_CONTROL, "Accept-Ranges": "bytes"})
+
+
+def sending(body: Body, part: Slice | None, fields: dict[str, str]) -> Stream:
+    """Answer 200 or 206 with the body's own fields and these."""
+    fields = {"ETag": body.etag, "Cache-Control": CACHE_CONTROL, "Accept-Ranges": "bytes", **fields}
     if part is None:
         return Stream(body, Slice(0, body.length), headers=fields)
     fields["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{body.length}"
     return Stream(body, part, status=206, headers=fields)
 
 
-def _content_type(manifest: Manifest) -> str:
-    return f"{manifest.media_type}; charset=utf-8" if manifest.media_type.startswith("text/") else manifest.media_type
+def etag_of(sha256: str) -> str:
+    """Return the strong ETag of bytes with this digest."""
+    return f'"sha256-{sha256}"'
+
+
+def repr_digest(sha256: str) -> str:
+    """Return the `Repr-Digest` field (RFC 9530) of bytes with this digest."""
+    return f"sha-256=:{base64.b64encode(bytes.fromhex(sha256)).decode()}:"
+
+
+def content_type(media_type: str) -> str:
+    """Return a media type with its charset, where it has one."""
+    return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type

@@ -35,8 +35,11 @@ BRAND_INSIGHTS = Kind("brand-insights", "reports", attempts_max=3, seconds_max=3
 SUSTAINABILITY_ROLLUP = Kind(
     "sustainability-rollup", "reports", attempts_max=3, seconds_max=300, units=20, units_cached=20
 )
+RELEASE = Kind("release", "maintenance", attempts_max=3, seconds_max=3_600)
+EXPORT = Kind("export", "exports", attempts_max=5, seconds_max=3_600, units=100, units_cached=100, kept_hours=7 * 24)
 KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (SEARCH_INDEX, COHORTS, CATEGORY_INSIGHTS, BRAND_INSIGHTS, SUSTAINABILITY_ROLLUP)
+    kind.name: kind
+    for kind in (SEARCH_INDEX, COHORTS, CATEGORY_INSIGHTS, BRAND_INSIGHTS, SUSTAINABILITY_ROLLUP, RELEASE, EXPORT)
 }
 QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance")
 ENDED: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired"})

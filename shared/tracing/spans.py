@@ -1,7 +1,7 @@
 """Spans to an OpenTelemetry collector: OTLP over HTTP in its JSON form, sent by a thread, a batch a second.
 
 The specification's JSON encoding needs no library of OpenTelemetry, and none is installed
-(deploy/decisions/0013-observing.md).
+(deploy/decisions/0014-observing.md).
 """
 
 import http.client

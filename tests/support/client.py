@@ -80,7 +80,7 @@ class Edge:
                 assert problem["instance"].startswith("urn:uuid:")
         assert answer.head["X-Request-Id"]
         operation = self._operation(method, path)
-        if operation is None or answer.status in (204, 206, 304, 301, 308) or method == "HEAD":
+        if operation is None or answer.status in (204, 206, 301, 303, 304, 308) or method == "HEAD":
             return
         told = operation["responses"].get(str(answer.status))
         assert told is not None, f"{path}: the document does not know status {answer.status}"

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 import psycopg
@@ -20,7 +21,7 @@ from shared.jobs.contract import SEARCH_INDEX
 from shared.jobs.contract import SQL as JOBS
 from workers.ingest import factors, readers
 from workers.ingest.mapping import Mapping
-from workers.ingest.merge import merge
+from workers.ingest.merge import merge, touched_months
 from workers.ingest.months import Chunk, Months
 from workers.ingest.readers import Reject
 from workers.ingest.shape import Shaped, Shaper
@@ -116,6 +117,7 @@ class _Load:
         version = connection.execute(SQL.next_version.encode()).fetchone()
         assert row is not None
         assert version is not None
+        touched: list[date] = []
         if mapping.factors:
             changed = factors.replace(
                 connection, mapping, row[0], version[0], self._batches(), self._keep, summary.counts
@@ -134,10 +136,11 @@ class _Load:
                 stage.take(ready)
             stage.spans(*shaper.registry.spans())
             changed = merge(connection, stage, row[0], version[0], summary.counts)
+            touched = touched_months(connection, stage)
         if not changed:
             self._finish("unchanged")
             return
-        connection.execute(SQL.new_version.encode(), (summary.load_id,))
+        connection.execute(SQL.new_version.encode(), (summary.load_id, touched))
         summary.data_version = version[0]
         summary.job_id = self._order_index(version[0])
         self._finish("committed")

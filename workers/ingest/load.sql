@@ -46,8 +46,10 @@ RETURNING id;
 INSERT INTO channels (code) VALUES ($1) ON CONFLICT (code) DO UPDATE SET code = excluded.code RETURNING id;
 
 -- name: new_version
--- Serial by the lock of loads; edges hear of it by the table's trigger when the load commits.
-INSERT INTO data_versions (version, load_id) SELECT coalesce(max(version), 0) + 1, $1 FROM data_versions RETURNING version;
+-- Serial by the lock of loads; edges hear of it by the table's trigger when the load commits. $2: the months in which it
+-- changed observations, so that "what changed since" can leave out the others.
+INSERT INTO data_versions (version, load_id, months) SELECT coalesce(max(version), 0) + 1, $1, $2::date[] FROM data_versions
+RETURNING version;
 
 -- name: next_version
 -- The number that this load will have if it changes anything.

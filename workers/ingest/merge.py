@@ -1,5 +1,7 @@
 """The merge: staged rows into the index, and what is derived from them, in proportion to what the load touches."""
 
+from datetime import date
+
 from psycopg import sql
 
 from shared.db.connect import Connection
@@ -46,6 +48,12 @@ def merge(connection: Connection, stage: Stage, source_id: int, version: int, co
     derive.after_load(connection, set(stage.partitions.new), items=SQL.derive_items, touched=SQL.derive_touched)
     changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
     return any(counts[name] for name in changes)
+
+
+def touched_months(connection: Connection, stage: Stage) -> list[date]:
+    """Return the months in which the load has added or changed observations; by them exports know what changed."""
+    placed = {row[0] for row in connection.execute(SQL.placed_months.encode())}
+    return sorted(placed | {first for first, _ in stage.partitions.new.values()})
 
 
 def _check_keys(connection: Connection) -> None:

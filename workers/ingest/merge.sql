@@ -99,6 +99,10 @@ SELECT * FROM written;
 -- For the summary: how many were new, how many replaced another value.
 SELECT count(*) FILTER (WHERE inserted), count(*) FILTER (WHERE NOT inserted) FROM placed;
 
+-- name: placed_months
+-- Months of former loads that this one wrote into.
+SELECT DISTINCT date_trunc('month', day)::date FROM placed;
+
 -- name: touch_items
 -- An item whose observations changed shows another price band: its record has a new version.
 UPDATE items i SET version = version + 1, updated_at = statement_timestamp(), data_version = $1

@@ -218,6 +218,22 @@ async def test_a_suspended_organization_is_refused_within_a_second_and_can_read_
     await _until(signed_in, key, 200)
 
 
+async def test_a_change_of_plan_counts_within_a_second(signed_in: SignedIn) -> None:
+    organization = await signed_in.organization()
+    key = await signed_in.key()
+    assert (await signed_in.edge.get("/quota", key=key)).json["limits"][0]["limit"] == 50_000
+    with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute(SQL.change_plan.encode(), (organization, "institutional", "operator"))
+        async with asyncio.timeout(1):
+            while (await signed_in.edge.get("/quota", key=key)).json["limits"][0]["limit"] != 1_000_000:
+                await asyncio.sleep(0.01)
+        connection.execute("UPDATE plans SET daily_units = 7 WHERE name = 'institutional'")
+        async with asyncio.timeout(1):
+            while (await signed_in.edge.get("/quota", key=key)).json["limits"][0]["limit"] != 7:
+                await asyncio.sleep(0.01)
+    assert (await signed_in.ask("GET", "/org/audit")).json["data"][0]["act"] == "plan.changed"
+
+
 async def test_the_audit_log_has_pages_and_no_secrets(signed_in: SignedIn) -> None:
     await signed_in.organization()
     secrets = [await signed_in.key()]

@@ -54,6 +54,7 @@ class Front:
                 "RUN_DIR": str(self.folder), "LOG_DIR": str(self.folder), "ERRORS_BASE": ERRORS,
                 "LISTEN": f"127.0.0.1:{self.port}", "METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
                 "EDGE_A": str(self.edges[0]), "EDGE_B": str(self.edges[1]), "STATIC_DIR": str(self.folder / "static"),
+                "STORED_DIR": str(self.folder / "stored"),
                 "USER": "user root;" if os.getuid() == 0 else "",
                 "HEADER_TIMEOUT": "1s", "BODY_TIMEOUT": "1s", "SEND_TIMEOUT": "1s", "UPSTREAM_TIMEOUT": "1s",
                 **self.values,

@@ -1,0 +1,82 @@
+"""`itemindex releases`: cut, list and expire releases of the data."""
+
+import time
+from pathlib import Path
+
+import click
+
+from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.db.queries import beside
+from shared.errors import ItemIndexError
+from shared.jobs.contract import ENDED
+from shared.jobs.contract import SQL as JOBS
+from shared.log import Log
+from shared.results.stores import store_of
+from workers.releases.cut import SQL as RELEASES
+from workers.releases.keep import expire, order
+
+SQL = beside(__file__, "releases.sql")
+_LISTED = ("dataset", "data_version", "kept_as", "files", "rows", "bytes", "created_at", "expires_at")
+_LOOK_SECONDS = 0.3
+_STATE, _STAGE, _DONE, _RESULT, _ERROR = 3, 7, 8, 11, 12
+
+
+@click.group()
+def releases() -> None:
+    """The data as files: cut, list, expire."""
+
+
+@releases.command(epilog="Example: itemindex releases cut --wait")
+@click.option("--wait", is_flag=True, help="Stay until it is cut.")
+@data_dir_option
+def cut(wait: bool, data_dir: Path) -> None:
+    """Order a release of the newest data_version. What was cut already stays as it is."""
+    chosen = settings(data_dir)
+    with connect(chosen.database_url, application="releases", autocommit=True) as connection:
+        row = connection.execute(RELEASES.newest.encode()).fetchone()
+        if row is None:
+            raise ItemIndexError("there is no data yet; load some with `itemindex ingest`")
+        job = order(connection, row[0])
+    if not wait:
+        console.print(f"ordered: job {job}; follow it with `itemindex jobs show {job}`")
+        return
+    _follow(chosen, job)
+
+
+@releases.command("list", epilog="Example: itemindex releases list --json")
+@data_dir_option
+@json_option
+def list_(data_dir: Path, as_json: bool) -> None:
+    """List releases, the newest first."""
+    with connect(settings(data_dir).database_url, application="releases") as connection:
+        rows = connection.execute(SQL.list.encode()).fetchall()
+    show((dict(zip(_LISTED, row, strict=True)) for row in rows), as_json=as_json, title="releases")
+
+
+@releases.command("expire", epilog="Example: itemindex releases expire")
+@data_dir_option
+def expire_(data_dir: Path) -> None:
+    """Forget releases that were kept for their time, and delete files that no release names. The relay does it too."""
+    chosen = settings(data_dir)
+    with connect(chosen.database_url, application="releases", autocommit=True) as connection:
+        deleted = expire(connection, store_of(chosen), Log("ctl"))
+    console.print(f"files deleted: {deleted}")
+
+
+def _follow(chosen: Settings, job: str) -> None:
+    with (
+        connect(chosen.database_url, application="releases", autocommit=True) as connection,
+        console.status("waiting for a worker …") as status,
+    ):
+        while True:
+            row = connection.execute(JOBS.show.encode(), (job,)).fetchone()
+            assert row is not None
+            if row[_STATE] in ENDED:
+                break
+            status.update(f"{row[_STAGE]}: {row[_DONE]:,} rows")
+            time.sleep(_LOOK_SECONDS)
+    if row[_STATE] != "succeeded":
+        raise ItemIndexError(f"the release ended as {row[_STATE]}: {(row[_ERROR] or {}).get('detail', '')}")
+    console.print(f"data_version {row[_RESULT]['data_version']} is cut")

@@ -1,0 +1,143 @@
+"""What breaks a client between two OpenAPI documents. Within a version only additions are allowed. Pure."""
+
+from collections.abc import Iterator
+from typing import Any
+
+Document = dict[str, Any]
+_METHODS = ("get", "post", "put", "patch", "delete")
+_DEPTH_MAX = 12
+# A bound, and the direction in which it may move: up for the longest, down for the least.
+_BOUNDS = (("maximum", 1), ("maxLength", 1), ("maxItems", 1), ("minimum", -1), ("minLength", -1), ("minItems", -1))
+
+
+def breaking(old: Document, new: Document) -> list[str]:
+    """Return one sentence for each change that can break a client which follows the old document."""
+    return list(_paths(old, new))
+
+
+def _paths(old: Document, new: Document) -> Iterator[str]:
+    for path, operations in old["paths"].items():
+        for method in _METHODS:
+            if method not in operations:
+                continue
+            where = f"{method.upper()} {path}"
+            now = new["paths"].get(path, {}).get(method)
+            if now is None:
+                yield f"{where} is gone"
+                continue
+            yield from _parameters(where, operations[method], now, old, new)
+            yield from _body(where, operations[method], now, old, new)
+            yield from _responses(where, operations[method], now, old, new)
+            yield from _security(where, operations[method], now)
+
+
+def _parameters(where: str, was: Document, now: Document, old: Document, new: Document) -> Iterator[str]:
+    before = {(p["in"], p["name"]): p for p in was.get("parameters", [])}
+    after = {(p["in"], p["name"]): p for p in now.get("parameters", [])}
+    for key, parameter in before.items():
+        if key not in after:
+            yield f"{where}: the parameter {key[1]} is gone"
+        else:
+            if after[key].get("required") and not parameter.get("required"):
+                yield f"{where}: the parameter {key[1]} is now needed"
+            yield from _narrowed(
+                f"{where}, {key[1]}", parameter.get("schema", {}), after[key].get("schema", {}), old, new
+            )
+    for key, parameter in after.items():
+        if key not in before and parameter.get("required"):
+            yield f"{where}: the new parameter {key[1]} is needed"
+
+
+def _body(where: str, was: Document, now: Document, old: Document, new: Document) -> Iterator[str]:
+    before, after = _json_schema(was.get("requestBody")), _json_schema(now.get("requestBody"))
+    if now.get("requestBody", {}).get("required") and not was.get("requestBody", {}).get("required"):
+        yield f"{where}: a body is now needed"
+    if before and after:
+        yield from _narrowed(f"{where}, body", before, after, old, new)
+
+
+def _responses(where: str, was: Document, now: Document, old: Document, new: Document) -> Iterator[str]:
+    for status, told in was["responses"].items():
+        if not status.startswith("2"):
+            continue  # which problems a call can meet may grow and shrink
+        if status not in now["responses"]:
+            yield f"{where}: the answer {status} is gone"
+            continue
+        kinds = now["responses"][status].get("content", {})
+        for kind, content in told.get("content", {}).items():
+            if kind not in kinds:
+                yield f"{where}, {status}: {kind} is gone"
+            elif content.get("schema"):
+                yield from _shrunk(f"{where}, {status}", content["schema"], kinds[kind].get("schema", {}), old, new)
+
+
+def _security(where: str, was: Document, now: Document) -> Iterator[str]:
+    after = {name for entry in now.get("security", []) for name in entry}
+    for name in {name for entry in was.get("security", []) for name in entry} - after:
+        if after or "security" in now:
+            yield f"{where}: the credential {name} is not taken any more"
+
+
+def _narrowed(where: str, was: Document, now: Document, old: Document, new: Document, depth: int = 0) -> Iterator[str]:
+    """Tell where what a client may send has become less."""
+    was, now = _resolved(was, old), _resolved(now, new)
+    if depth > _DEPTH_MAX:
+        return
+    yield from _types(where, was, now, "does not take")
+    choices: list[Any] = was.get("enum", [])
+    for value in [one for one in choices if one not in now.get("enum", choices)]:
+        yield f"{where}: {value!r} is not allowed any more"
+    for name, sign in _BOUNDS:
+        if name in now and (name not in was or sign * now[name] < sign * was[name]):
+            yield f"{where}: {name} is now {now[name]}"
+    for name in set(now.get("required", [])) - set(was.get("required", [])):
+        yield f"{where}: {name} is now needed"
+    for name, inner in was.get("properties", {}).items():
+        if name not in now.get("properties", {}):
+            yield f"{where}: {name} is not taken any more"
+        else:
+            yield from _narrowed(f"{where}.{name}", inner, now["properties"][name], old, new, depth + 1)
+
+
+def _shrunk(where: str, was: Document, now: Document, old: Document, new: Document, depth: int = 0) -> Iterator[str]:
+    """Tell where what a client may rely on has become less."""
+    was, now = _resolved(was, old), _resolved(now, new)
+    if depth > _DEPTH_MAX:
+        return
+    yield from _types(where, now, was, "may now be")
+    for name in set(was.get("required", [])) - set(now.get("required", [])):
+        yield f"{where}: {name} may now be absent"
+    for name, inner in was.get("properties", {}).items():
+        if name not in now.get("properties", {}):
+            yield f"{where}: {name} is gone"
+        else:
+            yield from _shrunk(f"{where}.{name}", inner, now["properties"][name], old, new, depth + 1)
+    if "items" in was and "items" in now:
+        yield from _shrunk(f"{where}[]", was["items"], now["items"], old, new, depth + 1)
+
+
+def _types(where: str, wide: Document, narrow: Document, verb: str) -> Iterator[str]:
+    """Each type of `wide` must be one of `narrow`; a schema that names none allows all."""
+    if "type" in wide and "type" in narrow:
+        for name in _listed(wide["type"]) - _listed(narrow["type"]):
+            if not (name == "integer" and "number" in _listed(narrow["type"])):
+                yield f"{where}: {verb} {name}"
+
+
+def _listed(value: Any) -> set[str]:
+    return {value} if isinstance(value, str) else set(value)
+
+
+def _resolved(schema: Document, document: Document) -> Document:
+    reference = schema.get("$ref")
+    if reference is None:
+        return schema
+    found: Any = document
+    for part in reference.removeprefix("#/").split("/"):
+        found = found[part]
+    return found if isinstance(found, dict) else {}
+
+
+def _json_schema(body: Document | None) -> Document:
+    schema: Document = (body or {}).get("content", {}).get("application/json", {}).get("schema", {})
+    return schema

@@ -1,0 +1,132 @@
+"""Parameters and answers of the datasets, declared once."""
+
+from marshmallow import Schema, fields, validate
+
+from edge.http.envelope import ListEnvelope
+from edge.http.parameters import Parameters, Utf8, WholeNumber
+
+_TIME = {"description": "RFC 3339, UTC"}
+
+
+class DatasetPath(Parameters):
+    """Path of one dataset."""
+
+    name = Utf8(1, 100, required=True, metadata={"description": "The dataset", "example": "observations"})
+
+
+class ReleasePath(DatasetPath):
+    """Path of one release."""
+
+    release = Utf8(1, 100, required=True, metadata={"description": "A data_version, or `latest`", "example": "latest"})
+
+
+class FilePath(ReleasePath):
+    """Path of one file."""
+
+    file = Utf8(1, 300, required=True, metadata={"description": "A file's name", "example": "2026-07-0000.parquet"})
+
+
+class ReleasesQuery(Parameters):
+    """Query of the list of releases."""
+
+    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Releases on a page"})
+    cursor = fields.Str(
+        load_default=None,
+        validate=validate.Length(1, 800),
+        metadata={"description": "`next_cursor` of the page before"},
+    )
+
+
+class LinkQuery(Parameters):
+    """What makes an address a signed one."""
+
+    expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})
+    organization = fields.Str(
+        required=True, validate=validate.Length(1, 64), metadata={"description": "Whom it was made for"}
+    )
+    signature = fields.Str(required=True, validate=validate.Length(1, 200), metadata={"description": "The proof"})
+
+
+class Column(Schema):
+    """One column."""
+
+    name = fields.Str(required=True)
+    type = fields.Str(required=True, metadata={"example": "decimal(20,4)"})
+    nullable = fields.Bool(required=True)
+    description = fields.Str(required=True)
+
+
+class ReleaseLinks(Schema):
+    """Where to go on."""
+
+    self = fields.Url(required=True)
+
+
+class ReleaseEntry(Schema):
+    """A release in a list."""
+
+    data_version = fields.Int(required=True)
+    created_at = fields.Str(required=True, metadata=_TIME)
+    expires_at = fields.Str(required=True, metadata=_TIME)
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    files = fields.Int(required=True)
+    links = fields.Nested(ReleaseLinks(), required=True)
+
+
+class DatasetLinks(Schema):
+    """Where to go on."""
+
+    releases = fields.Url(required=True)
+    latest = fields.Url(required=True)
+
+
+class DatasetEntry(Schema):
+    """A dataset in the list."""
+
+    name = fields.Str(required=True)
+    title = fields.Str(required=True)
+    schema = fields.List(fields.Nested(Column()), required=True)
+    sorted_by = fields.List(fields.Str(), required=True, metadata={"description": "The order of rows in the files"})
+    latest = fields.Nested(ReleaseEntry(), required=True, allow_none=True)
+    links = fields.Nested(DatasetLinks(), required=True)
+
+
+class DatasetList(ListEnvelope):
+    """All datasets."""
+
+    data = fields.List(fields.Nested(DatasetEntry()), required=True)
+
+
+class ReleaseList(ListEnvelope):
+    """Releases of a dataset."""
+
+    data = fields.List(fields.Nested(ReleaseEntry()), required=True)
+
+
+class File(Schema):
+    """One file of a release. Keys are in the order of the files: what you look for is where it lies between them."""
+
+    name = fields.Str(required=True)
+    url = fields.Url(required=True, metadata={"description": "With your API key"})
+    signed_url = fields.Url(required=True, metadata={"description": "Without any header, until `signed_until`"})
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    sha256 = fields.Str(required=True)
+    min_key = fields.Str(required=True)
+    max_key = fields.Str(required=True)
+
+
+class Manifest(Schema):
+    """One release, with everything that belongs to it."""
+
+    dataset = fields.Str(required=True)
+    schema = fields.List(fields.Nested(Column()), required=True)
+    data_version = fields.Int(required=True)
+    created_at = fields.Str(required=True, metadata=_TIME)
+    expires_at = fields.Str(required=True, metadata=_TIME)
+    signed_until = fields.Str(required=True, metadata={"description": "When the signed addresses end (RFC 3339, UTC)"})
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    files = fields.List(fields.Nested(File()), required=True)
+    links = fields.Nested(ReleaseLinks(), required=True)

@@ -1,0 +1,1 @@
+"""The data itself: custom exports ordered, listed, fetched and ended."""

@@ -1,0 +1,169 @@
+"""From a request's body to an export's order: in one spelling, checked, placed once per Idempotency-Key."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import uuid4
+
+from aiohttp import web
+
+from edge.cache.versions import DataVersion
+from edge.http.context import CONTEXT, Context
+from edge.http.parameters import BODY, QUERY
+from edge.http.problems import Problem, invalid_parameters
+from edge.jobs.orders import Charge, too_many
+from edge.quota.meter import Meter
+from edge.store.database import Database
+from shared.accounts import Principal
+from shared.db.queries import beside
+from shared.errors import StoreUnavailable
+from shared.exports.manifest import usual_compression
+from shared.jobs.contract import EXPORT
+from shared.releases.datasets import DATASETS
+
+SQL = beside(__file__, "exports.sql")
+_KEY = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """What one request orders: the parameters in their one spelling, and the key it may be repeated by."""
+
+    parameters: dict[str, Any]
+    key: str | None
+    digest: bytes
+    replayed: str | None
+
+
+BOOKING: web.RequestKey[Booking] = web.RequestKey("booking", Booking)
+
+
+class BookingDesk:
+    """Prices and places orders of exports."""
+
+    def __init__(self, database: Database, version: DataVersion, meter: Meter) -> None:
+        self._database = database
+        self._version = version
+        self._meter = meter
+
+    async def units(self, request: web.Request) -> int:
+        """Return what the request costs; whoever repeats one under its key pays nothing. All refusals come before."""
+        parameters = spelled(request[BODY])
+        key = _key_of(request)
+        digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).digest()
+        replayed = await self._replayed(_principal(request), key, digest)
+        if replayed is None:
+            await self._check(parameters)
+        request[BOOKING] = Booking(parameters, key, digest, replayed)
+        free = replayed is not None or request[QUERY]["dry_run"] or request[QUERY]["preview"]
+        return 0 if free else EXPORT.units
+
+    async def place(self, request: web.Request) -> str:
+        """Place the order and return its id, or that of the order this request repeats."""
+        booking, context, principal = request[BOOKING], request[CONTEXT], _principal(request)
+        if booking.replayed is not None:
+            return booking.replayed
+        assert context.account is not None
+        charge = Charge(context.account, context.charge_id, context.charged_day, context.charged_units)
+        try:
+            order_id, new = await self._insert(principal, booking, charge, context.step.traceparent)
+        except StoreUnavailable:
+            await self._give_back(context, charge)
+            raise
+        context.charge = "kept" if new else "returned"
+        return order_id
+
+    async def _insert(
+        self, principal: Principal, booking: Booking, charge: Charge, traceparent: str
+    ) -> tuple[str, bool]:
+        organization, key = principal.organization_id, booking.key
+        values = (
+            EXPORT.name, EXPORT.queue, json.dumps(booking.parameters), uuid4().hex, organization,
+            self._version.current, EXPORT.attempts_max, booking.parameters["format"], principal.plan.jobs_queued,
+            charge.account, charge.charge_id, charge.day, charge.units, key, booking.digest, traceparent,
+        )  # fmt: skip
+        async with self._database.transaction() as fetch:
+            if key is not None:
+                [alone] = await fetch(SQL.alone, f"{organization} {key}")
+                if not alone["got"]:
+                    raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
+                known = await fetch(SQL.known, organization, key, booking.digest)
+                if known:
+                    return _same(known[0]), False
+            await fetch(SQL.lock, organization)
+            rows = await fetch(SQL.place, *values)
+        if not rows:
+            raise too_many(principal, charge.account)
+        return rows[0]["id"], True
+
+    async def _replayed(self, principal: Principal, key: str | None, digest: bytes) -> str | None:
+        if key is None:
+            return None
+        known = await self._database.fetch_row(SQL.known, principal.organization_id, key, digest)
+        return _same(known) if known else None
+
+    async def _check(self, parameters: dict[str, Any]) -> None:
+        since = parameters["since"]
+        if not self._version.current or (since or 0) > self._version.current:
+            await self._version.read()  # the caller may have heard of the newest one before this process has
+        current = self._version.current
+        faults = [("since", f"must be {current} at most, the newest data_version")] * bool(since and since > current)
+        asked = parameters["filter"]
+        lists = [asked.get(name, []) for name in ("brand", "category", "channel")]
+        if any(lists):
+            row = await self._database.fetch_row(SQL.strangers, *lists)
+            assert row is not None
+            faults += [("filter.brand", "names no brand; /v1/index/brands lists them")] * bool(row["brands"])
+            faults += [("filter.category", "names no category; each record tells its own")] * bool(row["categories"])
+            faults += [("filter.channel", "names no channel")] * bool(row["channels"])
+        if faults:
+            raise invalid_parameters(faults)
+
+    async def _give_back(self, context: Context, charge: Charge) -> None:
+        """Give back what an order cost that may or may not have been placed, so that a later refund gives nothing."""
+        context.charge, context.units = "kept", 0
+        if charge.units:
+            await self._meter.settle(charge.account, charge.charge_id, charge.day, charge.units)
+
+
+def spelled(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an order in its one spelling: every column named, names sorted and without twins, days as text."""
+    narrowed: dict[str, Any] = {}
+    for name, value in body["filter"].items():
+        if isinstance(value, list):
+            narrowed[name] = sorted(set(value))
+        else:
+            assert isinstance(value, date)
+            narrowed["from" if name == "from_" else name] = value.isoformat()
+    return {
+        "dataset": body["dataset"],
+        "columns": body["columns"] or [column.name for column in DATASETS[body["dataset"]].columns],
+        "filter": narrowed,
+        "since": body["since"],
+        "format": body["format"],
+        "compression": body["compression"] or usual_compression(body["format"]),
+    }
+
+
+def _key_of(request: web.Request) -> str | None:
+    keys = request.headers.getall("Idempotency-Key", [])
+    if not keys:
+        return None
+    if len(keys) > 1 or not _KEY.fullmatch(keys[0]):
+        raise invalid_parameters([("Idempotency-Key", "must be one text of 1 to 255 visible ASCII characters")])
+    return keys[0]
+
+
+def _same(known: Any) -> str:
+    if not known["same"]:
+        raise Problem("idempotency-key-reused", "This Idempotency-Key was used for another export.")
+    return str(known["id"])
+
+
+def _principal(request: web.Request) -> Principal:
+    principal = request[CONTEXT].principal
+    assert principal is not None
+    return principal

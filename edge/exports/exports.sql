@@ -1,0 +1,38 @@
+-- name: lock
+-- Orders of one organization are placed one after the other; the same lock as for reports, because they share a queue.
+SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
+
+-- name: alone
+-- Two requests with one key at the same moment: the second is told so instead of waiting for the first.
+SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7166004)) AS got;
+
+-- name: known
+-- The export that was ordered under this key, and whether by the same body.
+SELECT id::text, request_sha256 = $3 AS same FROM job_orders WHERE organization_id = $1 AND idempotency_key = $2;
+
+-- name: place
+-- A new export of its own, with its order; no row where the organization's queue is full.
+WITH waiting AS (
+    SELECT count(*) AS n FROM job_orders o JOIN jobs j ON j.id = o.job_id
+    WHERE o.organization_id = $5 AND o.cancelled_at IS NULL AND j.state = 'queued'),
+made AS (
+    INSERT INTO jobs (kind, queue, organization_id, parameters, fingerprint, data_version, attempts_max, format, traceparent)
+    SELECT $1, $2, $5, $3::jsonb, $4, $6::bigint, $7::integer, $8, $16::text WHERE (SELECT n FROM waiting) < $9
+    RETURNING id)
+INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, idempotency_key, request_sha256)
+SELECT id, $5, $10, $11, $12::bigint, $13::integer, $14, $15::bytea FROM made
+RETURNING id::text;
+
+-- name: ended
+-- Of what has ended the files go now instead of after their time; the row stays and says so.
+UPDATE jobs SET state = 'expired'
+WHERE id = $1 AND kind = 'export' AND state = 'succeeded'
+  AND NOT EXISTS (SELECT FROM job_orders o WHERE o.job_id = $1 AND o.organization_id <> $2 AND o.cancelled_at IS NULL)
+RETURNING id::text;
+
+-- name: strangers
+-- Which of the names that a filter uses nobody knows; a category is known by itself or by one below it.
+SELECT ARRAY(SELECT slug FROM unnest($1::text[]) n(slug) WHERE NOT EXISTS (SELECT FROM brands b WHERE b.slug = n.slug)) AS brands,
+       ARRAY(SELECT code FROM unnest($2::text[]) n(code)
+             WHERE NOT EXISTS (SELECT FROM categories c WHERE c.code = n.code OR starts_with(c.code, n.code || '.'))) AS categories,
+       ARRAY(SELECT code FROM unnest($3::text[]) n(code) WHERE NOT EXISTS (SELECT FROM channels c WHERE c.code = n.code)) AS channels;

@@ -1,0 +1,203 @@
+"""Parameters and answers of /index/exports, declared once."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from edge.http.analytics import Day, Flag
+from edge.http.envelope import ListEnvelope
+from edge.http.parameters import Parameters, Utf8, WholeNumber
+from edge.jobs.schemas import STATES, Job
+from shared.exports.contract import FORMATS, SHAPES
+from shared.releases.datasets import DATASETS
+
+_NAMES_MAX = 100
+_COMPRESSIONS = sorted({name for names in FORMATS.values() for name in names})
+
+
+class Names(fields.List[Any]):
+    """A name, or a list of names."""
+
+    def __init__(self, field: fields.Field[Any], sentence: str) -> None:
+        super().__init__(field, validate=validate.Length(1, _NAMES_MAX), metadata={"description": sentence})
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
+        return super()._deserialize([value] if isinstance(value, str) else value, attr, data, **options)
+
+
+class Version(fields.Integer):
+    """A data_version: a whole number, as a JSON number."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**63:
+            raise ValidationError("must be a data_version: a whole number from 1 on")
+        return value
+
+
+class ExportFilter(Parameters):
+    """What the rows are narrowed to; of several names of one kind, any of them."""
+
+    brand = Names(Utf8(1, 200), "Brands (slugs)")
+    category = Names(Utf8(1, 400), "Categories (codes) and those below them")
+    channel = Names(Utf8(1, 200), "Channels; only observations have them")
+    from_ = Day(data_key="from", metadata={"description": "First day; only observations have days"})
+    to = Day(metadata={"description": "Last day, inclusive"})
+
+    @validates_schema
+    def in_order(self, data: Mapping[str, Any], **options: Any) -> None:
+        """The first day must not come after the last."""
+        if "from_" in data and "to" in data and data["from_"] > data["to"]:
+            raise ValidationError("must not be before `from`", "to")
+
+
+class NewExport(Parameters):
+    """What is to be exported."""
+
+    dataset = fields.Str(required=True, validate=validate.OneOf(list(DATASETS)), metadata={"example": "observations"})
+    columns = fields.List(
+        fields.Str(),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(1, 50),
+        metadata={"description": "Names of columns, in the order you want; all where none are named"},
+    )
+    filter = fields.Nested(ExportFilter(), load_default=dict)
+    since = Version(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Only what changed after this data_version, and a file of what went"},
+    )
+    format = fields.Str(load_default="parquet", validate=validate.OneOf(list(FORMATS)))
+    compression = fields.Str(
+        load_default=None,
+        allow_none=True,
+        validate=validate.OneOf(_COMPRESSIONS),
+        metadata={"description": "Default: zstd inside Parquet, none for the others"},
+    )
+
+    @validates_schema
+    def fits(self, data: Mapping[str, Any], **options: Any) -> None:
+        """Columns, filters, `since` and compression must be those of the dataset and the format."""
+        dataset, shape = DATASETS[data["dataset"]], SHAPES[data["dataset"]]
+        faults: dict[str, Any] = {}
+        known = [column.name for column in dataset.columns]
+        columns = data["columns"] or []
+        if set(columns) - set(known):
+            faults["columns"] = f"names a column that {dataset.name} have not; allowed are: {', '.join(known)}"
+        elif len(set(columns)) < len(columns):
+            faults["columns"] = "names a column twice"
+        asked = {"from" if name == "from_" else name for name in data["filter"]}
+        for name in sorted(asked - shape.filters):
+            allowed = ", ".join(sorted(shape.filters)) or "none"
+            faults[f"filter.{name}"] = f"is no filter of {dataset.name}; allowed are: {allowed}"
+        if data["since"] is not None and not shape.since:
+            told = ", ".join(name for name, other in SHAPES.items() if other.since)
+            faults["since"] = f"is told for {told}; {dataset.name} are few: export all of them"
+        if data["compression"] and data["compression"] not in FORMATS[data["format"]]:
+            faults["compression"] = f"of {data['format']} must be one of: {', '.join(FORMATS[data['format']])}"
+        if faults:
+            raise ValidationError(faults)
+
+
+class NewExportQuery(Parameters):
+    """How the order is meant."""
+
+    dry_run = Flag(load_default=False, metadata={"description": "Say what it would cost and hold; charge nothing"})
+    preview = Flag(load_default=False, metadata={"description": "The same, with ten rows"})
+
+
+class ExportsQuery(Parameters):
+    """Query of the list of exports."""
+
+    state = fields.Str(load_default=None, validate=validate.OneOf(STATES), metadata={"description": "Only this state"})
+    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Exports on a page"})
+    cursor = fields.Str(
+        load_default=None,
+        validate=validate.Length(1, 800),
+        metadata={"description": "`next_cursor` of the page before"},
+    )
+
+
+class ExportPath(Parameters):
+    """Path of one export."""
+
+    id = fields.Str(
+        required=True, metadata={"description": "The export's id", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"}
+    )
+
+
+class FilePath(ExportPath):
+    """Path of one file."""
+
+    file = fields.Str(required=True, metadata={"description": "Its name", "example": "items-00001.parquet"})
+
+
+class SchemaColumn(Schema):
+    """One column."""
+
+    name = fields.Str(required=True)
+    type = fields.Str(required=True)
+    nullable = fields.Bool(required=True)
+    description = fields.Str(required=True)
+
+
+class ExportFile(Schema):
+    """One file, whole. `content` is `rows`, or `gone`: items whose rows a copy made before must drop."""
+
+    name = fields.Str(required=True)
+    url = fields.Url(required=True)
+    content = fields.Str(required=True, validate=validate.OneOf(["rows", "gone"]))
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    sha256 = fields.Str(required=True)
+    min_key = fields.Str(required=True, allow_none=True)
+    max_key = fields.Str(required=True, allow_none=True)
+
+
+class Manifest(Schema):
+    """What was exported. With `since`, rows replace the same items', of observations in `months` (none: all)."""
+
+    dataset = fields.Str(required=True)
+    schema = fields.List(fields.Nested(SchemaColumn()), required=True)
+    format = fields.Str(required=True)
+    compression = fields.Str(required=True)
+    media_type = fields.Str(required=True)
+    data_version = fields.Int(required=True)
+    since = fields.Int(required=True, allow_none=True)
+    months = fields.List(fields.Date(), required=True)
+    created_at = fields.DateTime(required=True)
+    expires_at = fields.DateTime(required=True)
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    files = fields.List(fields.Nested(ExportFile()), required=True)
+
+
+class ListedExport(Job):
+    """One export of your organization: its job, and what was asked for."""
+
+    request = fields.Dict(required=True, metadata={"description": "What was asked for, in its one spelling"})
+
+
+class Export(ListedExport):
+    """One export with its files, when it is done."""
+
+    manifest = fields.Nested(Manifest(), required=True, allow_none=True)
+
+
+class ExportList(ListEnvelope):
+    """One page of exports, the newest first."""
+
+    data = fields.List(fields.Nested(ListedExport()), required=True)
+
+
+class ExportEstimate(Schema):
+    """What an order would cost and hold. `rows_relation` `about`: not counted one by one; `gte`: counting stopped."""
+
+    cost_units = fields.Int(required=True)
+    rows = fields.Int(required=True)
+    rows_relation = fields.Str(required=True, validate=validate.OneOf(["eq", "gte", "about"]))
+    data_version = fields.Int(required=True)
+    schema = fields.List(fields.Nested(SchemaColumn()), required=True)
+    request = fields.Dict(required=True)
+    preview = fields.List(fields.Dict(), required=True, allow_none=True)

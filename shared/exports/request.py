@@ -1,0 +1,108 @@
+"""What an export asks for, as its job's parameters keep it, and the arguments that this gives the queries. Pure."""
+
+from datetime import date
+from typing import Any, NamedTuple
+
+from shared.db.queries import beside
+from shared.exports.contract import ID_END
+from shared.money import minor_exceptions
+
+ROWS_SQL = beside(__file__, "rows.sql")
+FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
+
+
+class Request(NamedTuple):
+    """One export, in its one spelling."""
+
+    dataset: str
+    columns: list[str]
+    brand: list[str]
+    category: list[str]
+    channel: list[str]
+    first: date
+    last: date
+    since: int | None
+    format: str
+    compression: str
+
+    @classmethod
+    def read(cls, parameters: dict[str, Any]) -> "Request":
+        """Read a job's parameters."""
+        narrowed = parameters["filter"]
+        return cls(
+            parameters["dataset"],
+            parameters["columns"],
+            narrowed.get("brand", []),
+            narrowed.get("category", []),
+            narrowed.get("channel", []),
+            date.fromisoformat(narrowed["from"]) if "from" in narrowed else FIRST_DAY,
+            date.fromisoformat(narrowed["to"]) if "to" in narrowed else LAST_DAY,
+            parameters["since"],
+            parameters["format"],
+            parameters["compression"],
+        )
+
+
+class Scope(NamedTuple):
+    """What a request means in one snapshot: ids instead of names, and the months in which anything can have changed.
+
+    None instead of ids: a name was asked for, and this snapshot has none of them any more.
+    """
+
+    since: int
+    brand_ids: list[int]
+    category_ids: list[int]
+    channel_ids: list[int]
+    first: date
+    last: date
+    months: list[date]
+
+    def of_items(self, id_from: int, id_to: int) -> list[Any]:
+        """Return the arguments of what is narrowed by items."""
+        return [id_from, id_to, self.since, self.brand_ids, self.category_ids]
+
+    def of_observations(self) -> list[Any]:
+        """Return the arguments that narrow observations further."""
+        return [self.first, self.last, self.channel_ids, self.months]
+
+
+def arguments(dataset: str, scope: Scope, id_from: int, id_to: int) -> list[Any]:
+    """Return the arguments of a dataset's query in rows.sql."""
+    if dataset in ("brands", "categories"):
+        return []
+    of_items = scope.of_items(id_from, id_to)
+    if dataset != "observations":
+        return of_items
+    currencies = minor_exceptions()
+    return [*of_items, *scope.of_observations(), list(currencies), list(currencies.values())]
+
+
+def scope_of(request: Request, named: Any, months: list[date] | None) -> Scope:
+    """Return what a request means where `named` are the ids of its names and `months` those that changed (None: any).
+
+    A name that was asked for and is not there must not widen the export to all: no id is 0.
+    """
+    brands, categories, channels = (list(ids) for ids in named)
+    by_item = bool(request.brand or request.category)
+    return Scope(
+        request.since or 0,
+        brands or ([0] if request.brand else []),
+        categories or ([0] if request.category else []),
+        channels or ([0] if request.channel else []),
+        request.first,
+        request.last,
+        # An item that has come into a filter comes with all of its history, not only with the months that changed.
+        [] if months is None or by_item else months or [FIRST_DAY],
+    )
+
+
+def counting(dataset: str, scope: Scope, most: int) -> tuple[str, list[Any]]:
+    """Return the query that says how many rows a request means, and its arguments; counting stops at `most`."""
+    if dataset == "observations":
+        return ROWS_SQL.observations_estimate, [
+            scope.first, scope.last, scope.brand_ids, scope.category_ids, scope.channel_ids, scope.months,
+        ]  # fmt: skip
+    if dataset in ("brands", "categories"):
+        return ROWS_SQL.small_count, [dataset]
+    query: str = getattr(ROWS_SQL, f"{dataset}_count")
+    return query, [*scope.of_items(0, ID_END), most]

@@ -1,0 +1,111 @@
+-- name: items
+-- Rows as an export has them. $1, $2: items whose key is in this range; $3: changed since this data_version; $4, $5: of
+-- these brands and categories, all where none is named. Lists are joined by a character that no name has.
+SELECT i.iid, i.name, nullif(array_to_string(i.alt_names, U&'\001F'), '') AS alt_names, i.status, i.survivor_iid,
+       b.name AS brand, b.slug AS brand_slug, c.code AS category, i.product_type, i.identifiers::text AS identifiers,
+       i.attributes::text AS attributes, i.version, i.first_seen_on, i.updated_at AT TIME ZONE 'UTC' AS updated_at
+FROM items i LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+  AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
+  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]));
+
+-- name: impacts
+-- Own figures of the same items.
+SELECT i.iid, p.indicator, p.per_unit::float8 AS per_unit, p.basis, p.method, s.name AS source, p.as_of
+FROM impacts p JOIN items i ON i.id = p.item_id JOIN sources s ON s.id = p.source_id
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+  AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
+  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]));
+
+-- name: observations
+-- As every tool would make it, with its joins: previews read it, and tests and benchmarks hold what the workers make of
+-- raw rows against it. $6, $7: days; $8: channels; $9: months, all where none is named; an amount has as many digits as
+-- its currency, of which $10 and $11 tell those that have others than two.
+SELECT i.iid, o.day, h.code AS channel, CASE o.kind WHEN 's' THEN 'sale' ELSE 'listing' END AS kind, s.name AS source,
+       o.currency::text AS currency, round(o.price_minor / n.unit, n.digits) AS price, o.price_minor,
+       round(o.list_minor / n.unit, n.digits) AS list_price, o.list_minor, o.units
+FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
+JOIN sources s ON s.id = o.source_id,
+LATERAL (SELECT coalesce(($11::int[])[array_position($10::text[], o.currency::text)], 2) AS digits) d,
+LATERAL (SELECT d.digits, 10::numeric ^ d.digits AS unit) n
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+  AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
+  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))
+  AND o.day >= $6::date AND o.day <= $7::date
+  AND (cardinality($8::int[]) = 0 OR o.channel_id = ANY ($8::int[]))
+  AND (cardinality($9::date[]) = 0 OR date_trunc('month', o.day)::date = ANY ($9::date[]));
+
+-- name: brands
+-- All of them, in the order of bytes.
+SELECT slug, name, item_count, nullif(array_to_string(top_categories, U&'\001F'), '') AS top_categories,
+       nullif(array_to_string(channels, U&'\001F'), '') AS channels, first_seen_on
+FROM brands ORDER BY slug COLLATE "C";
+
+-- name: categories
+-- The parent's code is all but the last level of its own.
+SELECT c.code, nullif(substring(c.code FROM '^(.*)\.[^.]*$'), '') AS parent, array_to_string(c.path, U&'\001F') AS path,
+       cardinality(c.path) AS level,
+       (SELECT count(*) FROM items i WHERE i.category_id = c.id AND i.status = 'active') AS item_count
+FROM categories c ORDER BY c.code COLLATE "C";
+
+-- name: gone
+-- What a copy of version $3 must drop: items that were withdrawn since, and changed ones that a filter by brand or
+-- category does not hold, whether or not it ever did.
+SELECT i.iid, CASE i.status WHEN 'withdrawn' THEN 'withdrawn' ELSE 'outside' END AS reason
+FROM items i
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.data_version > $3::bigint
+  AND NOT (i.status <> 'withdrawn' AND (cardinality($4::int[]) = 0 OR coalesce(i.brand_id = ANY ($4::int[]), false))
+           AND (cardinality($5::int[]) = 0 OR coalesce(i.category_id = ANY ($5::int[]), false)));
+
+-- name: items_count
+-- How many items a request means; counting stops at $6.
+SELECT count(*) FROM (
+    SELECT FROM items i
+    WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+      AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
+      AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[])) LIMIT $6::bigint) found;
+
+-- name: impacts_count
+-- How many figures they have.
+SELECT count(*) FROM (
+    SELECT FROM impacts p JOIN items i ON i.id = p.item_id
+    WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+      AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
+      AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[])) LIMIT $6::bigint) found;
+
+-- name: observations_estimate
+-- From the cells instead of the rows: exact for whole months and one filter; part of a month counts by its days, and of
+-- several filters the narrowest is an upper bound.
+WITH counted AS (
+    SELECT scope, id, n * (least($2::date, (month + interval '1 month - 1 day')::date) - greatest($1::date, month) + 1)
+        / extract(day FROM month + interval '1 month - 1 day') AS n
+    FROM cells
+    WHERE month >= date_trunc('month', $1::date) AND month <= $2::date
+      AND (cardinality($6::date[]) = 0 OR month = ANY ($6::date[])))
+SELECT ceil(coalesce(least(
+    (SELECT sum(n) FROM counted WHERE scope = 'a'),
+    (SELECT coalesce(sum(n), 0) FROM counted WHERE scope = 'b' AND id = ANY ($3::int[]) HAVING cardinality($3::int[]) > 0),
+    (SELECT coalesce(sum(n), 0) FROM counted WHERE scope = 'c' AND id = ANY ($4::int[]) HAVING cardinality($4::int[]) > 0),
+    (SELECT coalesce(sum(n), 0) FROM counted WHERE scope = 'h' AND id = ANY ($5::int[]) HAVING cardinality($5::int[]) > 0)
+), 0))::bigint AS count;
+
+-- name: small_count
+-- Brands and categories are few.
+SELECT CASE $1::text WHEN 'brands' THEN (SELECT count(*) FROM brands) ELSE (SELECT count(*) FROM categories) END AS count;
+
+-- name: named
+-- The ids behind a filter's names, a category with those below it.
+SELECT ARRAY(SELECT id FROM brands WHERE slug = ANY ($1::text[]) ORDER BY id) AS brand_ids,
+       ARRAY(SELECT DISTINCT c.id FROM categories c, unnest($2::text[]) n(code)
+             WHERE c.code = n.code OR starts_with(c.code, n.code || '.') ORDER BY 1) AS category_ids,
+       ARRAY(SELECT id FROM channels WHERE code = ANY ($3::text[]) ORDER BY id) AS channel_ids;
+
+-- name: months_since
+-- The months that versions after $1 touched, and whether each of them knows which.
+SELECT coalesce(bool_and(months IS NOT NULL), true) AS known,
+       ARRAY(SELECT DISTINCT m FROM data_versions v, unnest(v.months) m WHERE v.version > $1 ORDER BY m) AS months
+FROM data_versions WHERE version > $1;
+
+-- name: newest
+-- The snapshot's own data_version: an export says what it was made from.
+SELECT coalesce(max(version), 0) AS version FROM data_versions;

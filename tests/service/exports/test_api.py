@@ -1,0 +1,277 @@
+"""Exports from their order to their files, as an organization meets them."""
+
+import asyncio
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.log import Log
+from shared.results.store import DirectoryStore
+from tests.support.accounts import api_key
+from tests.support.client import Answer, Edge
+from tests.support.shop import ROWS, load_rows, open_shop
+from workers.janitor import tidy
+from workers.refunds import Refunds
+from workers.tasks import run
+
+OBSERVATIONS = {"dataset": "observations", "format": "csv"}
+
+
+@pytest.fixture(autouse=True)
+def shop(settings: Settings, tmp_path: Path) -> None:
+    open_shop(settings, tmp_path)
+    execute(settings, "UPDATE plans SET burst_units = 10000")  # two exports a second are not what is tested here
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    return api_key(settings, "institutional")
+
+
+async def order(edge: Edge, key: str, body: Any = OBSERVATIONS, query: str = "", **head: str) -> Answer:
+    fields = {name.replace("_", "-"): value for name, value in head.items()}
+    return await edge.ask("POST", f"/index/exports{query}", key=key, body=json.dumps(body).encode(), head=fields)
+
+
+def work(settings: Settings) -> list[str | None]:
+    with connect(settings.database_url, application="tests") as connection:
+        rows = connection.execute("SELECT id::text FROM jobs WHERE state = 'queued' AND kind = 'export' ORDER BY id")
+        jobs = [row[0] for row in rows]
+    return [run(settings, job) for job in jobs]
+
+
+async def done(edge: Edge, settings: Settings, key: str, body: Any = OBSERVATIONS) -> Any:
+    ordered = await order(edge, key, body)
+    assert ordered.status == 202, ordered
+    assert await asyncio.to_thread(work, settings) == ["succeeded"]
+    return (await edge.get(f"/index/exports/{ordered.json['id']}", key=key)).json
+
+
+def path_of(url: str) -> str:
+    return url.removeprefix("http://testserver/v1")
+
+
+def execute(settings: Settings, statement: str) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(statement.encode())
+
+
+async def used(edge: Edge, key: str) -> int:
+    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
+
+
+def slug(answer: Answer) -> str:
+    return str(answer.json["type"].rsplit("/", 1)[1])
+
+
+def faults(answer: Answer) -> dict[str, str]:
+    assert (answer.status, slug(answer)) == (400, "invalid-parameter"), answer
+    return {fault["parameter"]: fault["detail"] for fault in answer.json["errors"]}
+
+
+async def test_an_export_is_a_job_then_a_manifest_then_files(edge: Edge, settings: Settings, key: str) -> None:
+    ordered = await order(edge, key)
+    assert (ordered.status, ordered.json["state"], ordered.json["manifest"]) == (202, "queued", None)
+    assert path_of(ordered.head["Location"]) == f"/index/exports/{ordered.json['id']}"
+    assert ordered.json["request"]["columns"][:2] == ["iid", "day"]
+    await asyncio.to_thread(work, settings)
+    export = (await edge.get(path_of(ordered.head["Location"]), key=key)).json
+    assert (export["state"], export["cost_units"], export["progress"]["fraction"]) == ("succeeded", 100, 1)
+    manifest = export["manifest"]
+    assert (manifest["dataset"], manifest["rows"], manifest["data_version"], manifest["since"]) == (
+        "observations",
+        5,
+        1,
+        None,
+    )
+    [file] = manifest["files"]
+    assert (file["name"], file["min_key"], file["max_key"]) == ("observations-00001.csv", "2026-07-01", "2026-07-02")
+    answer = await edge.get(path_of(file["url"]), key=key)
+    assert (answer.status, answer.head["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    assert answer.head["ETag"] == f'"sha256-{file["sha256"]}"'
+    assert (len(answer.body), hashlib.sha256(answer.body).hexdigest()) == (file["bytes"], file["sha256"])
+    assert b",NORTH,listing,shop,HKD,10.90,1090,12.00,1200,1\r\n" in answer.body
+    part = await edge.get(path_of(file["url"]), key=key, head={"Range": "bytes=10-"})
+    assert (part.status, part.body) == (206, answer.body[10:])
+    assert await used(edge, key) == 100
+    redirect = await edge.get(f"/jobs/{export['id']}/result", key=key)
+    assert (redirect.status, redirect.head["Location"]) == (303, ordered.head["Location"])
+    assert (await edge.get(f"/jobs/{export['id']}", key=key)).json["result"]["rows"] == 5
+
+
+async def test_the_same_key_and_body_are_one_export_paid_once(edge: Edge, settings: Settings, key: str) -> None:
+    first = await order(edge, key, Idempotency_Key="k-1")
+    again = await order(edge, key, {"format": "csv", "dataset": "observations", "filter": {}}, Idempotency_Key="k-1")
+    assert (again.status, again.json["id"], again.head["Location"]) == (202, first.json["id"], first.head["Location"])
+    other = await order(edge, key, {"dataset": "items"}, Idempotency_Key="k-1")
+    assert (other.status, slug(other)) == (422, "idempotency-key-reused")
+    assert await used(edge, key) == 100
+    theirs = await order(edge, api_key(settings, "institutional"), {"dataset": "items"}, Idempotency_Key="k-1")
+    assert theirs.status == 202
+    assert "Idempotency-Key" in faults(await order(edge, key, Idempotency_Key="a b"))
+
+
+async def test_two_requests_with_one_key_at_once_are_one_export(edge: Edge, key: str) -> None:
+    answers = await asyncio.gather(*(order(edge, key, Idempotency_Key="race") for _ in range(8)))
+    assert {answer.status for answer in answers} <= {202, 409}
+    assert len({answer.json["id"] for answer in answers if answer.status == 202}) == 1
+    assert await used(edge, key) == 100
+
+
+async def test_a_key_that_is_in_use_at_this_moment_is_told_so(edge: Edge, settings: Settings, key: str) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(organization_id || ' busy', 7166004)) FROM api_keys"
+        )
+        answer = await order(edge, key, Idempotency_Key="busy")
+    assert (answer.status, slug(answer)) == (409, "idempotency-in-progress")
+    assert await used(edge, key) == 0
+
+
+async def test_dry_run_and_preview_say_what_it_would_be_and_cost_nothing(edge: Edge, key: str) -> None:
+    told = (await order(edge, key, {"dataset": "items"}, "?dry_run=true")).json
+    assert (told["cost_units"], told["rows"], told["rows_relation"], told["preview"]) == (100, 3, "eq", None)
+    body = {"dataset": "observations", "columns": ["iid", "price", "day"], "filter": {"channel": "SOUTH"}}
+    told = (await order(edge, key, body, "?preview=true")).json
+    assert told["rows"] == 2
+    assert sorted(row["price"] for row in told["preview"]) == ["8.50", "9.00"]
+    for name in ("items", "impacts", "brands", "categories"):
+        told = (await order(edge, key, {"dataset": name}, "?preview=true")).json
+        assert told["rows"] == len(told["preview"])
+    assert (await used(edge, key), (await edge.get("/index/exports", key=key)).json["data"]) == (0, [])
+
+
+async def test_what_cannot_be_is_refused_with_what_is_allowed(edge: Edge, key: str) -> None:
+    cases: list[tuple[dict[str, Any], str, str]] = [
+        ({"dataset": "prices"}, "dataset", "observations"),
+        ({"columns": ["iid", "colour"]}, "columns", "list_minor"),
+        ({"columns": ["iid", "iid"]}, "columns", "twice"),
+        ({"columns": []}, "columns", ""),
+        ({"columns": "iid"}, "columns", ""),
+        ({"filter": {"brand": "nobody"}}, "filter.brand", "/v1/index/brands"),
+        ({"filter": {"category": ["no.such"]}}, "filter.category", "no category"),
+        ({"filter": {"channel": "EAST"}}, "filter.channel", "no channel"),
+        ({"filter": {"from": "2026-07-02", "to": "2026-07-01"}}, "filter.to", "before"),
+        ({"filter": {"from": "yesterday"}}, "filter.from", "YYYY-MM-DD"),
+        ({"filter": {"shop": "NORTH"}}, "filter.shop", "channel"),
+        ({"dataset": "items", "filter": {"from": "2026-07-01"}}, "filter.from", "brand, category"),
+        ({"dataset": "brands", "since": 1}, "since", "items"),
+        ({"since": 99}, "since", "1 at most"),
+        ({"since": True}, "since", "whole number"),
+        ({"since": "1"}, "since", "whole number"),
+        ({"format": "xlsx"}, "format", "parquet"),
+        ({"format": "arrow", "compression": "gzip"}, "compression", "zstd"),
+        ({"sort": "iid"}, "sort", "columns"),
+    ]
+    for body, parameter, told in cases:
+        answer = await order(edge, key, {"dataset": "observations", **body})
+        assert told in faults(answer)[parameter], (body, answer)
+    assert slug(await order(edge, key, {})) == "missing-parameter"
+    assert slug(await order(edge, key, [1])) == "invalid-parameter"
+    assert await used(edge, key) == 0
+
+
+async def test_only_institutional_plans_and_keys(edge: Edge, settings: Settings) -> None:
+    brand = api_key(settings)
+    refused = await order(edge, brand)
+    assert (refused.status, slug(refused), refused.json["required_plan"]) == (403, "insufficient-plan", "institutional")
+    assert (await edge.get("/index/exports")).status == 403
+
+
+async def test_another_organizations_export_is_not_there(edge: Edge, settings: Settings, key: str) -> None:
+    export, other = await done(edge, settings, key), api_key(settings, "institutional")
+    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/files/observations-00001.csv")):
+        answer = await edge.ask(method, f"/index/exports/{export['id']}{path}", key=other)
+        assert (answer.status, slug(answer)) == (404, "export-not-found")
+    assert slug(await edge.get("/index/exports/nonsense", key=key)) == "export-not-found"
+    for name in ("observations-00002.csv", "..%2f..%2fsecrets.json", "%2e%2e", "observations-00001.csv%00"):
+        assert slug(await edge.get(f"/index/exports/{export['id']}/files/{name}", key=key)) == "export-not-found"
+    assert (await edge.get(f"/index/exports/{export['id']}", key=key)).status == 200
+
+
+async def test_the_list_pages_newest_first(edge: Edge, key: str) -> None:
+    made = [(await order(edge, key, {"dataset": name})).json["id"] for name in ("items", "brands", "impacts")]
+    page = (await edge.get("/index/exports?limit=2", key=key)).json
+    assert ([e["id"] for e in page["data"]], page["total"]["value"]) == ([made[2], made[1]], 3)
+    rest = (await edge.get(f"/index/exports?limit=2&cursor={page['next_cursor']}", key=key)).json
+    assert ([e["request"]["dataset"] for e in rest["data"]], rest["next_cursor"]) == (["items"], None)
+
+
+async def test_too_many_are_429_and_cost_nothing(edge: Edge, settings: Settings, key: str) -> None:
+    execute(settings, "UPDATE plans SET jobs_queued = 1 WHERE name = 'institutional'")
+    answers = [await order(edge, key), await order(edge, key)]
+    while answers[1].status == 202:  # until the edge has heard of the plan
+        answers.append(await order(edge, key))
+        answers.pop(1)
+    assert (answers[1].status, slug(answers[1]), answers[1].json["limit"]) == (429, "rate-limited", 1)
+
+
+async def test_ending_one_that_waits_cancels_it_and_gives_back_what_it_cost(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    export = (await order(edge, key)).json
+    for _ in range(2):
+        assert (await edge.ask("DELETE", f"/index/exports/{export['id']}", key=key)).status == 204
+    shown = (await edge.get(f"/index/exports/{export['id']}", key=key)).json
+    assert (shown["state"], shown["cost_units"], shown["manifest"]) == ("cancelled", 0, None)
+    assert work(settings) == []
+    refunds = Refunds(settings, Log("tests"))
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        assert refunds.settle(connection) == 1
+    refunds.close()
+    assert await used(edge, key) == 0
+
+
+async def test_ending_one_that_is_done_deletes_its_files(edge: Edge, settings: Settings, key: str) -> None:
+    export, store = await done(edge, settings, key), DirectoryStore(settings.results_dir)
+    [file] = export["manifest"]["files"]
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        assert tidy(connection, store, Log("tests")) == 0
+        assert (await edge.ask("DELETE", f"/index/exports/{export['id']}", key=key)).status == 204
+        assert slug(await edge.get(path_of(file["url"]), key=key)) == "result-expired"
+        assert tidy(connection, store, Log("tests")) == 1
+    assert list(store.attempts()) == []
+    assert await used(edge, key) == 100
+
+
+async def test_what_is_past_its_time_is_gone(edge: Edge, settings: Settings, key: str) -> None:
+    export = await done(edge, settings, key)
+    [file] = export["manifest"]["files"]
+    execute(settings, "UPDATE jobs SET expires_at = now() WHERE kind = 'export'")
+    for path in (f"/index/exports/{export['id']}", path_of(file["url"])):
+        answer = await edge.get(path, key=key)
+        assert (answer.status, slug(answer)) == (410, "result-expired")
+    assert (await edge.get("/index/exports", key=key)).json["data"][0]["state"] == "expired"
+    assert (await edge.get(f"/jobs/{export['id']}", key=key)).json["state"] == "expired"
+
+
+async def test_since_holds_what_changed_and_what_went(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
+    load_rows(
+        settings, tmp_path, ROWS + "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-08-01,NORTH,12.00,\n", name="b.csv"
+    )
+    execute(settings, "UPDATE items SET status = 'withdrawn', data_version = 2 WHERE name LIKE 'Cr%'")
+    changes = {"format": "ndjson", "since": 1}
+    export = await done(edge, settings, key, {"dataset": "observations", **changes})
+    manifest = export["manifest"]
+    assert (manifest["data_version"], manifest["since"], manifest["months"], manifest["rows"]) == (
+        2,
+        1,
+        ["2026-08-01"],
+        1,
+    )
+    rows, gone = [await edge.get(path_of(file["url"]), key=key) for file in manifest["files"]]
+    assert json.loads(rows.body)["day"] == "2026-08-01"
+    assert [file["content"] for file in manifest["files"]] == ["rows", "gone"]
+    assert json.loads(gone.body)["reason"] == "withdrawn"
+    items = (await done(edge, settings, key, {"dataset": "items", **changes}))["manifest"]
+    assert [(file["content"], file["rows"]) for file in items["files"]] == [("rows", 1), ("gone", 1)]
+    vita = {"dataset": "observations", **changes, "filter": {"brand": "vita"}}
+    whole = (await done(edge, settings, key, vita))["manifest"]
+    assert (whole["months"], whole["rows"]) == ([], 4)  # all of what may have come into the filter
+    none = (await done(edge, settings, key, {"dataset": "items", "since": 2}))["manifest"]
+    assert (none["rows"], len(none["files"])) == (0, 1)

@@ -1,0 +1,328 @@
+"""Whatever happens to workers, disks and data in the middle: an export is whole, of one snapshot, or it is not there."""
+
+import errno
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.exports.manifest import ExportManifest
+from shared.jobs.contract import SQL as JOBS
+from shared.log import Log
+from shared.results.store import DirectoryStore
+from tests.support.exports import column, manifest_of, ordered, parameters, read, rows_by_sql
+from tests.support.shop import load_rows
+from workers import relay as relays
+from workers.exports import export, parts
+from workers.exports.writing import write_part
+from workers.janitor import tidy
+from workers.relay import Relay
+from workers.tasks import run
+
+WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
+# A worker of its own that makes parts until the third, says so, and hangs.
+HANGING = """
+import sys, time
+from shared.config import Settings
+from shared.db.connect import connect
+from workers.exports import export
+from workers.tasks import run
+settings, made, write = Settings.from_environment(), [], export.write_part
+export._PART_ROWS["observations"] = 20
+def slow(*arguments):
+    made.append(1)
+    if len(made) == int(sys.argv[2]):
+        print("taken", flush=True)
+        time.sleep(600)
+    return write(*arguments)
+export.write_part = slow
+if sys.argv[3] == "holds":
+    run(settings, sys.argv[1])
+else:
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        while not export.lend_hand(settings, connection, sys.argv[1]):
+            time.sleep(0.05)
+"""
+
+
+@pytest.fixture(autouse=True)
+def shop(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = "".join(f"{n},Thing {n},Vita,Drinks,Tea,1,2026-07-0{n % 9 + 1},NORTH,{n},\n" for n in range(1, 121))
+    load_rows(settings, tmp_path, rows)
+    monkeypatch.setitem(export._PART_ROWS, "observations", 20)
+    monkeypatch.setattr(export, "_SPLIT_ROWS", 1)
+    monkeypatch.setattr(relays.app, "send_task", lambda name, args, queue, retry: None)
+
+
+@pytest.fixture
+def quick(settings: Settings) -> Settings:
+    """Settings with leases that end soon."""
+    return replace(settings, lease_ttl_seconds=1)
+
+
+@contextmanager
+def hanging(settings: Settings, job: str, part: int, role: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", HANGING, job, str(part), role]
+    process = subprocess.Popen(command, env={**settings.environment(), "PYTHONPATH": "."}, stdout=-1, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "taken\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def parts_of(settings: Settings, job: str) -> dict[int, tuple[str, int, int]]:
+    with connect(settings.database_url, application="tests") as connection:
+        rows = connection.execute("SELECT number, state, attempt, slot FROM export_parts WHERE job_id = $1", (job,))
+        return {row[0]: row[1:] for row in rows}
+
+
+def lapse(settings: Settings, job: str) -> None:
+    """Wait until the job's lease is taken back."""
+    with connect(settings.worker_database_url, application="relay", autocommit=True) as connection:
+        relay = Relay(settings, Log("tests"))
+        while column(settings, job, "state") == "running":
+            relay.sweep(connection)
+            time.sleep(0.05)
+
+
+def rows_in(settings: Settings, manifest: ExportManifest) -> list[tuple[str, ...]]:
+    found = []
+    for file in manifest.files:
+        lines = read(settings, file).decode().split("\r\n")[1:-1]
+        assert len(lines) == file.rows
+        found += [tuple(line.split(",")) for line in lines]
+    return sorted(found)
+
+
+def expected(settings: Settings) -> list[tuple[str, ...]]:
+    return sorted(tuple(str(value) for value in row) for row in rows_by_sql(settings, WANTED))
+
+
+def patched(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> None:
+    """Have something happen before each part of this process is written."""
+
+    def write(settings: Any, store: Any, part: Any, *rest: Any) -> Any:
+        before(part.number)
+        return write_part(settings, store, part, *rest)
+
+    monkeypatch.setattr(export, "write_part", write)
+
+
+def test_a_killed_worker_repeats_one_part_and_not_the_export(quick: Settings) -> None:
+    job = ordered(quick, WANTED)
+    with hanging(quick, job, 3, "holds") as process:
+        before = parts_of(quick, job)
+        process.kill()
+    assert [before[n][0] for n in (1, 2, 3)] == ["done", "done", "running"]
+    assert column(quick, job, "result") is None
+    lapse(quick, job)
+    assert run(quick, job) == "succeeded"
+    after = parts_of(quick, job)
+    assert (after[1], after[2]) == (before[1], before[2])
+    assert after[3][1] == 2 and after[3][2] != before[3][2]
+    assert {state for state, _, _ in after.values()} == {"done"}
+    assert rows_in(quick, manifest_of(quick, job)) == expected(quick)
+
+
+def test_a_helper_that_is_killed_costs_the_export_one_part(quick: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, helped = ordered(quick, WANTED), threading.Event()
+    patched(monkeypatch, lambda number: helped.wait(60) or None)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run, quick, job)
+        with hanging(quick, job, 1, "helps") as process:
+            process.kill()
+        helped.set()
+        assert running.result() == "succeeded"
+    assert sorted(attempt for _, attempt, _ in parts_of(quick, job).values())[-2:] == [1, 2]
+    assert rows_in(quick, manifest_of(quick, job)) == expected(quick)
+
+
+def test_two_workers_share_the_parts(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, makers = ordered(settings, WANTED), {}
+    met = threading.Barrier(2, timeout=30)
+
+    def note(number: int) -> None:
+        first = threading.get_ident() not in makers.values()
+        makers[number] = threading.get_ident()
+        if first:
+            met.wait()  # neither goes on before both have a part
+
+    patched(monkeypatch, note)
+    with ThreadPoolExecutor(2) as pool:
+        running = pool.submit(run, settings, job)
+        while not parts_of(settings, job):
+            time.sleep(0.01)
+        helping = pool.submit(run, settings, job)
+        assert (running.result(), helping.result()) == ("succeeded", None)
+    assert len(set(makers.values())) == 2
+    assert {attempt for _, attempt, _ in parts_of(settings, job).values()} == {1}
+    assert rows_in(settings, manifest_of(settings, job)) == expected(settings)
+
+
+def test_a_load_in_the_middle_is_not_seen(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, before, loaded = ordered(settings, WANTED), expected(settings), []
+
+    def load(number: int) -> None:
+        if number == 3 and not loaded:
+            loaded.append(
+                load_rows(settings, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
+            )
+
+    patched(monkeypatch, load)
+    assert run(settings, job) == "succeeded"
+    assert loaded and len(expected(settings)) == len(before) + 1
+    manifest = manifest_of(settings, job)
+    assert (manifest.data_version, rows_in(settings, manifest)) == (1, before)
+
+
+def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(quick: Settings, tmp_path: Path) -> None:
+    job = ordered(quick, WANTED)
+    with hanging(quick, job, 3, "holds"):
+        pass
+    load_rows(quick, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
+    lapse(quick, job)
+    assert run(quick, job) == "succeeded"
+    manifest = manifest_of(quick, job)
+    assert (manifest.data_version, manifest.rows) == (2, 121)
+    assert rows_in(quick, manifest) == expected(quick)
+    store = DirectoryStore(quick.results_dir)
+    with connect(quick.worker_database_url, application="tests", autocommit=True) as connection:
+        tidy(connection, store, Log("tests"))
+    kept = {f"{job_id}/{slot}" for job_id, slot in store.attempts()}
+    assert kept == {file.key.rpartition("/")[0] for file in manifest.files} | {
+        f"{job}/{slot}" for _, _, slot in parts_of(quick, job).values()
+    }
+
+
+class FullDisk(DirectoryStore):
+    """A directory on a disk that is full after a few bytes."""
+
+    @contextmanager
+    def writing(self, key: str) -> Iterator[BinaryIO]:
+        with super().writing(key) as file:
+            yield _Full(file)  # type: ignore[misc]
+
+
+class _Full:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._left = 60
+
+    def write(self, data: Any) -> int:
+        self._left -= len(data)
+        if self._left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return self._file.write(data)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "ndjson", "arrow"])
+def test_a_full_disk_fails_the_export_and_leaves_nothing(
+    settings: Settings, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "store_of", lambda settings: FullDisk(settings.results_dir))
+    monkeypatch.setattr(parts, "ATTEMPTS_MAX", 2)
+    job = ordered(settings, {**WANTED, "format": format})
+    owed(settings, job)
+    assert run(settings, job) == "failed"
+    assert column(settings, job, "error") == {"slug": "job-failed", "detail": "A part could not be made: OSError."}
+    assert column(settings, job, "result") is None
+    assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
+    assert list(DirectoryStore(settings.results_dir).attempts()) == []
+    assert [path for path in settings.results_dir.rglob("*") if path.is_file()] == []
+
+
+def owed(settings: Settings, job: str) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            "WITH o AS (INSERT INTO organizations (name, plan) VALUES ('Acme', 'institutional') RETURNING id) "
+            "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
+            "SELECT $1, id, 'org:x', 'c', 1, 100 FROM o",
+            (job,),
+        )
+
+
+def test_a_disk_that_has_room_again_lets_the_export_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[int] = []
+
+    def once(number: int) -> None:
+        if number == 2 and not failed:
+            failed.append(number)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    patched(monkeypatch, once)
+    job = ordered(settings, WANTED)
+    assert run(settings, job) == "succeeded"
+    assert parts_of(settings, job)[2][1] == 2
+    assert rows_in(settings, manifest_of(settings, job)) == expected(settings)
+
+
+def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, began = ordered(settings, WANTED), threading.Event()
+
+    def endless(settings: Any, store: Any, part: Any, request: Any, check: Any, told: Any) -> Any:
+        began.set()
+        while True:
+            check()
+            time.sleep(0.01)
+
+    monkeypatch.setattr(export, "write_part", endless)
+    owed(settings, job)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run, settings, job)
+        assert began.wait(30)
+        with connect(settings.database_url, application="tests") as connection:
+            connection.execute(JOBS.cancel.encode(), (job,))
+        assert running.result() is None
+    assert (column(settings, job, "state"), column(settings, job, "result")) == ("cancelled", None)
+    assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
+
+
+def test_a_worker_whose_part_went_to_another_writes_nothing(settings: Settings) -> None:
+    job = ordered(settings, WANTED)
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
+        parts.plan(connection, {"id": job, "attempt": 1}, 1, "snapshot", [("rows", 0, 10)])
+        stale = parts.take(connection, job, 0)
+        current = parts.take(connection, job, 30)
+        assert stale is not None and current is not None and stale.slot != current.slot
+        file = export.File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
+        assert not parts.finish(connection, stale, file)
+        unfenced = parts.SQL.finish.replace("AND slot = $3", "AND $3::bigint IS NOT NULL")
+        with connection.transaction(force_rollback=True):
+            assert connection.execute(unfenced.encode(), (job, 1, stale.slot, 1, "{}")).fetchone() is not None
+        assert parts.take(connection, job, 30) is None
+        assert parts.finish(connection, current, file)
+
+
+def test_nothing_is_published_while_a_part_is_missing(settings: Settings) -> None:
+    job = ordered(settings, WANTED)
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
+        held = {"id": job, "attempt": 1}
+        parts.plan(connection, held, 1, "snapshot", [("rows", 0, 10), ("rows", 10, 20)])
+        part = parts.take(connection, job, 30)
+        assert part is not None
+        file = export.File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
+        assert parts.finish(connection, part, file)
+        manifest = export._manifest(export.Request.read(WANTED), 1, [], [file])
+        assert not parts.publish(connection, held, manifest)
+        other = parts.take(connection, job, 30)
+        assert other is not None and parts.finish(connection, other, file)
+        assert not parts.publish(connection, {"id": job, "attempt": 2}, manifest)
+        assert parts.publish(connection, held, manifest)

@@ -1,0 +1,174 @@
+"""Every format of every dataset, read by the tools that people use, holds what SQL says: no more, no less."""
+
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from shared.config import Settings
+from shared.exports.contract import FORMATS
+from shared.exports.manifest import ExportManifest
+from shared.releases.datasets import DATASETS
+from tests.service.reports import market
+from tests.support.exports import made, parameters, read, rows_by_sql
+from tests.support.servers import Servers
+from workers.exports import export
+
+
+@pytest.fixture(scope="module")
+def data(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    with market.opened(servers, tmp_path_factory.mktemp("market")) as settings:
+        yield settings
+
+
+def normal(rows: Any) -> list[tuple[str, ...]]:
+    """Bring rows of any reader to one spelling."""
+    return sorted(tuple(_plain(value) for value in row) for row in rows)
+
+
+def _plain(value: Any) -> str:
+    if value is None or value != value:
+        return "∅"
+    if isinstance(value, list):
+        return "\x1f".join(value) or "∅"
+    if hasattr(value, "isoformat"):
+        return value.isoformat()[:23].removesuffix("+00:00")
+    if isinstance(value, float):
+        return repr(value)
+    text = str(value)
+    return text.rstrip("0").rstrip(".") if hasattr(value, "as_tuple") and "." in text else text
+
+
+def arrow_rows(manifest: ExportManifest, settings: Settings) -> list[tuple[Any, ...]]:
+    tables = []
+    for file in manifest.files:
+        data = read(settings, file)
+        reader = pa.ipc.open_stream(data) if manifest.format == "arrow" else None
+        table = reader.read_all() if reader else pyarrow.parquet.read_table(io.BytesIO(data))
+        assert table.num_rows == file.rows
+        tables.append(table)
+    return [tuple(row.values()) for table in tables for row in table.to_pylist()]
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize(("format", "compression"), [(f, c) for f in ("parquet", "arrow") for c in FORMATS[f]])
+def test_typed_formats_hold_the_rows(data: Settings, dataset: str, format: str, compression: str) -> None:
+    wanted = parameters(dataset, format, compression)
+    manifest = made(data, wanted)
+    expected = rows_by_sql(data, wanted)
+    assert manifest.rows == len(expected)
+    assert normal(arrow_rows(manifest, data)) == normal(expected)
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_ndjson_is_one_object_a_line(data: Settings, dataset: str, compression: str) -> None:
+    wanted = parameters(dataset, "ndjson", compression)
+    manifest, expected = made(data, wanted), rows_by_sql(data, wanted)
+    lines = []
+    for file in manifest.files:
+        text = read(data, file)
+        lines += (gzip.decompress(text) if compression == "gzip" else text).decode().split("\n")[:-1]
+    rows = [json.loads(line) for line in lines]
+    assert all(list(row) == wanted["columns"] for row in rows)
+    kept = {"identifiers": json.dumps, "attributes": json.dumps}
+    found = [[kept.get(name, lambda value: value)(value) for name, value in row.items()] for row in rows]
+    texts = [
+        [json.dumps(json.loads(v)) if n in kept else v for n, v in zip(wanted["columns"], row, strict=True)]
+        for row in expected
+    ]
+    assert normal([_amounts(wanted["columns"], row) for row in found]) == normal(
+        [_amounts(wanted["columns"], row) for row in texts]
+    )
+
+
+def _amounts(names: list[str], row: Any) -> list[Any]:
+    moment = [str(v).replace(" ", "T")[:23] if n == "updated_at" else v for n, v in zip(names, row, strict=True)]
+    return [str(v) if n in ("price", "list_price") and v is not None else v for n, v in zip(names, moment, strict=True)]
+
+
+@pytest.mark.parametrize("compression", FORMATS["csv"])
+def test_csv_of_observations_is_what_psql_would_write(data: Settings, compression: str, tmp_path: Path) -> None:
+    wanted = parameters("observations", "csv", compression)
+    manifest, expected = made(data, wanted), rows_by_sql(data, wanted)
+    found = []
+    for file in manifest.files:
+        path = tmp_path / file.name
+        path.write_bytes(read(data, file))
+        source = pa.input_stream(path) if compression == "zstd" else path  # pandas itself needs one more package for it
+        found += pandas.read_csv(source, dtype=str, keep_default_na=False, na_values=[""]).values.tolist()
+    assert normal(found) == normal([[None if v is None else str(v) for v in row] for row in expected])
+
+
+def test_duckdb_and_polars_read_the_files(data: Settings, tmp_path: Path) -> None:
+    for format in ("parquet", "csv", "ndjson", "arrow"):
+        wanted = parameters("observations", format, FORMATS[format][0], brand=["vita"])
+        manifest = made(data, wanted)
+        [file] = manifest.files
+        path = tmp_path / file.name
+        path.write_bytes(read(data, file))
+        expected = sum(row[wanted["columns"].index("units")] for row in rows_by_sql(data, wanted))
+        if format == "arrow":
+            frame = polars.read_ipc_stream(path)
+        else:
+            reads = {"parquet": polars.read_parquet, "csv": polars.read_csv, "ndjson": polars.read_ndjson}
+            frame = reads[format](path)
+            function = {"parquet": "read_parquet", "csv": "read_csv", "ndjson": "read_json"}[format]
+            found = duckdb.sql(f"SELECT sum(units), count(*) FROM {function}('{path}')").fetchall()
+            assert found == [(expected, file.rows)]
+        assert (int(frame["units"].sum()), len(frame)) == (expected, file.rows)
+
+
+def test_filters_and_columns_narrow(data: Settings) -> None:
+    for narrowed in ({"brand": ["vita"]}, {"category": ["food"]}, {"channel": ["NORTH"]}, {"from": "2026-04-01"},
+                     {"from": "2026-04-10", "to": "2026-05-03", "brand": ["alco", "beal"], "channel": ["KIOSK"]}):  # fmt: skip
+        wanted = parameters(columns=["price", "iid", "day", "currency"], **narrowed)
+        manifest, expected = made(data, wanted), rows_by_sql(data, wanted)
+        assert 0 < len(expected) == manifest.rows
+        assert [entry["name"] for entry in manifest.schema] == wanted["columns"]
+        assert normal(arrow_rows(manifest, data)) == normal(expected)
+        days = [row[2] for row in expected]
+        assert (manifest.files[0].min_key, manifest.files[0].max_key) == (str(min(days)), str(max(days)))
+
+
+def test_money_without_its_currency_is_the_same_money(data: Settings) -> None:
+    wanted = parameters("observations", "csv", "none", columns=["price"])
+    [file] = made(data, wanted).files
+    assert sorted(read(data, file).decode().split("\r\n")[1:-1]) == sorted(
+        str(row[0]) for row in rows_by_sql(data, wanted)
+    )
+
+
+def test_what_nothing_matches_is_one_empty_file_with_its_schema(data: Settings) -> None:
+    manifest = made(data, parameters("observations", "csv", "none", channel=["no such channel"]))
+    [file] = manifest.files
+    assert (manifest.rows, file.rows, file.min_key) == (0, 0, None)
+    assert read(data, file).startswith(b"iid,day,")
+
+
+@pytest.mark.parametrize("dataset", ["items", "observations"])
+def test_parts_together_are_the_whole_and_no_row_is_in_two(
+    data: Settings, dataset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(export._PART_ROWS, dataset, 150)
+    wanted = parameters(dataset)
+    manifest, expected = made(data, wanted), rows_by_sql(data, wanted)
+    assert len(manifest.files) > 3
+    assert normal(arrow_rows(manifest, data)) == normal(expected)
+    assert manifest.rows == len(expected)
+
+
+def test_the_same_export_is_the_same_bytes(data: Settings) -> None:
+    for format in FORMATS:
+        wanted = parameters("observations", format, FORMATS[format][0])
+        first, second = made(data, wanted), made(data, wanted)
+        assert [file.sha256 for file in first.files] == [file.sha256 for file in second.files]

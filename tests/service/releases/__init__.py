@@ -1,0 +1,1 @@
+"""Releases: cut, kept, shared, served."""

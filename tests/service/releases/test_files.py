@@ -1,0 +1,196 @@
+"""Releases over HTTP: who may have them, what a manifest tells, and what a file's bytes promise."""
+
+import base64
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.releases.datasets import DATASETS
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.releases import cut
+from tests.support.shop import load_rows
+
+RELEASES = "/index/datasets/observations/releases"
+
+
+@pytest.fixture
+def key(settings: Settings, tmp_path: Path) -> str:
+    load_rows(settings, tmp_path)
+    cut(settings)
+    return api_key(settings, "institutional")
+
+
+async def manifest(edge: Edge, key: str, dataset: str = "observations") -> Any:
+    answer = await edge.get(f"/index/datasets/{dataset}/releases/latest", key=key)
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def path_of(url: str) -> str:
+    return url.removeprefix("http://testserver/v1")
+
+
+async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> None:
+    told = await edge.get("/index/datasets", key=key)
+    assert told.status == 200
+    found = {entry["name"]: entry for entry in told.json["data"]}
+    assert list(found) == list(DATASETS)
+    assert found["observations"]["latest"]["rows"] == 5
+    assert {column["name"]: column["type"] for column in found["observations"]["schema"]}["price"] == "decimal(20,4)"
+    assert found["impacts"]["latest"]["files"] == 0
+
+
+async def test_an_index_that_was_never_cut_has_datasets_and_no_releases(edge: Edge, settings: Settings) -> None:
+    key = api_key(settings, "institutional")
+    assert [entry["latest"] for entry in (await edge.get("/index/datasets", key=key)).json["data"]] == [None] * 5
+    assert (await edge.get(RELEASES, key=key)).json["data"] == []
+    assert (await edge.get(f"{RELEASES}/latest", key=key)).status == 404
+
+
+async def test_releases_come_in_pages_without_overlap(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
+    for month in (8, 9):
+        load_rows(
+            settings, tmp_path, f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n", name=f"{month}.csv"
+        )
+        cut(settings)
+    first = (await edge.get(f"{RELEASES}?limit=2", key=key)).json
+    assert [entry["data_version"] for entry in first["data"]] == [3, 2]
+    rest = (await edge.get(f"{RELEASES}?limit=2&cursor={first['next_cursor']}", key=key)).json
+    assert [entry["data_version"] for entry in rest["data"]] == [1]
+    assert (first["total"], rest["total"], rest["next_cursor"]) == ({"value": 3, "relation": "eq"},) * 2 + (None,)
+
+
+async def test_a_manifest_names_files_whose_bytes_are_as_told(edge: Edge, key: str) -> None:
+    told = await manifest(edge, key)
+    assert told["rows"] == sum(file["rows"] for file in told["files"]) == 5
+    for file in told["files"]:
+        for url, credential in ((file["url"], key), (file["signed_url"], None)):
+            answer = await edge.get(path_of(url), key=credential, anonymous=False)
+            assert (answer.status, len(answer.body)) == (200, file["bytes"])
+            digest = hashlib.sha256(answer.body).digest()
+            assert digest.hex() == file["sha256"]
+            assert answer.head["ETag"] == f'"sha256-{file["sha256"]}"'
+            assert answer.head["Repr-Digest"] == f"sha-256=:{base64.b64encode(digest).decode()}:"
+            assert int(answer.head["Content-Length"]) == file["bytes"]
+            assert answer.head["Content-Disposition"] == f'attachment; filename="observations-{file["name"]}"'
+        assert pq.read_table(io.BytesIO(answer.body)).num_rows == file["rows"]
+
+
+@pytest.mark.parametrize("by", ["url", "signed_url"])
+async def test_parts_and_conditions(edge: Edge, key: str, by: str) -> None:
+    file = (await manifest(edge, key))["files"][0]
+    path, credential = path_of(file[by]), key if by == "url" else None
+
+    async def ask(method: str = "GET", **fields: str) -> Any:
+        head = {name.replace("_", "-"): value for name, value in fields.items()}
+        return await edge.ask(method, path, key=credential, anonymous=False, head=head)
+
+    whole, etag = (await ask()).body, f'"sha256-{file["sha256"]}"'
+    part = await ask(Range="bytes=4-9", If_Range=etag)
+    assert (part.status, part.body, part.head["Content-Range"]) == (206, whole[4:10], f"bytes 4-9/{len(whole)}")
+    for other in ('"x"', f"W/{etag}", "Sat, 21 Nov 2026 00:00:00 GMT", "x"):
+        assert (await ask(Range="bytes=4-9", If_Range=other)).body == whole
+    assert (await ask(Range=f"bytes={len(whole)}-")).status == 416
+    assert (await ask(Range="bytes=-7")).body == whole[-7:]
+    assert (await ask(If_None_Match=etag)).status == 304
+    assert (await ask(If_Match='"x"')).status == 412
+    head = await ask("HEAD")
+    assert (head.status, head.body, int(head.head["Content-Length"])) == (200, b"", len(whole))
+
+
+async def test_the_plan_is_asked_before_anything_else(edge: Edge, settings: Settings, key: str) -> None:
+    brand = api_key(settings, "brand")
+    for path in ("/index/datasets", RELEASES, f"{RELEASES}/latest", f"{RELEASES}/latest/files/2026-07-0000.parquet",
+                 "/index/datasets/nothing/releases"):  # fmt: skip
+        refused = await edge.get(path, key=brand)
+        assert (refused.status, refused.json["required_plan"]) == (403, "institutional")
+        assert (await edge.get(path)).status == 403
+        assert (await edge.get(path, anonymous=False)).status == 401
+
+
+@pytest.mark.parametrize("file", ["..%2F..%2Fpostgres%2Fpg_hba.conf", "..%5c..%5cx.parquet", "%2e%2e", "%00.parquet", "x.parquet%00",
+                                  "2026-07-0000.PARQUET", ".partial", "2026-07-9999.parquet", "a" * 250])  # fmt: skip
+async def test_names_that_are_none_of_ours_are_404(edge: Edge, key: str, file: str) -> None:
+    for kind, query in (("files", ""), ("signed", "?expires=1&organization=x&signature=y")):
+        refused = await edge.get(
+            f"{RELEASES}/latest/{kind}/{file}{query}", key=key if kind == "files" else None, check=False
+        )
+        assert refused.status in (400, 404), refused.body
+        assert refused.json["type"].rsplit("/", 1)[1] in ("dataset-not-found", "not-found", "invalid-parameter")
+
+
+@pytest.mark.parametrize("release", ["0", "01", "99", "-1", "newest", "1e1", "%31%00", "9" * 30])
+async def test_releases_that_are_not_there_are_404(edge: Edge, key: str, release: str) -> None:
+    refused = await edge.get(f"{RELEASES}/{release}", key=key, check=False)
+    assert refused.status in (400, 404) and refused.json["type"].rsplit("/", 1)[1] in (
+        "dataset-not-found",
+        "invalid-parameter",
+    )
+    assert (await edge.get(f"/index/datasets/nothing/releases/{release}", key=key, check=False)).status in (400, 404)
+
+
+async def test_a_signed_address_that_was_changed_opens_nothing(edge: Edge, settings: Settings, key: str) -> None:
+    other = api_key(settings, "institutional")
+    told, items = await manifest(edge, key), await manifest(edge, key, "items")
+    path = path_of(told["files"][0]["signed_url"])
+    query = dict(pair.split("=") for pair in path.partition("?")[2].split("&"))
+    foreign = path_of((await manifest(edge, other))["files"][0]["signed_url"]).partition("?")[2]
+    stranger = dict(pair.split("=") for pair in foreign.split("&"))["organization"]
+    changed = [
+        path.replace(query["signature"], query["signature"][:-1] + ("A" if query["signature"][-1] != "A" else "B")),
+        path.replace(f"expires={query['expires']}", f"expires={int(query['expires']) + 1}"),
+        path.replace(query["organization"], stranger),
+        path_of(items["files"][0]["signed_url"]).partition("?")[0] + "?" + path.partition("?")[2],
+        path.replace(query["signature"], "%C3%BC" * 43),
+    ]
+    for address in changed:
+        refused = await edge.get(address, anonymous=False)
+        assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (403, "invalid-signature"), address
+    assert (await edge.get(path.partition("?")[0], anonymous=False)).status == 400
+
+
+async def test_a_signed_address_ends_with_its_time_or_with_the_contract(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    from edge.datasets.links import Links
+
+    file = (await manifest(edge, key))["files"][0]
+    path = path_of(file["signed_url"])
+    organization = path.partition("organization=")[2].partition("&")[0]
+    past = Links(settings.cursor_secret).query(file["sha256"], organization, 1_700_000_000)
+    refused = await edge.get(f"{path.partition('?')[0]}?{past}", anonymous=False)
+    assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (410, "expired-signature")
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute("UPDATE organizations SET plan = 'brand' WHERE id = $1", (organization,))
+        assert (await edge.get(path, anonymous=False)).status == 403
+        connection.execute(
+            "UPDATE organizations SET plan = 'institutional', state = 'suspended' WHERE id = $1", (organization,)
+        )
+        assert (await edge.get(path, anonymous=False)).status == 403
+
+
+async def test_no_log_keeps_a_signature(edge: Edge, settings: Settings, key: str) -> None:
+    path = path_of((await manifest(edge, key))["files"][0]["signed_url"])
+    assert (await edge.get(path, anonymous=False)).status == 200
+    edge.resources.lines.flush()
+    lines = Path(settings.access_log).read_text()
+    assert "/signed/" in lines and "signature" not in lines
+
+
+async def test_a_file_that_the_store_lost_is_told_before_the_first_byte(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    file = (await manifest(edge, key))["files"][0]
+    stored = settings.results_dir / "releases" / f"{file['sha256']}.parquet"
+    stored.write_bytes(stored.read_bytes()[:-1])
+    for _ in range(2):
+        refused = await edge.get(path_of(file["url"]), key=key)
+        assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (410, "result-expired")
+        stored.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""The stores: whole or absent, whatever happens to the writer."""

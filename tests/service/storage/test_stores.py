@@ -1,0 +1,183 @@
+"""What both stores promise: an object is whole or it is not there."""
+
+import errno
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.errors import ResultGone, StoreUnavailable
+from shared.results.s3 import S3Store
+from shared.results.store import PARTIAL, DirectoryStore, ResultStore
+from shared.results.stores import store_of
+from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET, client, s3_server
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with s3_server(tmp_path_factory.mktemp("s3")) as address:
+        yield address
+
+
+def s3_store(address: str) -> S3Store:
+    return S3Store(BUCKET, endpoint=address, region=REGION, key_id=KEY_ID, secret=SECRET)
+
+
+@pytest.fixture(params=["directory", "s3"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, s3: str) -> ResultStore:
+    if request.param == "directory":
+        return DirectoryStore(tmp_path / "results")
+    everything = client(s3)
+    for found in everything.list_objects_v2(Bucket=BUCKET).get("Contents", []):
+        everything.delete_object(Bucket=BUCKET, Key=found["Key"])
+    return s3_store(s3)
+
+
+def test_what_is_written_can_be_read_in_any_part(store: ResultStore) -> None:
+    content = random.Random(1).randbytes(300_000)
+    with store.writing("job/1/a.bin") as file:
+        file.write(content)
+        assert store.size("job/1/a.bin") is None
+    assert store.size("job/1/a.bin") == len(content)
+    reader = store.open("job/1/a.bin")
+    assert reader.read(0, 10) == content[:10]
+    assert reader.read(299_990, 100) == content[-10:]
+    assert reader.read(300_000, 10) == b""
+    reader.close()
+    assert list(store.attempts()) == [("job", 1)]
+    assert [(found.key, found.bytes) for found in store.listed("job/")] == [("job/1/a.bin", len(content))]
+    store.delete("job", 1)
+    store.delete("job", 1)
+    assert store.size("job/1/a.bin") is None and list(store.attempts()) == []
+    with pytest.raises(ResultGone):
+        store.open("job/1/a.bin")
+
+
+def test_a_large_object_goes_in_parts_and_arrives_whole(store: ResultStore) -> None:
+    block = random.Random(2).randbytes(1 << 20)
+    with store.spool() as spool:
+        for _ in range(36):
+            spool.file.write(block)
+        spool.file.seek(0)
+        digest = hashlib.file_digest(spool.file, "sha256").hexdigest()
+        spool.keep(f"releases/{digest}")
+    reader, total = store.open(f"releases/{digest}"), hashlib.sha256()
+    for n in range(36):
+        total.update(reader.read(n << 20, 1 << 20))
+    assert total.hexdigest() == digest
+    store.remove(f"releases/{digest}")
+    store.remove(f"releases/{digest}")
+    assert store.size(f"releases/{digest}") is None
+
+
+class DiskFull(Exception):
+    """What the fake writer below meets."""
+
+
+def test_a_writer_that_fails_leaves_nothing_in_a_listing(store: ResultStore) -> None:
+    with pytest.raises(DiskFull), store.writing("job/1/a.bin") as file:  # noqa: PT012
+        file.write(b"half")
+        raise DiskFull
+    with store.spool() as spool:
+        spool.file.write(b"never kept")
+    assert store.size("job/1/a.bin") is None
+    assert list(store.listed("job/")) == list(store.attempts()) == []
+
+
+@pytest.mark.parametrize("call", ["flush", "fsync"])
+def test_a_full_disk_is_an_error_and_not_a_short_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    store = DirectoryStore(tmp_path)
+
+    def full(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, "no space left on the device")
+
+    with store.writing("job/1/a.bin") as file:
+        file.write(b"before")
+    if call == "fsync":
+        monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError), store.writing("job/1/a.bin") as file:  # noqa: PT012
+        file.write(b"after")
+        if call == "flush":
+            full()
+    monkeypatch.undo()
+    assert store.open("job/1/a.bin").read(0, 100) == b"before"
+    assert list(store.listed(f"{PARTIAL}/")) == []
+
+
+LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from shared.results.store import DirectoryStore
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+with DirectoryStore(Path(sys.argv[1])).writing("job/1/a.bin") as file:
+    for _ in range(100):
+        file.write(bytes(4096))
+"""
+ENDLESS = """
+import sys
+from pathlib import Path
+from shared.results.store import DirectoryStore
+with DirectoryStore(Path(sys.argv[1])).writing("job/1/a.bin") as file:
+    while True:
+        file.write(bytes(65536))
+        print("more", flush=True)
+"""
+
+
+def test_a_writer_at_the_limit_of_its_disk_leaves_nothing(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", LIMITED, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "OSError" in done.stderr
+    store = DirectoryStore(tmp_path)
+    assert store.size("job/1/a.bin") is None
+    assert list(store.listed(f"{PARTIAL}/")) == []
+
+
+def test_a_killed_writer_leaves_what_nobody_can_open_and_the_sweep_deletes(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path)
+    for rounds in (1, 5, 20):
+        writer = subprocess.Popen([sys.executable, "-c", ENDLESS, str(tmp_path)], stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        for _ in range(rounds):
+            writer.stdout.readline()
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        writer.stdout.close()
+        assert store.size("job/1/a.bin") is None and list(store.attempts()) == []
+    assert store.sweep(3600) == 0  # it may still be writing
+    assert store.sweep(-1) == 3
+    assert list(store.listed(f"{PARTIAL}/")) == []
+
+
+def test_a_link_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    root = tmp_path / "results"
+    root.mkdir()
+    (root / "link").symlink_to(tmp_path / "secret")
+    assert DirectoryStore(root).size("link") is None
+    with pytest.raises(OSError):
+        DirectoryStore(root).open("link")
+
+
+def test_an_s3_that_is_away_says_so(s3: str) -> None:
+    store = S3Store("no-such-bucket", endpoint=s3, region=REGION, key_id=KEY_ID, secret=SECRET)
+    with pytest.raises(StoreUnavailable), store.writing("a/1/b") as file:
+        file.write(b"x")
+    assert store.size("a/1/b") is None
+
+
+def test_the_settings_choose(settings: Settings) -> None:
+    assert isinstance(store_of(settings), DirectoryStore)
+    named = Settings.from_environment({"S3_BUCKET": BUCKET, "S3_ENDPOINT": "http://127.0.0.1:9"})
+    assert isinstance(store_of(named), S3Store)
+    assert "a secret" not in repr(Settings.from_environment({"S3_SECRET_ACCESS_KEY": "a secret"}))

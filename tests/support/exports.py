@@ -1,0 +1,80 @@
+"""Exports for tests: ordered without an edge, made by a worker of this process, read back and held against SQL."""
+
+import hashlib
+from typing import Any
+from uuid import uuid4
+
+from psycopg.types.json import Jsonb
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.exports.contract import ID_END
+from shared.exports.manifest import ExportManifest, File, export_manifest_from
+from shared.exports.request import ROWS_SQL, Request, arguments, scope_of
+from shared.jobs.contract import EXPORT
+from shared.releases.datasets import DATASETS
+from shared.results.store import DirectoryStore
+from workers.tasks import run
+
+
+def parameters(dataset: str = "observations", format: str = "parquet", compression: str = "none", **more: Any) -> Any:
+    """Return a job's parameters."""
+    columns = more.pop("columns", None) or [column.name for column in DATASETS[dataset].columns]
+    since = more.pop("since", None)
+    return {"dataset": dataset, "columns": columns, "filter": more, "since": since, "format": format,
+            "compression": compression}  # fmt: skip
+
+
+def ordered(settings: Settings, wanted: Any) -> str:
+    """Queue an export that belongs to nobody."""
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute(
+            "INSERT INTO jobs (kind, queue, parameters, fingerprint, attempts_max) VALUES ('export', 'exports', $1, $2, $3)"
+            " RETURNING id::text",
+            (Jsonb(wanted), str(uuid4()), EXPORT.attempts_max),
+        ).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def column(settings: Settings, job: str, name: str) -> Any:
+    """Return a column of a job's row."""
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute(f"SELECT {name} FROM jobs WHERE id = $1".encode(), (job,)).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def manifest_of(settings: Settings, job: str) -> ExportManifest:
+    """Return what a job has published."""
+    return export_manifest_from(column(settings, job, "result"))
+
+
+def made(settings: Settings, wanted: Any) -> ExportManifest:
+    """Order an export, make it, and return its manifest."""
+    job = ordered(settings, wanted)
+    assert run(settings, job) == "succeeded", column(settings, job, "error")
+    return manifest_of(settings, job)
+
+
+def read(settings: Settings, file: File) -> bytes:
+    """Return a file's bytes, after their size and digest were found to be what the manifest says."""
+    reader = DirectoryStore(settings.results_dir).open(file.key)
+    data = reader.read(0, 1 << 30)
+    reader.close()
+    assert (len(data), hashlib.sha256(data).hexdigest()) == (file.bytes, file.sha256)
+    return data
+
+
+def rows_by_sql(settings: Settings, wanted: Any) -> list[tuple[Any, ...]]:
+    """Return the rows that an export of everything since ever must have, as PostgreSQL itself makes them."""
+    request = Request.read(wanted)
+    with connect(settings.database_url, application="tests") as connection:
+        named = connection.execute(
+            ROWS_SQL.named.encode(), (request.brand, request.category, request.channel)
+        ).fetchone()
+        scope = scope_of(request, named, None)
+        query = getattr(ROWS_SQL, request.dataset)
+        listed = ", ".join(request.columns)
+        values = arguments(request.dataset, scope, 0, ID_END)
+        return connection.execute(f"SELECT {listed} FROM ({query}) r".encode(), values or None).fetchall()

@@ -1,0 +1,20 @@
+"""Releases for tests: ordered and cut through the real path."""
+
+from shared.config import Settings
+from shared.db.connect import connect
+from workers.releases.keep import order
+from workers.tasks import run
+
+
+def cut(settings: Settings) -> dict[str, int]:
+    """Cut the newest data_version; return what the job came to."""
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        row = connection.execute("SELECT max(version) FROM data_versions").fetchone()
+        assert row is not None
+        job = order(connection, row[0])
+        state = run(settings, job)
+        told = connection.execute("SELECT result, error FROM jobs WHERE id = $1", (job,)).fetchone()
+    assert told is not None
+    assert state == "succeeded", told[1]
+    result: dict[str, int] = told[0]
+    return result

@@ -1,0 +1,41 @@
+-- name: observations
+-- Fixed width only, so that a million rows are one array and no row is touched by itself; names come in later. Where items
+-- are not narrowed, their table is not read.
+SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency
+FROM observations
+WHERE item_id >= $1::bigint AND item_id < $2::bigint AND day >= $3::date AND day <= $4::date
+  AND (cardinality($5::int[]) = 0 OR channel_id = ANY ($5::int[]))
+  AND (cardinality($6::date[]) = 0 OR date_trunc('month', day)::date = ANY ($6::date[]));
+
+-- name: observations_of_items
+-- The same of a few items: by their index instead of past all the others.
+SELECT o.item_id, o.price_minor, coalesce(o.list_minor, -1), o.day, o.channel_id, o.units, o.source_id, o.kind, o.currency
+FROM items i JOIN observations o ON o.item_id = i.id
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+  AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
+  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))
+  AND o.day >= $6::date AND o.day <= $7::date
+  AND (cardinality($8::int[]) = 0 OR o.channel_id = ANY ($8::int[]))
+  AND (cardinality($9::date[]) = 0 OR date_trunc('month', o.day)::date = ANY ($9::date[]));
+
+-- name: months
+-- The months that hold rows: each is copied by itself, so that files are in the order of time.
+SELECT DISTINCT month FROM cells
+WHERE scope = 'a' AND month >= date_trunc('month', $1::date) AND month <= $2::date
+  AND (cardinality($3::date[]) = 0 OR month = ANY ($3::date[]))
+ORDER BY month;
+
+-- name: iids
+-- The names of a part's items; what is not among them is not exported.
+SELECT i.id, i.iid FROM items i
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+  AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
+  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]));
+
+-- name: channels
+-- Names of what observations refer to by number.
+SELECT id, code FROM channels ORDER BY id;
+
+-- name: sources
+-- Names of what observations refer to by number.
+SELECT id, name FROM sources ORDER BY id;

@@ -1,0 +1,111 @@
+"""The job `release`: cuts the newest data_version into files, and publishes the manifests of all datasets at once."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.db.queries import beside
+from shared.errors import ItemIndexError
+from shared.log import Log
+from shared.releases.datasets import DATASETS, schema_of
+from shared.results.stores import store_of
+from workers.lease import Lease, LeaseLost
+from workers.releases.observations import cut_observations
+from workers.releases.parts import FilePart, PartWriter
+from workers.releases.snapshot import Snapshot, SnapshotLost
+from workers.releases.tables import cut_table
+
+SQL = beside(__file__, "releases.sql")
+Told = Callable[[str, int, int | None], None]
+Files = dict[str, list[FilePart]]
+log = Log("worker")
+
+
+class ReleaseUnderWay(ItemIndexError):
+    """Another release is being cut, or old ones are being swept; try again."""
+
+
+def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    """Make the job's result: which data_version was cut, and how many bytes of it are new."""
+
+    def told(stage: str, done: int, total: int | None) -> None:
+        lease.progress.tell(stage, done, total)
+        lease.check()
+
+    with connect(settings.worker_database_url, application="release", autocommit=True) as connection:
+        with alone(connection) as held:
+            if not held:
+                raise ReleaseUnderWay("another release is being cut")
+            return _cut(settings, connection, job, told)
+
+
+@contextmanager
+def alone(connection: Connection) -> Iterator[bool]:
+    """Hold off every other cut and sweep; False where one of them is under way."""
+    row = connection.execute(SQL.alone.encode()).fetchone()
+    held = bool(row and row[0])
+    try:
+        yield held
+    finally:
+        if held and not connection.closed:
+            connection.execute(SQL.not_alone.encode())
+
+
+def _cut(settings: Settings, connection: Connection, job: dict[str, Any], told: Told) -> dict[str, Any]:
+    writer = PartWriter(store_of(settings))
+    try:
+        with Snapshot(settings.worker_database_url) as snapshot:
+            newest = snapshot.rows(SQL.newest)
+            version = newest[0][0] if newest else 0
+            before = connection.execute(SQL.cut_before.encode(), (version,)).fetchone()
+            if not version or (before and before[0]):
+                return {"data_version": version, "cut": False}
+            files = cut_files(snapshot, writer, told)
+    except SnapshotLost:
+        raise ItemIndexError("the database broke off while the release was read") from None
+    _publish(settings, connection, job, version, files)
+    result = {
+        "data_version": version,
+        "cut": True,
+        "rows": sum(part.rows for parts in files.values() for part in parts),
+        "files": sum(len(parts) for parts in files.values()),
+        "written_bytes": writer.written_bytes,
+        "shared_bytes": writer.shared_bytes,
+    }
+    log.info("release-cut", **result)
+    return result
+
+
+def cut_files(snapshot: Snapshot, writer: PartWriter, told: Told = lambda stage, done, total: None) -> Files:
+    """Write the files of all datasets from one snapshot."""
+    files: Files = {}
+    for name, dataset in DATASETS.items():
+        told(name, 0, None)
+        if name == "observations":
+            files[name] = cut_observations(snapshot, SQL, writer, told)
+        else:
+            files[name] = cut_table(snapshot, getattr(SQL, name), dataset, writer, told)
+    return files
+
+
+def _publish(settings: Settings, connection: Connection, job: dict[str, Any], version: int, files: Files) -> None:
+    row = connection.execute(SQL.kept_as.encode()).fetchone()
+    assert row is not None
+    kept_as = row[0]
+    days = settings.release_weekly_kept_days if kept_as == "weekly" else settings.release_daily_kept_days
+    with connection.transaction():
+        for name, parts in files.items():
+            rows, size = sum(part.rows for part in parts), sum(part.bytes for part in parts)
+            columns = Jsonb(schema_of(DATASETS[name]))
+            release = (name, version, kept_as, columns, rows, size, days, job["id"], job["attempt"])
+            if connection.execute(SQL.publish.encode(), release).fetchone() is None:
+                raise LeaseLost(job["id"])
+            for place, part in enumerate(parts):
+                named = (part.name, part.sha256, part.rows, part.bytes, part.min_key, part.max_key)
+                statistics = Jsonb(msgspec.to_builtins(part.statistics))
+                connection.execute(SQL.publish_file.encode(), (name, version, place, *named, statistics))

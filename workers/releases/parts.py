@@ -1,0 +1,112 @@
+"""Files of a release: where a table is split, and how a part is written, named by its content and described.
+
+The split follows the content: whether a file may begin at a key depends on that key's hash alone. So a row that comes
+or goes changes the file that it is in, not those after it, and all the others are the same bytes as in the release
+before.
+"""
+
+import datetime
+import hashlib
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shared.releases.datasets import Dataset, key_of
+from shared.results.store import ResultStore
+
+Array = np.ndarray[Any, np.dtype[Any]]
+ROW_GROUP_ROWS = 122_880
+PART_ROWS = 1_048_576
+"""How many rows a file has at most, roughly; half of it at least, where there are so many."""
+_TOLD_CHARACTERS_MAX = 64
+_TOLD_TYPES = ("string", "dictionary", "date", "integer", "long")
+_TOO_WIDE = ("name", "identifiers", "attributes")
+
+
+class FilePart(NamedTuple):
+    """One file of a release. Keys are those of its first and last row, in the order of the files."""
+
+    name: str
+    sha256: str
+    rows: int
+    bytes: int
+    min_key: str
+    max_key: str
+    statistics: dict[str, Any]
+
+
+def ends_of_parts(hashes: Array, starts: Array, rows: int, part_rows: int, *, more: bool = False) -> list[int]:
+    """Return where parts end. `hashes` are of the keys, `starts` the rows where each key begins.
+
+    With `more` rows to come, what follows the last safe end is left for then.
+    """
+    # Four places a part on average, so that the first one after half a part comes soon.
+    spacing = max(1.0, len(starts) * part_rows / 4 / max(rows, 1))
+    mask = (1 << round(np.log2(spacing))) - 1
+    ends: list[int] = []
+    last = 0
+    for start in starts[(hashes & np.uint64(mask)) == 0].tolist():
+        if start - last >= part_rows // 2:
+            ends.append(start)
+            last = start
+    return ends if more else [*ends, rows] if rows > last else ends
+
+
+class PartWriter:
+    """Writes parts into a store. `shared` counts those that were there already."""
+
+    def __init__(self, store: ResultStore) -> None:
+        self._store = store
+        self.written_bytes = 0
+        self.shared_bytes = 0
+
+    def write(self, dataset: Dataset, table: pa.Table, name: str, key_of_row: Callable[[int], str]) -> FilePart:
+        """Write one part; nothing is written anew where the same bytes lie already."""
+        with self._store.spool() as spool:
+            order = [pq.SortingColumn(table.schema.get_field_index(column)) for column in dataset.order]
+            pq.write_table(
+                table, spool.file, compression="zstd", row_group_size=ROW_GROUP_ROWS, sorting_columns=order,
+                write_page_index=True,
+            )  # fmt: skip
+            spool.file.flush()
+            size = spool.file.seek(0, 2)
+            spool.file.seek(0)
+            sha256 = hashlib.file_digest(cast(BytesIO, spool.file), "sha256").hexdigest()
+            statistics = _statistics(dataset, pq.read_metadata(spool.file))
+            if self._store.size(key_of(sha256)) == size:
+                self.shared_bytes += size
+            else:
+                spool.keep(key_of(sha256))
+                self.written_bytes += size
+        rows = table.num_rows
+        return FilePart(name, sha256, rows, size, key_of_row(0), key_of_row(rows - 1), statistics)
+
+
+def _statistics(dataset: Dataset, metadata: pq.FileMetaData) -> dict[str, Any]:
+    """Return what readers prune by, as Delta Sharing writes it; read from the file itself."""
+    told: dict[str, Any] = {"numRecords": metadata.num_rows, "minValues": {}, "maxValues": {}, "nullCount": {}}
+    columns = {c.name for c in dataset.columns if c.type in _TOLD_TYPES and c.name not in _TOO_WIDE}
+    groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
+    for place in range(metadata.num_columns):
+        name = metadata.schema.column(place).path
+        found = [group.column(place).statistics for group in groups]
+        if name not in columns or not all(one is not None for one in found):
+            continue
+        told["nullCount"][name] = sum(one.null_count for one in found)
+        valued = [one for one in found if one.has_min_max]
+        if valued and len(valued) == sum(1 for one in found if one.num_values):
+            _tell(told, name, [(one.min, one.max) for one in valued])
+    return told
+
+
+def _tell(told: dict[str, Any], name: str, spans: Sequence[tuple[Any, Any]]) -> None:
+    least, most = min(span[0] for span in spans), max(span[1] for span in spans)
+    if isinstance(least, datetime.date):
+        least, most = least.isoformat(), most.isoformat()
+    if isinstance(most, str) and max(len(least), len(most)) > _TOLD_CHARACTERS_MAX:
+        return  # cut off it would not be the greatest any more
+    told["minValues"][name], told["maxValues"][name] = least, most

@@ -1,0 +1,104 @@
+-- name: newest
+-- The snapshot's own data_version, whatever the job was made for: a release says what it holds.
+SELECT version FROM data_versions ORDER BY version DESC LIMIT 1;
+
+-- name: months
+-- How many rows each month has, from the cells: every observation is in one cell of a brand, so nothing is counted anew.
+SELECT month, sum(n)::bigint FROM cells WHERE scope = 'b' GROUP BY month ORDER BY month;
+
+-- name: identities
+-- Every item that may be named, in the order of the files; the bytes of the IIDs, not a locale, decide it.
+SELECT id, iid FROM items WHERE status <> 'withdrawn' ORDER BY iid;
+
+-- name: observations
+-- Columns of fixed width only, so that rows can be read as one array. No order: sorting columns costs less here than there.
+SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency
+FROM observations WHERE day >= $1::date AND day < $2::date;
+
+-- name: observations_of_range
+-- The same of a part of a month that is too large to be held at once.
+SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency
+FROM observations WHERE day >= $1::date AND day < $2::date
+  AND item_id IN (SELECT id FROM items WHERE iid >= $3::text COLLATE "C" AND iid < $4::text COLLATE "C");
+
+-- name: channels
+-- Names of what observations refer to by number.
+SELECT id, code FROM channels ORDER BY id;
+
+-- name: sources
+-- Names of what observations refer to by number.
+SELECT id, name FROM sources ORDER BY id;
+
+-- name: items
+-- As CSV, where null is nothing and an empty text is in quotes; lists are joined by a character that no name has.
+SELECT i.iid, i.name, nullif(array_to_string(i.alt_names, U&'\001F'), ''), i.status, i.survivor_iid, b.name, b.slug, c.code,
+       i.product_type, i.identifiers, i.attributes, i.version, i.first_seen_on, i.updated_at AT TIME ZONE 'UTC'
+FROM items i LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id
+WHERE i.status <> 'withdrawn' ORDER BY i.iid;
+
+-- name: impacts
+-- Own figures only: what stands in for a missing one is the service's estimate, not data.
+SELECT i.iid, m.indicator, m.per_unit, m.basis, m.method, s.name, m.as_of
+FROM impacts m JOIN items i ON i.id = m.item_id JOIN sources s ON s.id = m.source_id
+WHERE i.status <> 'withdrawn' ORDER BY i.iid, m.indicator;
+
+-- name: brands
+-- In the order of bytes, like all files.
+SELECT slug, name, item_count, nullif(array_to_string(top_categories, U&'\001F'), ''),
+       nullif(array_to_string(channels, U&'\001F'), ''), first_seen_on
+FROM brands ORDER BY slug COLLATE "C";
+
+-- name: categories
+-- The parent's code is all but the last level of its own.
+SELECT c.code, nullif(substring(c.code FROM '^(.*)\.[^.]*$'), ''), array_to_string(c.path, U&'\001F'), cardinality(c.path),
+       (SELECT count(*) FROM items i WHERE i.category_id = c.id AND i.status = 'active')
+FROM categories c ORDER BY c.code COLLATE "C";
+
+-- name: alone
+-- Cuts and sweeps exclude each other: a sweep in the middle of a cut would delete the files that it is about to name.
+SELECT pg_try_advisory_lock(7166002);
+
+-- name: not_alone
+-- For the next one.
+SELECT pg_advisory_unlock(7166002);
+
+-- name: cut_before
+-- A release is never made anew: what was named once stays as it is.
+SELECT count(*) FROM releases WHERE data_version = $1;
+
+-- name: kept_as
+-- The first of a calendar week is the week's; those after it are of a day.
+SELECT CASE WHEN EXISTS (
+    SELECT FROM releases WHERE kept_as = 'weekly' AND created_at >= date_trunc('week', statement_timestamp(), 'UTC'))
+    THEN 'daily' ELSE 'weekly' END;
+
+-- name: publish
+-- Fenced by the job's attempt: a worker that lost its lease publishes nothing.
+INSERT INTO releases (dataset, data_version, kept_as, columns, rows, bytes, expires_at)
+SELECT $1, $2, $3, $4, $5, $6, statement_timestamp() + make_interval(days => $7)
+FROM jobs WHERE id = $8 AND attempt = $9 AND state = 'running'
+RETURNING dataset;
+
+-- name: publish_file
+-- In the transaction of its release: nothing is listed before it is complete.
+INSERT INTO release_files (dataset, data_version, place, name, sha256, rows, bytes, min_key, max_key, statistics)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+
+-- name: due
+-- The newest data_version, where it is not cut, the last cut is $1 hours old, and no job of this hour has tried it.
+SELECT v.version FROM (SELECT max(version) AS version FROM data_versions) v
+WHERE v.version IS NOT NULL
+  AND NOT EXISTS (SELECT FROM releases r WHERE r.data_version = v.version
+                  OR r.created_at > statement_timestamp() - make_interval(secs => $1 * 3600))
+  AND NOT EXISTS (SELECT FROM jobs j WHERE j.kind = 'release'
+                  AND (j.state IN ('queued', 'running') OR j.created_at > statement_timestamp() - interval '1 hour'));
+
+-- name: expire
+-- The newest release stays whatever its age: there is always one to read.
+DELETE FROM releases WHERE expires_at < statement_timestamp()
+  AND data_version < (SELECT max(n.data_version) FROM releases n WHERE n.dataset = releases.dataset)
+RETURNING dataset, data_version;
+
+-- name: named
+-- Which of these files some release still names.
+SELECT DISTINCT sha256 FROM release_files WHERE sha256 = ANY($1::text[]);
