@@ -1,6 +1,10 @@
 """gunicorn, in production and in the embedded stack. What differs between hosts comes from the environment."""
 
 import os
+from typing import Any
+
+from shared.config import Settings
+from shared.watchpost import keep_watch
 
 worker_class = "edge.server.EdgeWorker"
 bind = os.environ.get("EDGE_BIND", "127.0.0.1:8000")
@@ -13,6 +17,13 @@ timeout = 40
 keepalive = 75
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - the heartbeat must not wait for a disk
 umask = 0o077
+
+
+def when_ready(server: Any) -> None:
+    """Tell the metrics of all its processes where a setting says so; the one process without callers does it."""
+    keep_watch(Settings.from_environment())
+
+
 accesslog = None
 errorlog = "-"
 loglevel = "warning"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Renew the three lock files: hashes for every file of every package, and not one address of a registry.
+# Renew the lock files: hashes for every file of every package, and not one address of a registry.
 set -eu
 "$PIP" install --disable-pip-version-check -q "uv>=0.13"
 compile() { out=$1; shift; "$UV" pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
@@ -7,3 +7,5 @@ compile() { out=$1; shift; "$UV" pip compile -q pyproject.toml --universal --pyt
 compile requirements.lock --extra local deploy/build-tools.in
 compile requirements-test.lock --extra local --extra test deploy/build-tools.in -c requirements.lock
 compile requirements-bench.lock --extra local --extra test --extra bench deploy/build-tools.in -c requirements-test.lock
+# What an image holds: the service and its front, without the embedded servers.
+compile deploy/docker/requirements.lock --extra front deploy/build-tools.in -c requirements.lock

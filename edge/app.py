@@ -64,7 +64,7 @@ def create_app(resources: Resources) -> web.Application:
     sign_up = f"{origin_of(settings)}/dashboard"
     app = web.Application(
         middlewares=[
-            Trace(trusted, problems, resources.lines, resources.usage.note).middleware(),
+            Trace(trusted, problems, resources.lines, resources.spans, resources.usage.note).middleware(),
             problems.middleware(),
             cors.preflight,
             redirects.trailing_slash,

@@ -15,6 +15,7 @@ from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
+import msgspec
 from aiohttp import web
 from aiohttp.helpers import rfc822_formatted_time
 from aiohttp.web_protocol import RequestHandler
@@ -55,7 +56,7 @@ _REFUSED = (
 )
 _LINE = (
     b'{"ts":"%b","request_id":"%b","method":"GET","route":"lookup","path":"/v1/index/lookup/%b",'
-    b'"status":%d,"us":%d,"network":"%b","account":"%b","problem":%b}\n'
+    b'"status":%d,"us":%d,%b,"problem":%b}\n'
 )
 _HEX = re.compile(rb"[0-9a-f]{32}")
 _UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
@@ -182,8 +183,7 @@ class LaneHandler(RequestHandler):
                     iid,
                     status,
                     int(seconds * 1_000_000),
-                    network.encode(),
-                    account.encode(),
+                    _caller(network, account, principal.organization_id, principal.credential_id),
                     slug,
                 )
             )
@@ -206,6 +206,13 @@ class LaneHandler(RequestHandler):
 @lru_cache(maxsize=8192)
 def _network(address: bytes) -> str | None:
     return counted_network(address.decode())
+
+
+@lru_cache(maxsize=8192)
+def _caller(network: str, account: str, organization: str | None, key: str) -> bytes:
+    """Return the members of an access line that tell who called, ready-made."""
+    members = {"network": network, "account": account, "organization": organization, "key": key}
+    return msgspec.json.encode(members)[1:-1]
 
 
 def _refused(decision: Decision, network: str, request_id: bytes, errors_base: str) -> bytes:

@@ -19,10 +19,13 @@ from edge.quota.usage import Usage
 from edge.store.client import StoreClient
 from edge.store.database import Database
 from edge.store.notices import Notices
+from edge.store.pulse import Pulse
+from shared import metrics
 from shared.config import Settings
 from shared.log import Log
 from shared.results.store import ResultStore
 from shared.results.stores import store_of
+from shared.tracing.spans import Spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,8 @@ class Resources:
     search: SearchEngine
     watch: Watch
     results: ResultStore
+    spans: Spans
+    pulse: Pulse
 
 
 def build(settings: Settings) -> Resources:
@@ -56,8 +61,7 @@ def build(settings: Settings) -> Resources:
         connections_max=settings.database_pool_max,
         deadline_seconds=settings.database_deadline_ms / 1000,
     )
-    state = StoreClient(settings.state_url, name="state", deadline_seconds=settings.state_deadline_ms / 1000, log=log)
-    cache = StoreClient(settings.cache_url, name="cache", deadline_seconds=settings.cache_deadline_ms / 1000, log=log)
+    state, cache = _stores(settings, log)
     version = DataVersion(database, log)
     directory = Directory(database, log, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
     search = SearchEngine(settings.search_dir, log)
@@ -70,14 +74,16 @@ def build(settings: Settings) -> Resources:
         people.forget()
 
     heard = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
+    notices = Notices(settings.edge_database_url, heard, log, {"jobs_changed": watch.tell})
+    lines = AccessLines(settings.access_log)
     return Resources(
         settings=settings,
         log=log,
-        lines=AccessLines(settings.access_log),
+        lines=lines,
         database=database,
         state=state,
         cache=cache,
-        notices=Notices(settings.edge_database_url, heard, log, {"jobs_changed": watch.tell}),
+        notices=notices,
         version=version,
         directory=directory,
         people=people,
@@ -93,6 +99,16 @@ def build(settings: Settings) -> Resources:
         search=search,
         watch=watch,
         results=store_of(settings),
+        spans=Spans(settings, "edge"),
+        pulse=Pulse({"state": state, "cache": cache}, database, notices, lambda: lines.lost),
+    )
+
+
+def _stores(settings: Settings, log: Log) -> tuple[StoreClient, StoreClient]:
+    state_seconds, cache_seconds = settings.state_deadline_ms / 1000, settings.cache_deadline_ms / 1000
+    return (
+        StoreClient(settings.state_url, name="state", deadline_seconds=state_seconds, log=log),
+        StoreClient(settings.cache_url, name="cache", deadline_seconds=cache_seconds, log=log),
     )
 
 
@@ -106,12 +122,17 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
     resources.search.refresh()
     resources.notices.start()
     resources.usage.start()
+    resources.pulse.start()
+    running = metrics.processes.labels("edge", resources.settings.revision)
+    running.set(1)
     if resources.people.provider is not None:
         await resources.people.provider.open()
     resources.log.info("started", revision=resources.settings.revision)
     try:
         yield resources
     finally:
+        running.set(0)
+        await resources.pulse.stop()
         if resources.people.provider is not None:
             await resources.people.provider.close()
         await resources.usage.stop()
@@ -121,4 +142,5 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
         await resources.database.close()
         resources.search.close()
         resources.lines.close()
+        resources.spans.close()
         resources.log.info("stopped")

@@ -88,6 +88,15 @@ class Settings:
     metrics_dir: Path | None = _setting(
         "Directory where the processes of one host add up their metrics; empty: each its own.", None
     )
+    metrics_listen: str = _setting(
+        "Address (host:port) where a part tells its metrics and that it is well; empty: nowhere.", ""
+    )
+    otlp_endpoint: str = _setting(
+        "OpenTelemetry collector that spans are sent to, by OTLP over HTTP, like http://collector:4318; empty: none.",
+        "",
+    )
+    otlp_headers: str = _setting("Headers for the collector: name=value, comma-separated.", "", secret=True)
+    trace_share: float = _setting("Share of traces that begin here and are sampled, 0 to 1.", 0.1)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:

@@ -38,10 +38,16 @@ _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 class Log:
     """Writes one JSON line per event. Undeclared events raise, so that the list above stays the whole list."""
 
-    def __init__(self, part: str, *, stream: TextIO | None = None, level: str = "info") -> None:
+    def __init__(self, part: str, *, stream: TextIO | None = None, level: str = "info", **bound: Any) -> None:
         self._part = part
         self._stream = stream or sys.stderr
+        self._level = level
         self._least = _LEVELS[level]
+        self._bound = bound
+
+    def bind(self, **fields: Any) -> "Log":
+        """Return a log whose lines all carry these fields too: a request's or a job's ids, never a secret."""
+        return Log(self._part, stream=self._stream, level=self._level, **{**self._bound, **fields})
 
     def debug(self, event: str, **fields: Any) -> None:
         self._write("debug", event, fields)
@@ -60,7 +66,7 @@ class Log:
             raise KeyError(f"log event {event!r} is not declared in shared/log.py")
         if _LEVELS[level] < self._least:
             return
-        line = {"ts": rfc3339(utc_now()), "level": level, "part": self._part, "event": event, **fields}
+        line = {"ts": rfc3339(utc_now()), "level": level, "part": self._part, "event": event, **self._bound, **fields}
         self._stream.write(_ENCODER.encode(line).decode() + "\n")
         self._stream.flush()
 

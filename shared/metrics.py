@@ -1,11 +1,18 @@
 """Every metric of every part, declared once, with a sentence. Names follow the Prometheus conventions."""
 
+import os
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 REGISTRY = CollectorRegistry()
+EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
+_PID = re.compile(r"_(\d+)\Z")
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
@@ -17,30 +24,104 @@ def _histogram(name: str, sentence: str, *labels: str, buckets: Sequence[float] 
     return Histogram(f"itemindex_{name}", sentence, labels, buckets=buckets, registry=REGISTRY)
 
 
-def _gauge(name: str, sentence: str, *labels: str) -> Gauge:
-    # Every relay tells the same of one table; the newest word counts.
-    return Gauge(f"itemindex_{name}", sentence, labels, multiprocess_mode="mostrecent", registry=REGISTRY)
+def _gauge(
+    name: str, sentence: str, *labels: str, over: Literal["mostrecent", "livesum", "livemin", "max"] = "mostrecent"
+) -> Gauge:
+    # `over`: how a host's processes make one number. Of what relays tell of one table the newest word counts.
+    return Gauge(f"itemindex_{name}", sentence, labels, multiprocess_mode=over, registry=REGISTRY)
 
 
+# A gauge whose least value counts needs a label: without one, every process that imports this file would begin with 0.
+
+# What callers get.
 requests = _counter("requests", "Requests answered, by route and status.", "route", "status")
 request_seconds = _histogram("request_seconds", "Time from a request's head to its answer.", "route")
+requests_in_flight = _gauge("requests_in_flight", "Requests of the ordinary way without an answer yet.", over="livesum")
 quota_decisions = _counter(
     "quota_decisions", "Charges, by plan and outcome: taken, refused, repeated, refunded.", "plan", "outcome"
 )
 quota_unverified = _counter("quota_unverified", "Requests decided without the state store, by outcome.", "outcome")
-record_reads = _counter("record_reads", "Records found, by where: memory, cache, database, absent.", "where")
-store_errors = _counter("store_errors", "Calls to a store that failed or were late.", "store")
 usage_lost = _counter("usage_lost", "Calls missing from the statistics of use: PostgreSQL was away for too long.")
+
+# Where answers come from.
+record_reads = _counter("record_reads", "Records found, by where: memory, cache, database, absent.", "where")
+flights_joined = _counter("flights_joined", "Reads that waited for an equal one instead of asking again.", "what")
+report_answers = _counter(
+    "report_answers", "Heavy GETs, by kind and how: stored, made, accepted (202), failed.", "kind", "how"
+)
+result_bytes_sent = _counter("result_bytes_sent", "Bytes of results and exports sent to callers.")
+data_version = _gauge(
+    "data_version", "The data_version that every edge serves, or a newer one.", "part", over="livemin"
+)
+
+# Stores.
+store_errors = _counter("store_errors", "Calls to a store that failed or were late.", "store")
+store_up = _gauge(
+    "store_up",
+    "1 where every process that needs it reaches the store, hears its notices, rings the broker; else 0.",
+    "store",
+    over="livemin",
+)
+store_seconds = _histogram(
+    "store_seconds", "Round trip to a store: PostgreSQL's of each query, the others' of a probe each second.", "store"
+)
+pool_connections = _gauge(
+    "pool_connections", "Connections to PostgreSQL, by state: busy, idle.", "state", over="livesum"
+)
+pool_connections_max = _gauge(
+    "pool_connections_max", "Connections to PostgreSQL that the pools may open.", over="livesum"
+)
+
+# Jobs.
 jobs_relayed = _counter("jobs_relayed", "Jobs handed to the broker.", "kind")
 jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kind", "state")
+jobs_lost = _counter(
+    "jobs_lost", "Attempts that lost their lease: the worker died, hung, or the job was cancelled.", "kind"
+)
 job_seconds = _histogram("job_seconds", "Time that a job's last attempt took.", "kind")
 job_attempts = _histogram("job_attempts", "Attempts that an ended job took.", "kind", buckets=(1, 2, 3, 4, 5))
 jobs_refunded = _counter("jobs_refunded", "Units given back for jobs without a result.")
+result_bytes_made = _counter("result_bytes_made", "Bytes of published results, by kind.", "kind")
 queue_depth = _gauge("queue_depth", "Jobs that are queued or running, by queue and state.", "queue", "state")
 queue_age_seconds = _gauge("queue_age_seconds", "How long the oldest queued job of a queue waits.", "queue")
-data_version = Gauge(
-    "itemindex_data_version", "The data_version that is served.", multiprocess_mode="min", registry=REGISTRY
+relay_heartbeat_seconds = _gauge(
+    "relay_heartbeat_seconds", "When a relay last looked at the jobs (Unix time).", over="max"
 )
+
+# Processes.
+processes = _gauge("processes", "Processes that run, by part and revision.", "part", "revision", over="livesum")
+loop_lag_seconds = _histogram("loop_lag_seconds", "How late an edge's event loop woke up, four times a second.")
+access_lines_lost = _counter("access_lines_lost", "Access lines that found no place on disk.")
+spans_sent = _counter("spans_sent", "Spans that the collector took.")
+spans_lost = _counter("spans_lost", "Spans lost: the collector was slow or away.")
+
+
+def exposition(directory: Path | None) -> bytes:
+    """Return all metrics in Prometheus' text format: of all processes that write into the directory, or of this one."""
+    if directory is None:
+        return generate_latest(REGISTRY)
+    _forget_the_dead(directory)
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, path=str(directory))  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
+
+
+def _forget_the_dead(directory: Path) -> None:
+    # What is summed over the living must not count a process that was killed; its counters stay, they happened.
+    for path in directory.glob("gauge_live*.db"):
+        pid = _PID.search(path.stem)
+        if pid is not None and not _lives(int(pid[1])):
+            path.unlink(missing_ok=True)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class Tally:

@@ -2,11 +2,14 @@
 
 from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
 from kombu.entity import Queue
 
+from shared import metrics
 from shared.config import Settings
 from shared.jobs.contract import KINDS, QUEUES
+from shared.watchpost import keep_watch
+from workers.traces import spans_of
 
 settings = Settings.from_environment()
 _SECONDS_MAX = max(kind.seconds_max for kind in KINDS.values())
@@ -56,3 +59,20 @@ app.conf.update(
     broker_connection_max_retries=None,
     broker_transport_options=_transport(),
 )
+
+
+@signals.worker_ready.connect  # type: ignore[untyped-decorator]
+def _tell(**given: Any) -> None:
+    """Open the watchpost in the one process that has no jobs to do."""
+    keep_watch(settings)
+
+
+@signals.worker_process_init.connect  # type: ignore[untyped-decorator]
+def _begin(**given: Any) -> None:
+    metrics.processes.labels("worker", settings.revision).set(1)
+
+
+@signals.worker_process_shutdown.connect  # type: ignore[untyped-decorator]
+def _end(**given: Any) -> None:
+    metrics.processes.labels("worker", settings.revision).set(0)
+    spans_of(settings).close()

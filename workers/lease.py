@@ -15,6 +15,7 @@ from shared.db.queries import beside
 from shared.errors import ItemIndexError
 
 SQL = beside(__file__, "lease.sql")
+_CLAIMED = ("id", "kind", "parameters", "data_version", "attempt", "format", "organization", "traceparent")
 _LOOK_SECONDS = 0.1
 _TELL_SECONDS = 0.4
 
@@ -136,7 +137,7 @@ def claim(connection: Connection, job_id: str, ttl_seconds: int) -> dict[str, An
     row = connection.execute(SQL.claim.encode(), (job_id, ttl_seconds)).fetchone()
     if row is None:
         return None
-    return dict(zip(("id", "kind", "parameters", "data_version", "attempt", "format"), row, strict=True))
+    return dict(zip(_CLAIMED, row, strict=True))
 
 
 def succeed(connection: Connection, job_id: str, attempt: int, result: dict[str, Any]) -> bool:

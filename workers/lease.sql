@@ -3,7 +3,7 @@
 UPDATE jobs SET state = 'running', attempt = attempt + 1, lease_until = statement_timestamp() + make_interval(secs => $2),
     started_at = statement_timestamp(), progress_stage = 'started', rows_done = 0, rows_total = NULL
 WHERE id = $1 AND state = 'queued'
-RETURNING id::text, kind, parameters, data_version, attempt, format;
+RETURNING id::text, kind, parameters, data_version, attempt, format, organization_id::text, traceparent;
 
 -- name: beat
 -- Fenced by the attempt: a worker whose job went to another one gets no row and must stop.

@@ -13,16 +13,20 @@ from shared.db.queries import beside
 from shared.jobs.contract import EXECUTE, QUEUES
 from shared.log import Log
 from shared.results.stores import store_of
+from shared.watchpost import keep_watch
 from workers.app import app
 from workers.janitor import tidy
 from workers.refunds import Refunds
 from workers.releases.keep import expire, order_due
+from workers.traces import traced
 
 SQL = beside(__file__, "relay.sql")
 _SWEEP_SECONDS = 2.0
 _TIDY_SECONDS = 30.0
 _EXPIRY_SECONDS = 600.0
 _RING_AGAIN_SECONDS = 10
+# A sweep of results on a slow store may take its time; nothing else does.
+_WELL_SECONDS = 120.0
 # Doorbells of one queue that lie at the broker unclaimed: enough to keep workers busy, too few to jump a fair line.
 _RUNG_MAX = 8
 _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0)
@@ -38,7 +42,13 @@ class Relay:
         self._refunds = Refunds(settings, log)
         self._results = store_of(settings)
         self._next_sweep = self._next_tidy = self._next_expiry = 0.0
+        self._swept_at = time.monotonic()
         self.stopping = False
+
+    @property
+    def well(self) -> bool:
+        """Whether it goes round. PostgreSQL's outage is not its own illness: a restart would not help."""
+        return self._down == "database" or time.monotonic() - self._swept_at < _WELL_SECONDS
 
     def run(self) -> None:
         """Work until told to stop; PostgreSQL and the broker may come and go."""
@@ -56,8 +66,9 @@ class Relay:
 
     def sweep(self, connection: Connection) -> int:
         """Take back lapsed leases, ring for what is queued, settle refunds; return how often it rang."""
-        for job, kind, state, lapsed in connection.execute(SQL.lapse.encode()).fetchall():
-            self._log.warning("job-lost", job=job, kind=kind, attempt=lapsed, state=state)
+        for job, kind, state, lapsed, trace in connection.execute(SQL.lapse.encode()).fetchall():
+            self._log.warning("job-lost", job=job, kind=kind, attempt=lapsed, state=state, **traced(trace))
+            metrics.jobs_lost.labels(kind).inc()
             if state == "failed":
                 metrics.jobs_finished.labels(kind, state).inc()
                 metrics.job_attempts.labels(kind).observe(lapsed)
@@ -87,6 +98,8 @@ class Relay:
                 self._next_sweep = now + _SWEEP_SECONDS
                 self.measure(connection)
             self.sweep(connection)
+            self._swept_at = time.monotonic()
+            metrics.relay_heartbeat_seconds.set_to_current_time()
             for _ in connection.notifies(timeout=max(0.05, self._next_sweep - time.monotonic()), stop_after=1):
                 pass
 
@@ -95,20 +108,22 @@ class Relay:
             connection.execute(SQL.alone.encode())
             taken = connection.execute(SQL.take.encode(), (_RING_AGAIN_SECONDS, _RUNG_MAX)).fetchall()
         taken.sort(key=lambda row: row[3])  # RETURNING keeps no order, and the broker does
-        unsent = [job for job, kind, queue, _ in taken if not self._ring(job, kind, queue)]
+        unsent = [job for job, kind, queue, _, trace in taken if not self._ring(job, kind, queue, trace)]
         if unsent:
             connection.execute(SQL.untake.encode(), (unsent,))
         return len(taken) - len(unsent)
 
-    def _ring(self, job: str, kind: str, queue: str) -> bool:
+    def _ring(self, job: str, kind: str, queue: str, trace: str | None) -> bool:
         try:
             app.send_task(EXECUTE, args=[job], queue=queue, retry=False)
         except (BrokerError, OSError):
             self._tell_down("broker")
+            metrics.store_up.labels("broker").set(0)
             return False
         self._tell_back("broker")
+        metrics.store_up.labels("broker").set(1)
         metrics.jobs_relayed.labels(kind).inc()
-        self._log.info("job-relayed", job=job, kind=kind)
+        self._log.info("job-relayed", job=job, kind=kind, **traced(trace))
         return True
 
     def _tell_down(self, store: str) -> None:
@@ -133,8 +148,12 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
+    keep_watch(settings, lambda: relay.well)
+    metrics.processes.labels("relay", settings.revision).set(1)
+    metrics.store_up.labels("broker").set(1)
     log.info("started", revision=settings.revision)
     relay.run()
+    metrics.processes.labels("relay", settings.revision).set(0)
     log.info("stopped")
 
 

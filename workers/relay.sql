@@ -29,7 +29,7 @@ UPDATE jobs SET relayed_at = statement_timestamp() FROM (
         OR (j.relayed_at IS NULL AND j.organization_id IS NULL AND j.not_before <= statement_timestamp()))
     ORDER BY turn, j.created_at LIMIT 100 FOR UPDATE OF j SKIP LOCKED) picked
 WHERE jobs.id = picked.id
-RETURNING jobs.id::text, kind, queue, turn;
+RETURNING jobs.id::text, kind, queue, turn, traceparent;
 
 -- name: untake
 -- The broker did not take it: the next sweep tries again.
@@ -43,7 +43,7 @@ UPDATE jobs SET relayed_at = NULL, lease_until = NULL,
     error = CASE WHEN attempt < attempts_max THEN NULL ELSE jsonb_build_object(
         'slug', 'job-lost', 'detail', format('The job lost its worker %s times.', attempt)) END
 WHERE state = 'running' AND lease_until < statement_timestamp()
-RETURNING id::text, kind, state, attempt;
+RETURNING id::text, kind, state, attempt, traceparent;
 
 -- name: depth
 -- What the gauges show; queues that are empty have no row.

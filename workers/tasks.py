@@ -13,6 +13,7 @@ from shared.db.connect import Connection, connect
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused
 from shared.jobs.contract import EXECUTE, EXPORT, KINDS, RELEASE, SEARCH_INDEX
 from shared.log import Log
+from shared.tracing.context import step_from
 from workers import search_index
 from workers.app import app
 from workers.exports import export, parts
@@ -21,6 +22,7 @@ from workers.publish import publish, spool
 from workers.releases import cut
 from workers.reports.registry import MAKERS as REPORTS
 from workers.reports.registry import Make
+from workers.traces import attributes, spans_of
 
 Maker = Callable[[Settings, dict[str, Any], Lease], Any]
 MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make, RELEASE.name: cut.make, EXPORT.name: export.make}
@@ -52,10 +54,16 @@ def run(
         if job is None:
             export.lend_hand(settings, connection, job_id)  # a running export asks for hands by its own doorbell
             return None
-        log.info("job-started", job=job_id, kind=job["kind"], attempt=job["attempt"])
-        started = time.perf_counter()
+        step, started = step_from(job["traceparent"]), time.perf_counter()
+        ids = {"job": job_id, "kind": job["kind"], "attempt": job["attempt"], "organization": job["organization"]}
+        job_log = log.bind(**ids, trace_id=step.trace_id, span_id=step.span_id)
+        job_log.info("job-started")
         state = _attempt(settings, connection, job, makers or MAKERS, REPORTS if reports is None else reports)
-        _tell(job, state, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        _tell(job, state, seconds, job_log)
+        spans_of(settings).note(
+            step, f"job {job['kind']}", "consumer", seconds, attributes(job, state), failed=state != "succeeded"
+        )
         return state
 
 
@@ -77,10 +85,13 @@ def _attempt(
         lease.check()
         if kind.name in reports:
             done = publish(connection, job, manifest)
+            made = manifest.bytes
         elif kind is EXPORT:
             done = parts.publish(connection, job, result)
+            made = result.bytes
         else:
-            done = succeed(connection, job_id, attempt, result)
+            done, made = succeed(connection, job_id, attempt, result), 0
+        metrics.result_bytes_made.labels(kind.name).inc(made if done else 0)
         return "succeeded" if done else None
     except LeaseLost:
         return None
@@ -109,13 +120,14 @@ def _refusal(error: Exception, *, late: bool) -> _Refusal:
     return _Refusal({"slug": "job-failed", "detail": detail}, final=False)
 
 
-def _tell(job: dict[str, Any], state: str | None, seconds: float) -> None:
-    job_id, kind, attempt = job["id"], job["kind"], job["attempt"]
+def _tell(job: dict[str, Any], state: str | None, seconds: float, log: Log) -> None:
+    kind, attempt = job["kind"], job["attempt"]
     if state is None:
-        log.warning("job-lost", job=job_id, kind=kind, attempt=attempt)
+        log.warning("job-lost")
+        metrics.jobs_lost.labels(kind).inc()
         return
     metrics.job_seconds.labels(kind).observe(seconds)
     if state != "queued":
         metrics.jobs_finished.labels(kind, state).inc()
         metrics.job_attempts.labels(kind).observe(attempt)
-    log.info("job-finished", job=job_id, kind=kind, attempt=attempt, state=state, seconds=round(seconds, 3))
+    log.info("job-finished", state=state, seconds=round(seconds, 3))

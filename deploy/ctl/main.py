@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("deploy.ctl.stack:status", "Show what runs."),
     "down": ("deploy.ctl.stack:down", "Stop a service started with --detach."),
     "logs": ("deploy.ctl.stack:logs", "Show what the parts wrote."),
+    "top": ("deploy.ctl.top:top", "Watch it live: requests, quotas, caches, stores, queues, processes."),
     "doctor": ("deploy.ctl.doctor:doctor", "Check every part; say what is wrong and what to do."),
     "migrate": ("deploy.ctl.migrate:migrate_group", "Bring the schema up to date."),
     "ingest": ("deploy.ctl.ingest:ingest", "Load files through a mapping."),
@@ -27,12 +28,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, change plan, suspend, audit."),
     "members": ("deploy.ctl.members:members", "People of an organization: list, add, change role, remove."),
     "keys": ("deploy.ctl.keys:keys", "API keys: issue, rotate, revoke, list."),
+    "edge": ("deploy.ctl.worker:edge", "Run an edge."),
+    "nginx": ("deploy.ctl.nginx:nginx", "The front: print its configuration, or run it."),
     "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
     "relay": ("deploy.ctl.worker:relay", "Run a relay: from job rows to doorbells."),
     "drill": ("deploy.ctl.drill:drill", "Break things on purpose and count what is lost."),
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "releases": ("deploy.ctl.releases:releases", "The data as files: cut, list, expire."),
     "fetch": ("deploy.ctl.fetch:fetch", "Download a release, and go on where it broke off."),
+    "settings": ("deploy.ctl.settings:settings", "List every setting with its sentence."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
 }
 

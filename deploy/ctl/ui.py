@@ -13,6 +13,7 @@ from rich.table import Table
 from deploy.local.places import Places
 from deploy.local.stack import default_data_dir, settings_of
 from shared.config import Settings
+from shared.errors import ConfigurationError
 
 OPERATOR = "an operator"
 """How the audit log calls whoever works on the command line."""
@@ -29,9 +30,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 
 def settings(data_dir: Path) -> Settings:
     """Return the settings from the environment where it names a database, else those of the stack that runs here."""
-    if os.environ.get("DATABASE_URL"):
+    if any(os.environ.get(f"{role}DATABASE_URL") for role in ("", "EDGE_", "WORKER_")):
         return Settings.from_environment()
-    return settings_of(Places.below(data_dir))
+    try:
+        places = Places.below(data_dir)
+    except OSError:  # an image's file system is not for writing, and no stack can run in it
+        raise ConfigurationError("DATABASE_URL, or that of the part's own role, must be set") from None
+    return settings_of(places)
 
 
 def show(rows: Iterable[dict[str, Any]], *, as_json: bool, title: str = "") -> None:

@@ -1,4 +1,4 @@
-"""`itemindex worker` and `itemindex relay`: the sync tier, scaled apart from the edges."""
+"""`itemindex edge`, `worker` and `relay`: one part of the service in this process, each scaled apart."""
 
 import os
 import sys
@@ -20,6 +20,25 @@ def _queues(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
     return ",".join(dict.fromkeys(names))
 
 
+_EDGE_NEEDS = ("edge_database_url", "state_url", "cache_url", "token_pepper", "cursor_secret")
+_WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
+
+
+@click.command(epilog="Example: itemindex edge --bind unix:/run/itemindex/edge-a.sock --processes 2")
+@click.option("--bind", default="127.0.0.1:8000", show_default=True, envvar="EDGE_BIND", help="Address, or unix:PATH.")
+@click.option("--processes", default=1, show_default=True, envvar="EDGE_WORKERS", type=click.IntRange(1, 256))
+@data_dir_option
+def edge(bind: str, processes: int, data_dir: Path) -> None:
+    """Run an edge until it is told to stop; SIGTERM lets it answer what it has, SIGHUP loads its code anew.
+
+    Give a front two of them: while one restarts or has died, the other one answers. Only over a unix socket does an
+    edge believe what the front says of callers.
+    """
+    configuration = PROJECT / "deploy" / "gunicorn.conf.py"
+    command = [sys.executable, "-m", "gunicorn", "-c", str(configuration), "edge.server:create_runner"]
+    _become(command, data_dir, _EDGE_NEEDS, {"EDGE_BIND": bind, "EDGE_WORKERS": str(processes)})
+
+
 @click.command(epilog="Example: itemindex worker --queues reports --concurrency 4")
 @click.option("--queues", default=",".join(QUEUES), show_default=True, callback=_queues, help="Queues to work on.")
 @click.option("--concurrency", default=2, show_default=True, type=click.IntRange(1, 256), help="Jobs at a time.")
@@ -30,19 +49,23 @@ def worker(queues: str, concurrency: int, data_dir: Path) -> None:
     It takes its settings from the environment, or from the stack that runs on the data directory. Give each queue
     workers of its own, so that a rush in one never starves another.
     """
-    _become(worker_command(queues, concurrency), data_dir)
+    _become(worker_command(queues, concurrency), data_dir, _WORKER_NEEDS)
 
 
 @click.command(epilog="Example: itemindex relay")
 @data_dir_option
 def relay(data_dir: Path) -> None:
     """Run a relay until it is told to stop. One is enough; two survive the loss of a host."""
-    _become([sys.executable, "-m", "workers.relay"], data_dir)
+    _become([sys.executable, "-m", "workers.relay"], data_dir, _WORKER_NEEDS)
 
 
-def _become(command: list[str], data_dir: Path) -> None:
+def _become(command: list[str], data_dir: Path, needed: tuple[str, ...], more: dict[str, str] | None = None) -> None:
     chosen = settings(data_dir)
-    chosen.require("worker_database_url", "state_url", "broker_url")
-    environment = {**os.environ, **chosen.environment()}
+    chosen.require(*needed)
+    environment = {**os.environ, **chosen.environment(), **(more or {})}
+    if chosen.metrics_dir is not None:
+        # The library that counts reads this one by itself, when it is first imported.
+        environment["PROMETHEUS_MULTIPROC_DIR"] = str(chosen.metrics_dir)
+        chosen.metrics_dir.mkdir(parents=True, exist_ok=True)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH", ""))))
     os.execve(command[0], command, environment)

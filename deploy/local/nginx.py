@@ -47,12 +47,16 @@ def render(values: dict[str, str], template: Path = PROJECT / "nginx.conf") -> s
     return text
 
 
+def proxies(trusted: str) -> str:
+    """Return the lines that name the proxies in front of us, whose word about a caller's address is believed."""
+    return "\n    ".join(f"set_real_ip_from {network.strip()};" for network in trusted.split(",") if network.strip())
+
+
 def program(
     places: Places, *, listen: str, metrics_listen: str, edges: list[Path], errors_base: str,
     stored: Path, server_names: str = _DEFAULTS["SERVER_NAMES"], trusted: str = "",
 ) -> Program:  # fmt: skip
     """Return the server as a program, its configuration written."""
-    proxies = "\n    ".join(f"set_real_ip_from {network.strip()};" for network in trusted.split(",") if network.strip())
     values = {
         "RUN_DIR": str(places.run),
         "LOG_DIR": str(places.root / "log"),
@@ -63,7 +67,7 @@ def program(
         "ERRORS_BASE": errors_base,
         "STORED_DIR": str(stored),
         "SERVER_NAMES": server_names,
-        "TRUSTED_PROXIES": proxies,
+        "TRUSTED_PROXIES": proxies(trusted),
         "USER": "user root;" if os.getuid() == 0 else "",
     }
     path = places.run / "nginx.conf"

@@ -72,6 +72,8 @@ class Stack:
     def start_service(self, told: Step) -> None:
         """Start the edges, the relay, a worker for each queue, and nginx in front."""
         told("edges")
+        for left in (self.places.run / "metrics").glob("*.db"):
+            left.unlink()  # of processes that are no more; their counts would only make every reading slower
         own_identity = self.identity is not None
         for program in (
             *([self._identity()] if own_identity else []),
@@ -213,7 +215,9 @@ class Stack:
 
     def _environment(self) -> dict[str, str]:
         # All processes of the host write their metrics beside each other; any edge tells them all.
-        return {**self.settings.environment(), "PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics")}
+        # Only one of them could have the address of a watchpost, and the front's listener shows the same.
+        metrics = {"PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics"), "METRICS_LISTEN": ""}
+        return {**self.settings.environment(), **metrics}
 
 
 @contextmanager

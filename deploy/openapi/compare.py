@@ -9,6 +9,8 @@ _DEPTH_MAX = 12
 # A bound, and the direction in which it may move: up for the longest, down for the least.
 _BOUNDS = (("maximum", 1), ("maxLength", 1), ("maxItems", 1), ("minimum", -1), ("minLength", -1), ("minItems", -1))
 
+_NEVER_BELOW_NOTHING = ("minLength", "minItems")  # a length of at least 0 is no bound
+
 
 def breaking(old: Document, new: Document) -> list[str]:
     """Return one sentence for each change that can break a client which follows the old document."""
@@ -88,7 +90,8 @@ def _narrowed(where: str, was: Document, now: Document, old: Document, new: Docu
     for value in [one for one in choices if one not in now.get("enum", choices)]:
         yield f"{where}: {value!r} is not allowed any more"
     for name, sign in _BOUNDS:
-        if name in now and (name not in was or sign * now[name] < sign * was[name]):
+        before = was.get(name, 0 if name in _NEVER_BELOW_NOTHING else None)
+        if name in now and (before is None or sign * now[name] < sign * before):
             yield f"{where}: {name} is now {now[name]}"
     for name in set(now.get("required", [])) - set(was.get("required", [])):
         yield f"{where}: {name} is now needed"

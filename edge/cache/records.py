@@ -78,6 +78,8 @@ class Records:
             flight = asyncio.create_task(self._fly(iid))
             self._flights[iid] = flight
             flight.add_done_callback(lambda done: self._flights.pop(iid, None))
+        else:
+            metrics.flights_joined.labels("record").inc()
         return await asyncio.shield(flight)
 
     async def _fly(self, iid: str) -> Record:

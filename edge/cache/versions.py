@@ -43,7 +43,7 @@ class DataVersion:
         newest = row["version"] if row else 0
         if newest != self.current:
             self.current = newest
-            metrics.data_version.set(newest)
+            metrics.data_version.labels("edge").set(newest)
             self._log.info("data-version", version=newest)
             for call in self._changed:
                 call()

@@ -13,6 +13,7 @@ from edge.auth.directory import Directory
 from edge.dashboard import pictures
 from edge.dashboard.payer import Payer
 from edge.dashboard.visit import PageProblem, Visit, form_of, render, see
+from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.jobs.document import failure
 from edge.jobs.orders import Order, Orders
@@ -110,7 +111,7 @@ class ReportPages:
         quote = await self._quote(visit, asked)
         charge = await self._payer.charge(request, principal, quote.units)
         try:
-            order_id, new = await self._orders.place(principal, quote.wanted, charge)
+            order_id, new = await self._orders.place(principal, quote.wanted, charge, request[CONTEXT].step.traceparent)
         except (Problem, StoreUnavailable):
             await self._payer.give_back(charge)
             raise

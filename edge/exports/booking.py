@@ -69,19 +69,21 @@ class BookingDesk:
         assert context.account is not None
         charge = Charge(context.account, context.charge_id, context.charged_day, context.charged_units)
         try:
-            order_id, new = await self._insert(principal, booking, charge)
+            order_id, new = await self._insert(principal, booking, charge, context.step.traceparent)
         except StoreUnavailable:
             await self._give_back(context, charge)
             raise
         context.charge = "kept" if new else "returned"
         return order_id
 
-    async def _insert(self, principal: Principal, booking: Booking, charge: Charge) -> tuple[str, bool]:
+    async def _insert(
+        self, principal: Principal, booking: Booking, charge: Charge, traceparent: str
+    ) -> tuple[str, bool]:
         organization, key = principal.organization_id, booking.key
         values = (
             EXPORT.name, EXPORT.queue, json.dumps(booking.parameters), uuid4().hex, organization,
             self._version.current, EXPORT.attempts_max, booking.parameters["format"], principal.plan.jobs_queued,
-            charge.account, charge.charge_id, charge.day, charge.units, key, booking.digest,
+            charge.account, charge.charge_id, charge.day, charge.units, key, booking.digest, traceparent,
         )  # fmt: skip
         async with self._database.transaction() as fetch:
             if key is not None:

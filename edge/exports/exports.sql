@@ -16,8 +16,8 @@ WITH waiting AS (
     SELECT count(*) AS n FROM job_orders o JOIN jobs j ON j.id = o.job_id
     WHERE o.organization_id = $5 AND o.cancelled_at IS NULL AND j.state = 'queued'),
 made AS (
-    INSERT INTO jobs (kind, queue, organization_id, parameters, fingerprint, data_version, attempts_max, format)
-    SELECT $1, $2, $5, $3::jsonb, $4, $6::bigint, $7::integer, $8 WHERE (SELECT n FROM waiting) < $9
+    INSERT INTO jobs (kind, queue, organization_id, parameters, fingerprint, data_version, attempts_max, format, traceparent)
+    SELECT $1, $2, $5, $3::jsonb, $4, $6::bigint, $7::integer, $8, $16::text WHERE (SELECT n FROM waiting) < $9
     RETURNING id)
 INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, idempotency_key, request_sha256)
 SELECT id, $5, $10, $11, $12::bigint, $13::integer, $14, $15::bytea FROM made

@@ -43,7 +43,9 @@ class AccessLines:
             "us": int(seconds * 1_000_000),
             "network": context.network,
             "account": context.account,
+            **context.caller,
             "problem": context.slug,
+            **context.trace,
         }
         self.append(_ENCODER.encode(line) + b"\n")
 

@@ -11,8 +11,12 @@ from aiohttp import web
 
 from edge.http.uuid7 import uuid7
 from shared.accounts import Person, Principal, counted_network
+from shared.tracing.context import Step
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
+
+
+_NOWHERE = Step("", "", "", sampled=False)
 
 
 @dataclass(slots=True)
@@ -36,6 +40,24 @@ class Context:
     charged_units: int = 0
     charge: Literal["by-status", "kept", "returned"] = "by-status"
     slug: str | None = None
+    step: Step = _NOWHERE
+
+    @property
+    def caller(self) -> dict[str, str | None]:
+        """What a log line tells of who called: ids that find the rest, and nothing that opens a door."""
+        principal = self.principal
+        if principal is None:
+            return {"organization": None, "key": None}
+        key = principal.credential_id if principal.kind != "bearer" else None
+        return {"organization": principal.organization_id, "key": key}
+
+    @property
+    def trace(self) -> dict[str, str]:
+        """What a log line tells of the trace; nothing where it began here and nobody collects it: its id would be the
+        request id."""
+        if self.step.trace_id == self.request_id and not self.step.sampled and not self.step.parent_id:
+            return {}
+        return {"trace_id": self.step.trace_id, "span_id": self.step.span_id}
 
 
 CONTEXT: web.RequestKey[Context] = web.RequestKey("context", Context)

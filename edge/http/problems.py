@@ -141,9 +141,8 @@ class Problems:
         return problems
 
     def _unexpected(self, error: Exception, context: Context) -> Problem:
-        self._log.error(
-            "unhandled-error", request_id=context.request_id, error=type(error).__name__, trace=trace_of(error)
-        )
+        log = self._log.bind(request_id=context.request_id, **context.caller, **context.trace)
+        log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
         return Problem("internal-error", "We made an error; it is logged under the request id in `instance`.")
 
 

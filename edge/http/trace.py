@@ -14,6 +14,8 @@ from edge.http.problems import Problem, Problems
 from edge.http.routing import Rule, rule_of
 from shared import metrics
 from shared.accounts import Principal
+from shared.tracing.context import step_from
+from shared.tracing.spans import Attributes, Spans
 
 # Told of every call whose caller is known: who, from which network, which route, which status, how many units.
 Used = Callable[[Principal, str, str, int, int], None]
@@ -30,11 +32,13 @@ class Trace:
     """Makes the context, times the request, and finishes the answer's head."""
 
     def __init__(
-        self, trusted: tuple[Network, ...], problems: Problems, lines: AccessLines, used: Used = lambda *call: None
-    ) -> None:
+        self, trusted: tuple[Network, ...], problems: Problems, lines: AccessLines, spans: Spans,
+        used: Used = lambda *call: None,
+    ) -> None:  # fmt: skip
         self._trusted = trusted
         self._problems = problems
         self._lines = lines
+        self._spans = spans
         self._used = used
 
     def middleware(self) -> Any:
@@ -45,14 +49,15 @@ class Trace:
             context = self._context(request)
             rule = rule_of(request)
             response: web.StreamResponse
-            if context.network == "":
-                response = self._problems.answer(_no_address(), context)
-            else:
-                try:
-                    response = await handler(request)
-                except web.HTTPRedirection as redirection:
-                    where = {"Location": redirection.headers["Location"]}
-                    response = web.Response(status=redirection.status, reason=redirection.reason, headers=where)
+            with metrics.requests_in_flight.track_inprogress():
+                if context.network == "":
+                    response = self._problems.answer(_no_address(), context)
+                else:
+                    try:
+                        response = await handler(request)
+                    except web.HTTPRedirection as redirection:
+                        where = {"Location": redirection.headers["Location"]}
+                        response = web.Response(status=redirection.status, reason=redirection.reason, headers=where)
             finish_head(response.headers, context, rule)
             self._record(request, response, context, rule)
             return response
@@ -62,7 +67,8 @@ class Trace:
     def _context(self, request: web.Request) -> Context:
         request_id = request_id_from(request.headers.get("X-Request-Id"))
         charge_id = request.headers.get("X-Charge-Id") or request_id_from(None)
-        context = Context(request_id, charge_id[:64], network_of(request, self._trusted) or "")
+        step = step_from(request.headers.get("traceparent"), otherwise=request_id, share=self._spans.share)
+        context = Context(request_id, charge_id[:64], network_of(request, self._trusted) or "", step=step)
         request[CONTEXT] = context
         return context
 
@@ -73,6 +79,22 @@ class Trace:
         self._lines.write(request.method, rule.name, request.raw_path, response.status, seconds, context)
         if context.principal is not None:
             self._used(context.principal, context.network, rule.name, response.status, context.units)
+        if context.step.sampled:
+            self._note_span(request, response, context, rule, seconds)
+
+    def _note_span(
+        self, request: web.Request, response: web.StreamResponse, context: Context, rule: Rule, seconds: float
+    ) -> None:
+        attributes: Attributes = {
+            "http.request.method": request.method,
+            "http.route": rule.name,
+            "http.response.status_code": response.status,
+            "itemindex.request_id": context.request_id,
+            "itemindex.organization": context.principal.organization_id if context.principal else None,
+            "itemindex.problem": context.slug,
+        }
+        failed = response.status >= 500
+        self._spans.note(context.step, f"{request.method} {rule.name}", "server", seconds, attributes, failed=failed)
 
 
 def finish_head(head: CIMultiDict[str], context: Context, rule: Rule) -> None:

@@ -96,16 +96,19 @@ class Orders:
         self._database = database
         self.watch = watch
 
-    async def place(self, principal: Principal, wanted: Wanted, charge: Charge) -> tuple[str, bool]:
+    async def place(
+        self, principal: Principal, wanted: Wanted, charge: Charge, traceparent: str | None = None
+    ) -> tuple[str, bool]:
         """Order it; return the order's id and whether it is a new one. Raises the problem `rate-limited`.
 
+        A job that is made for it goes on with the trace of this request; one that was there keeps its own.
         After StoreUnavailable the order may be there or not.
         """
         kind, limit = wanted.kind, principal.plan.jobs_queued
         values = (
             kind.name, kind.queue, json.dumps(wanted.parameters), wanted.fingerprint, wanted.data_version,
             kind.attempts_max, principal.organization_id, wanted.format, limit, charge.account, charge.charge_id,
-            charge.day, charge.units,
+            charge.day, charge.units, traceparent,
         )  # fmt: skip
         async with self._database.transaction() as fetch:
             await fetch(SQL.lock, principal.organization_id)

@@ -18,8 +18,8 @@ waiting AS (
     SELECT count(*) AS n FROM job_orders o JOIN jobs j ON j.id = o.job_id
     WHERE o.organization_id = $7 AND o.cancelled_at IS NULL AND j.state = 'queued'),
 made AS (
-    INSERT INTO jobs (kind, queue, organization_id, parameters, fingerprint, data_version, attempts_max, format)
-    SELECT $1, $2, $7, $3::jsonb, $4, $5::bigint, $6::integer, $8
+    INSERT INTO jobs (kind, queue, organization_id, parameters, fingerprint, data_version, attempts_max, format, traceparent)
+    SELECT $1, $2, $7, $3::jsonb, $4, $5::bigint, $6::integer, $8, $14::text
     WHERE NOT EXISTS (SELECT FROM there) AND ((SELECT n FROM waiting) < $9 OR EXISTS (SELECT FROM own))
     ON CONFLICT (kind, fingerprint) WHERE state IN ('queued', 'running') DO UPDATE SET fingerprint = excluded.fingerprint
     RETURNING id)

@@ -19,6 +19,7 @@ from edge.quota.meter import Meter
 from edge.results import stream
 from edge.results.body import Body
 from edge.store.database import Database
+from shared import metrics
 from shared.db.queries import beside
 from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import Kind, fingerprint
@@ -89,10 +90,14 @@ class Desk:
         quote = request[QUOTE]
         if request[QUERY]["dry_run"]:
             return _estimate(quote)
+        kind = quote.wanted.kind.name
         if quote.found is not None:
+            metrics.report_answers.labels(kind, "stored").inc()
             return await self._stream(request, quote.found, cached=True, units=quote.units, job_id=quote.found_job)
         order = await self._order(request, quote)
         manifest, failed = order.manifest, failure(order)
+        how = "made" if manifest is not None else "failed" if failed is not None else "accepted"
+        metrics.report_answers.labels(kind, how).inc()
         if manifest is not None:
             units = quote.wanted.kind.units
             return await self._stream(request, manifest, cached=False, units=units, job_id=order.job_id)
@@ -108,7 +113,7 @@ class Desk:
         assert context.account is not None
         charge = Charge(context.account, context.charge_id, context.charged_day, context.charged_units)
         try:
-            order_id, new = await self._orders.place(principal, quote.wanted, charge)
+            order_id, new = await self._orders.place(principal, quote.wanted, charge, context.step.traceparent)
         except StoreUnavailable:
             await self._give_back(context, charge)
             raise

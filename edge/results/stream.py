@@ -12,6 +12,7 @@ from edge.http.conditional import match, none_match
 from edge.http.problems import Problem
 from edge.http.ranges import Slice, Unsatisfiable, slice_of
 from edge.results.body import Body
+from shared import metrics
 from shared.results.layout import Manifest
 
 _CHUNK_BYTES = 256 * 1024
@@ -49,6 +50,7 @@ class Stream(web.StreamResponse):
                 raise ConnectionResetError("the stored result is shorter than its manifest")
             await self.write(chunk)
             at += len(chunk)
+            metrics.result_bytes_sent.inc(len(chunk))
 
 
 def answer(request: web.Request, manifest: Manifest, body: Body) -> web.StreamResponse:

@@ -7,8 +7,6 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields, validate
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
 
 from edge.cache.versions import DataVersion
 from edge.index.search_engine import SearchEngine
@@ -17,10 +15,9 @@ from edge.store.database import Database
 from shared.clock import rfc3339, utc_now
 from shared.config import Settings
 from shared.errors import StoreUnavailable
-from shared.metrics import REGISTRY
+from shared.metrics import EXPOSITION, exposition
 
 _NO_STORE = {"Cache-Control": "no-store"}
-_EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class HealthAnswer(Schema):
@@ -97,11 +94,8 @@ class Health:
 
     async def metrics(self, request: web.Request) -> web.StreamResponse:
         """Answer in the Prometheus text format: all processes of the host, or this one."""
-        registry = REGISTRY
-        if self._settings.metrics_dir:
-            registry = CollectorRegistry()
-            MultiProcessCollector(registry, path=str(self._settings.metrics_dir))  # type: ignore[no-untyped-call]
-        return web.Response(body=generate_latest(registry), headers={"Content-Type": _EXPOSITION, **_NO_STORE})
+        body = exposition(self._settings.metrics_dir)
+        return web.Response(body=body, headers={"Content-Type": EXPOSITION, **_NO_STORE})
 
     async def _ask_database(self) -> dict[str, str]:
         try:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from time import perf_counter
 from typing import Any
 
 import asyncpg
@@ -23,6 +24,17 @@ class Database:
         self._connections_max = connections_max
         self._deadline_seconds = deadline_seconds
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._seconds = metrics.store_seconds.labels("database")
+        self.answering = True
+        """Whether the last call was answered."""
+
+    @property
+    def connections(self) -> tuple[int, int, int]:
+        """How many connections are busy, how many idle, and how many there may be."""
+        if self._pool is None:
+            return 0, 0, self._connections_max
+        idle = self._pool.get_idle_size()
+        return self._pool.get_size() - idle, idle, self._connections_max
 
     async def open(self) -> None:
         """Make the pool; connects to nothing yet."""
@@ -46,12 +58,15 @@ class Database:
     async def fetch(self, query: str, *arguments: Any) -> list[asyncpg.Record]:
         """Return all rows. Raises StoreUnavailable when no connection or no answer comes within the deadline."""
         assert self._pool is not None
+        started = perf_counter()
         try:
             async with self._pool.acquire(timeout=self._deadline_seconds) as connection:
-                return await connection.fetch(query, *arguments)
+                rows = await connection.fetch(query, *arguments)
         except _LOST as error:
-            metrics.store_errors.labels("database").inc()
-            raise StoreUnavailable("database", retry_after_seconds=5) from error
+            raise self._lost() from error
+        self._seconds.observe(perf_counter() - started)
+        self.answering = True
+        return rows
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Run]:
@@ -63,11 +78,16 @@ class Database:
         try:
             async with self._pool.acquire(timeout=self._deadline_seconds) as connection, connection.transaction():
                 yield connection.fetch
+            self.answering = True
         except _LOST as error:
-            metrics.store_errors.labels("database").inc()
-            raise StoreUnavailable("database", retry_after_seconds=5) from error
+            raise self._lost() from error
 
     async def fetch_row(self, query: str, *arguments: Any) -> asyncpg.Record | None:
         """Return the first row or None."""
         rows = await self.fetch(query, *arguments)
         return rows[0] if rows else None
+
+    def _lost(self) -> StoreUnavailable:
+        self.answering = False
+        metrics.store_errors.labels("database").inc()
+        return StoreUnavailable("database", retry_after_seconds=5)

@@ -1,0 +1,79 @@
+"""`itemindex nginx`: the front outside of the embedded stack, from the project's own nginx.conf."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deploy.local import nginx as front
+from shared.config import Settings
+
+_OPTIONS = (
+    click.option("--listen", default="0.0.0.0:8080", envvar="NGINX_LISTEN", show_default=True, help="Public address."),
+    click.option(
+        "--metrics-listen", default="127.0.0.1:9101", envvar="NGINX_METRICS_LISTEN", show_default=True,
+        help="Address of /metrics, in the operator's own network.",
+    ),
+    click.option(
+        "--run-dir", default=Path("/run/itemindex"), envvar="NGINX_RUN_DIR", show_default=True,
+        type=click.Path(path_type=Path), help="Where the edges' sockets are, edge-a.sock and edge-b.sock.",
+    ),
+    click.option("--log-dir", default=None, type=click.Path(path_type=Path), help="Of refused.log; none: stdout."),
+    click.option("--server-names", default="localhost 127.0.0.1", envvar="NGINX_SERVER_NAMES", show_default=True,
+                 help="Hosts that we are, as in the public address."),
+)  # fmt: skip
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.group("nginx")
+def nginx() -> None:
+    """The front: print its configuration, or run it."""
+
+
+@nginx.command(epilog="Example: itemindex nginx render --server-names api.example.org > /etc/nginx/nginx.conf")
+@_options
+def render(listen: str, metrics_listen: str, run_dir: Path, log_dir: Path | None, server_names: str) -> None:
+    """Print the configuration; paths in it lead into this installation."""
+    click.echo(_rendered(listen, metrics_listen, run_dir, log_dir, server_names), nl=False)
+
+
+@nginx.command(epilog="Example: itemindex nginx run --listen 0.0.0.0:8080")
+@_options
+def run(listen: str, metrics_listen: str, run_dir: Path, log_dir: Path | None, server_names: str) -> None:
+    """Write the configuration into the run directory and become nginx. SIGQUIT lets it finish what it answers."""
+    run_dir.mkdir(parents=True, exist_ok=True)
+    for folder in ("body", "proxy"):
+        (run_dir / f"nginx-{folder}").mkdir(exist_ok=True, mode=0o700)
+    if log_dir is None:
+        refused = run_dir / "refused.log"
+        refused.unlink(missing_ok=True)
+        refused.symlink_to("/dev/stdout")
+    path = run_dir / "nginx.conf"
+    path.write_text(_rendered(listen, metrics_listen, run_dir, log_dir, server_names))
+    command = [front.binary(), "-p", str(run_dir), "-c", str(path), "-e", "/dev/stderr", "-g", "daemon off;"]
+    os.execv(command[0], command)
+
+
+def _rendered(listen: str, metrics_listen: str, run_dir: Path, log_dir: Path | None, server_names: str) -> str:
+    settings = Settings.from_environment()
+    values = {
+        "RUN_DIR": str(run_dir),
+        "LOG_DIR": str(log_dir or run_dir),
+        "STORED_DIR": str(settings.results_dir.resolve()),
+        "LISTEN": listen,
+        "METRICS_LISTEN": metrics_listen,
+        "EDGE_A": str(run_dir / "edge-a.sock"),
+        "EDGE_B": str(run_dir / "edge-b.sock"),
+        "ERRORS_BASE": settings.errors_base,
+        "SERVER_NAMES": server_names,
+        "TRUSTED_PROXIES": front.proxies(settings.trusted_proxies),
+        "USER": "user root;" if os.getuid() == 0 else "",
+    }
+    return front.render(values)

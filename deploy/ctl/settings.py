@@ -1,0 +1,42 @@
+"""`itemindex settings`: every setting with its sentence and default, as the code declares them."""
+
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from deploy.ctl.ui import json_option, show
+from shared.config import Settings
+
+
+@click.command("settings", epilog="Example: itemindex settings --markdown")
+@click.option("--markdown", is_flag=True, help="Print the table of the operators' guide.")
+@json_option
+def settings(markdown: bool, as_json: bool) -> None:
+    """List every setting: its environment variable, what it is for, its default. No values are shown."""
+    if markdown:
+        click.echo(table(), nl=False)
+    else:
+        show(declared(), as_json=as_json, title="settings")
+
+
+def declared() -> list[dict[str, Any]]:
+    """Return the settings in the order of the code."""
+    return [
+        {
+            "variable": item.name.upper(),
+            "sentence": item.metadata["sentence"],
+            "default": "" if item.default is None else str(item.default),
+            "secret": item.metadata["secret"],
+        }
+        for item in fields(Settings)
+    ]
+
+
+def table() -> str:
+    """Return the settings as a table in Markdown."""
+    rows = ["| Variable | What it is | Default |", "|---|---|---|"]
+    for setting in declared():
+        default = "secret" if setting["secret"] else f"`{setting['default']}`" if setting["default"] else "empty"
+        rows.append(f"| `{setting['variable']}` | {setting['sentence']} | {default} |")
+    return "\n".join(rows) + "\n"

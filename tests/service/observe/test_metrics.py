@@ -1,0 +1,118 @@
+"""What the edges, the relay and the workers tell of themselves."""
+
+import http.client
+import multiprocessing
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from shared import metrics
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.errors import ConfigurationError
+from shared.log import Log
+from shared.watchpost import Watchpost, keep_watch
+from tests.support.client import Edge
+from workers.relay import Relay
+
+
+def value(name: str, **labels: str) -> float:
+    """Return a sample of this process; 0 where nothing was counted yet."""
+    return metrics.REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+async def test_an_edge_tells_its_stores_its_pool_and_its_lag(edge: Edge) -> None:
+    probes = value("itemindex_store_seconds_count", store="state")
+    queries = value("itemindex_store_seconds_count", store="database")
+    await edge.resources.pulse.measure()
+    assert value("itemindex_store_up", store="state") == value("itemindex_store_up", store="cache") == 1
+    assert value("itemindex_store_seconds_count", store="state") >= probes + 1
+    await edge.get("/index/brands")
+    await edge.resources.pulse.measure()
+    assert value("itemindex_store_seconds_count", store="database") > queries
+    assert value("itemindex_pool_connections", state="idle") + value("itemindex_pool_connections", state="busy") >= 1
+    assert value("itemindex_pool_connections_max") == edge.settings.database_pool_max
+    assert value("itemindex_processes", part="edge", revision=edge.settings.revision) == 1
+
+
+async def test_a_store_that_is_away_is_not_up_and_no_call_of_a_caller_failed(edge: Edge) -> None:
+    await edge.resources.cache.close()
+    errors = value("itemindex_store_errors_total", store="cache")
+    await edge.resources.pulse.measure()
+    assert value("itemindex_store_up", store="cache") == 0
+    assert value("itemindex_store_errors_total", store="cache") == errors
+
+
+async def test_metrics_are_readable_and_have_their_sentences(edge: Edge) -> None:
+    await edge.get("/health")
+    async with edge.session.get("http://testserver/metrics", headers={"X-Real-IP": "192.0.2.1"}) as response:
+        families = {family.name: family for family in text_string_to_metric_families(await response.text())}
+    assert all(len(family.documentation) > 10 for name, family in families.items() if name.startswith("itemindex"))
+    labels = {tuple(sample.labels.values()) for sample in families["itemindex_requests"].samples}
+    assert ("health", "200") in labels
+
+
+@pytest.fixture
+def post(settings: Settings) -> Iterator[Watchpost]:
+    """A watchpost whose process is well until a test says otherwise."""
+    opened = keep_watch(replace(settings, metrics_listen="127.0.0.1:0"), lambda: True)
+    assert opened is not None
+    yield opened
+    opened.shutdown()
+    opened.server_close()
+
+
+def ask(post: Watchpost, path: str) -> tuple[int, bytes]:
+    with closing(http.client.HTTPConnection("127.0.0.1", post.server_port, timeout=5)) as line:
+        line.request("GET", path)
+        answer = line.getresponse()
+        return answer.status, answer.read()
+
+
+def test_a_watchpost_tells_metrics_and_health(post: Watchpost) -> None:
+    assert b"itemindex_jobs_relayed" in ask(post, "/metrics")[1]
+    assert ask(post, "/health") == (200, b"ok\n")
+    post.well = lambda: False
+    assert ask(post, "/health")[0] == 503
+    assert ask(post, "/elsewhere")[0] == 404
+
+
+@pytest.mark.parametrize("listen", ["nowhere", "127.0.0.1:port", "192.0.2.1:9100"])
+def test_a_watchpost_without_a_usable_address_stops_the_start(settings: Settings, listen: str) -> None:
+    with pytest.raises(ConfigurationError, match="METRICS_LISTEN"):
+        keep_watch(replace(settings, metrics_listen=listen))
+    assert keep_watch(settings) is None
+
+
+def test_a_relay_is_well_as_long_as_it_goes_round(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    relay = Relay(settings, Log("tests"))
+    assert relay.well
+    monkeypatch.setattr("workers.relay._WELL_SECONDS", -1.0)
+    assert not relay.well
+    relay._tell_down("database")
+    assert relay.well, "to start it anew would not bring PostgreSQL back"
+
+
+def test_a_relay_measures_queues_that_are_empty_too(settings: Settings) -> None:
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        Relay(settings, Log("tests")).measure(connection)
+    assert metrics.REGISTRY.get_sample_value("itemindex_queue_age_seconds", {"queue": "reports"}) == 0
+    assert metrics.REGISTRY.get_sample_value("itemindex_queue_depth", {"queue": "exports", "state": "queued"}) == 0
+
+
+def test_the_dead_are_not_summed_with_the_living(tmp_path: Path) -> None:
+    """A killed process leaves its file behind; what it held is no more, what it counted happened."""
+    process = multiprocessing.get_context("spawn").Process(target=os.getpid)
+    process.start()
+    process.join()
+    dead, living = tmp_path / f"gauge_livesum_{process.pid}.db", tmp_path / f"gauge_livesum_{os.getpid()}.db"
+    counted = tmp_path / f"counter_{process.pid}.db"
+    for path in (dead, living, counted):
+        path.touch()
+    metrics._forget_the_dead(tmp_path)
+    assert (dead.exists(), living.exists(), counted.exists()) == (False, True, True)

@@ -1,0 +1,88 @@
+"""One trace from the request through the job to its result; and log lines that tell who called, without a secret."""
+
+import asyncio
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.log import Log
+from tests.support.accounts import api_key
+from tests.support.client import Edge, running_edge
+from tests.support.collector import attributes, collecting
+from tests.support.reports import work
+from tests.support.shop import load_rows
+from workers import tasks
+from workers.traces import spans_of
+
+TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+GIVEN = {"traceparent": f"00-{TRACE}-{SPAN}-01"}
+REQUEST_ID = "0123456789abcdef0123456789abcdef"
+
+
+def lines(edge: Edge) -> list[dict[str, Any]]:
+    """Return the access lines."""
+    edge.resources.lines.flush()
+    return [json.loads(line) for line in Path(edge.settings.access_log).read_text().splitlines()]
+
+
+async def test_a_trace_goes_from_the_request_through_the_job_to_its_result(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_rows(settings, tmp_path)
+    written = io.StringIO()
+    monkeypatch.setattr(tasks, "log", Log("worker", stream=written))
+    with collecting() as collector:
+        watched = replace(settings, otlp_endpoint=collector.endpoint)
+        async with running_edge(watched, tmp_path) as edge:
+            key = api_key(settings)
+            answer, _ = await asyncio.gather(edge.get("/index/cohorts?brand=vita", key=key, head=GIVEN), work(watched))
+            assert answer.status == 200
+        spans_of(watched).close()
+    by_service = {span["service"]: span for span in collector.spans}
+    request, job = by_service["item-index-edge"], by_service["item-index-worker"]
+    assert (request["traceId"], request["parentSpanId"]) == (TRACE, SPAN)
+    assert (job["traceId"], job["parentSpanId"]) == (TRACE, request["spanId"])
+    assert attributes(job)["itemindex.state"] == "succeeded"
+    told = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert [line["event"] for line in told] == ["job-started", "job-finished"]
+    assert {line["trace_id"] for line in told} == {TRACE}
+    assert all(line["organization"] for line in told)
+
+
+async def test_a_job_without_a_trace_is_work_like_any_other(edge: Edge, settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    key = api_key(settings)
+    await asyncio.gather(edge.get("/index/cohorts?brand=vita", key=key), work(settings))
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE jobs SET traceparent = NULL, state = 'queued', attempt = 0")
+    assert await work(settings) == ["succeeded"]
+
+
+@pytest.mark.parametrize("header", ["", "nonsense", f"00-{'0' * 32}-{SPAN}-01", "x" * 6000])
+async def test_a_malformed_traceparent_begins_a_new_trace_and_is_no_error(edge: Edge, header: str) -> None:
+    answer = await edge.get("/quota", head={"traceparent": header, "X-Request-Id": REQUEST_ID})
+    assert answer.status == 200
+    [line] = lines(edge)
+    assert line["request_id"] == REQUEST_ID
+    assert "trace_id" not in line, "it would be the request id"
+
+
+async def test_an_access_line_tells_who_called_and_no_secret(edge: Edge, settings: Settings) -> None:
+    key = api_key(settings)
+    await edge.get("/quota", key=key, head=GIVEN)
+    await edge.get("/quota")
+    with_key, anonymous = lines(edge)
+    assert with_key["trace_id"] == TRACE
+    assert with_key["organization"] and with_key["account"] == f"org:{with_key['organization']}"
+    assert with_key["key"] and with_key["key"] in key
+    assert len(with_key["key"]) < len(key) / 2, "the id of a key, not the key"
+    assert (anonymous["organization"], anonymous["key"]) == (None, "anonymous")
+    written = Path(settings.access_log).read_text()
+    for secret in (key, settings.token_pepper, settings.cursor_secret):
+        assert secret not in written
