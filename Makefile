@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check bench load lock clean
+.PHONY: help up down test check bench load hostile lock clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[36m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ check: $(VENV)/.test ## The fast part: style, types, import direction, unit test
 
 bench: $(VENV)/.bench ## Measure a lookup and a refusal beside its peers; prints a table
 	@$(BIN)/python -m tests.load.bench $(ARGS)
+
+hostile: $(VENV)/.test ## Try the service from its own OpenAPI document, 20,000 cases (ARGS="--cases 50000 --seed 2")
+	@$(BIN)/python -m tests.hostile.run $(ARGS)
 
 load: $(VENV)/.bench ## Drive a mix of calls up a ramp; writes build/load.html (ARGS=scenario.toml)
 	@$(BIN)/python -m tests.load.run $(ARGS)

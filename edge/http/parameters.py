@@ -66,7 +66,7 @@ class CursorText(fields.String):
 
     def __init__(self, least: int = 1) -> None:
         told = {"description": "`next_cursor` of the page before", "pattern": "^[A-Za-z0-9_-]*$"}
-        super().__init__(load_default=None, validate=validate.Length(least, 800), metadata=told)
+        super().__init__(load_default=None, validate=validate.Length(least or None, 800), metadata=told)
 
 
 class LinkQuery(Parameters):

@@ -22,6 +22,15 @@ async def test_a_plain_lookup_arrives_in_the_form_that_the_fast_lane_knows(front
     assert dict(told(front))["X-Real-IP"] == "127.0.0.1"
 
 
+@pytest.mark.parametrize(
+    "path", ["/v1/jobs", "/v1/index/exports", "/v1/index/datasets", "/v1/delta-sharing", "/dashboard"]
+)
+async def test_a_path_without_a_slash_is_forwarded_and_not_redirected(front: Front, path: str) -> None:
+    """The edge redirects the other way: a caller would go round in circles."""
+    assert (await front.ask(path)).status == 200
+    assert front.stub.seen[-1].startswith(f"GET {path} HTTP/1.1".encode())
+
+
 async def test_headers_about_the_caller_cannot_be_forged(front: Front) -> None:
     forged = (
         "X-Real-IP",

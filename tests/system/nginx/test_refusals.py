@@ -45,6 +45,19 @@ UNREADABLE = {
 }
 
 
+@pytest.mark.parametrize("expected", [b"foo", b"100-continue, foo", b"200-ok"])
+async def test_an_expectation_that_nobody_meets_is_417(front: Front, expected: bytes) -> None:
+    answer = parsed(await front.raw(get(b"Expect: " + expected)))
+    assert (answer.status, answer.json["type"]) == (417, f"{ERRORS}/expectation-failed")
+    assert front.stub.seen == []
+
+
+async def test_a_caller_who_waits_for_leave_to_send_a_body_gets_it(front: Front) -> None:
+    answer = await front.raw(post(b" 5").replace(b"Content-Length", b"Expect: 100-Continue\r\nContent-Length"))
+    assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200")
+    assert b"Expect" not in front.stub.seen[-1]
+
+
 @pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE)
 async def test_what_is_not_http_is_refused_and_the_line_closed(front: Front, sent: bytes) -> None:
     smuggled = b"GET /v1/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -1,0 +1,60 @@
+"""What is installed is what was locked, byte for byte, and nothing of it is known to be bad.
+
+A list of advisories needs a network that the tests do not have; these floors are kept by hand, from the advisories
+that concern what this service is built of.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from packaging.version import Version
+
+PROJECT = Path(__file__).parents[2]
+LOCKS = sorted(PROJECT.glob("requirements*.lock"))
+PACKAGE = re.compile(
+    r"^(?P<name>[A-Za-z0-9_.-]+)(?:\[[^\]]*\])?==(?P<version>[^\s;\\]+)(?P<rest>[^\n]*(?:\n    [^\n]*)*)", re.MULTILINE
+)
+# The first version without the hole, and what the hole was.
+FLOORS = {
+    "aiohttp": ("3.14.5", "request smuggling, unbounded pipelining and headers in what came before"),
+    "pyjwt": ("2.15", "an unknown `crit` accepted; the key's algorithm not held against the token's"),
+    "gunicorn": ("26.1", "framing faults, and restarts that drop connections"),
+    "celery": ("5.6", "the broker's password in its own log"),
+    "jinja2": ("3.1.6", "a way out of the sandbox"),
+    "cryptography": ("44.0.1", "an OpenSSL that was vulnerable inside the wheel"),
+    "urllib3": ("2.5", "redirects followed where they were switched off"),
+    "requests": ("2.32.4", "credentials of .netrc sent to another host"),
+    "h11": ("0.16", "chunked bodies read loosely: request smuggling"),
+    "h2": ("4.3", "header values with line ends: request splitting"),
+    "werkzeug": ("3.1.4", "multipart bodies without a bound; device names as file names"),
+    "setuptools": ("78.1.1", "a path that leaves its folder"),
+}  # fmt: skip
+
+
+def locked(path: Path) -> dict[str, tuple[str, str]]:
+    """Return each package of a lock file with its version and what follows it."""
+    found = PACKAGE.finditer(path.read_text(encoding="utf-8"))
+    return {re.sub(r"[-_.]+", "-", m["name"]).lower(): (m["version"], m["rest"]) for m in found}
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
+def test_every_package_is_pinned_by_version_and_hash(path: Path) -> None:
+    packages = locked(path)
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if re.match(r"[A-Za-z0-9]", line)]
+    assert len(packages) > 50
+    assert len([line for line in lines if "==" in line]) == len(lines)
+    assert [name for name, (_, rest) in packages.items() if "--hash=sha256:" not in rest] == []
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
+def test_no_package_is_older_than_its_last_known_hole(path: Path) -> None:
+    packages = locked(path)
+    bad = {name: why for name, (floor, why) in FLOORS.items()
+           if name in packages and Version(packages[name][0]) < Version(floor)}  # fmt: skip
+    assert bad == {}
+
+
+def test_what_the_floors_are_for_is_in_use() -> None:
+    everything = {name for path in LOCKS for name in locked(path)}
+    assert set(FLOORS) - everything == set()

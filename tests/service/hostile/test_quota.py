@@ -1,0 +1,99 @@
+"""Section G of the catalogue: what is counted, as whom, and what happens when counting is made hard."""
+
+import asyncio
+
+from shared.ids import mint
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+
+SOY = f"/index/lookup/{mint('shop', '1').iid}"
+
+
+async def used(edge: Edge, address: str) -> int:
+    """Return what an anonymous caller has used today."""
+    return int((await edge.get("/quota", address=address)).json["limits"][0]["used"])
+
+
+async def test_what_is_counted_is_what_the_contract_says(edge: Edge) -> None:
+    etag = (await edge.get(SOY, address="203.0.113.99")).head["ETag"]
+    rows = [
+        ("GET", SOY, {}, 200, 1), ("HEAD", SOY, {}, 200, 1), ("GET", "/index/lookup/IID-A", {}, 404, 1),
+        ("HEAD", "/index/lookup/IID-A", {}, 404, 1), ("GET", SOY, {"If-None-Match": etag}, 304, 0),
+        ("OPTIONS", SOY, {}, 204, 0), ("GET", "/health", {}, 200, 0), ("GET", f"{SOY}/", {}, 308, 0),
+        ("GET", "/index/search?q=", {}, 400, 0), ("DELETE", SOY, {}, 405, 0), ("GET", SOY, {"Accept": "image/png"}, 406, 0),
+    ]  # fmt: skip
+    for number, (method, path, head, status, units) in enumerate(rows):
+        address = f"203.0.113.{number}"
+        answer = await edge.ask(method, path, address=address, head=head)
+        assert (answer.status, await used(edge, address)) == (status, units), (method, path)
+
+
+async def test_a_caller_who_hangs_up_has_paid(edge: Edge) -> None:
+    """G7: else hanging up before the answer would be a way to ask for nothing."""
+    token = edge.settings.anonymous_token
+    _, writer = await asyncio.open_unix_connection(edge.path)
+    writer.write(
+        f"GET /v1/index/brands HTTP/1.1\r\nHost: testserver\r\nX-Real-IP: 203.0.113.1\r\n"
+        f"X-Charge-Id: {'7' * 32}\r\nX-Service-Public-Token: {token}\r\n\r\n".encode()
+    )
+    await writer.drain()
+    writer.transport.abort()
+    for _ in range(500):
+        if await used(edge, "203.0.113.1"):
+            break
+    assert await used(edge, "203.0.113.1") == 1
+
+
+async def test_odd_networks_have_one_allowance_each(edge: Edge) -> None:
+    """G12: an IPv4 address inside IPv6 is that address; every other /64 is one caller."""
+    groups = [
+        ("198.51.100.1", "::ffff:198.51.100.1", "64:ff9b::198.51.100.1"), ("2002:c633:6401::1", "2002:c633:6401::2"),
+        ("fe80::1", "fe80::1%eth0"), ("fd00::1", "fd00::ffff"), ("2001:0:53aa:64c::1", "2001:0:53aa:64c::2"),
+    ]  # fmt: skip
+    for group in groups:
+        counted = {(await edge.get("/quota", address=address)).json["counted_as"] for address in group}
+        assert len(counted) == 1, group
+
+
+async def test_without_an_address_nobody_is_served(edge: Edge) -> None:
+    """G15: everybody as one caller, or nobody: the fault is in the front, and it shows at once."""
+    for address in ("", "unknown", "010.0.0.1", "1.2.3.4:80"):
+        answer = await edge.ask("GET", SOY, address=address)
+        assert answer.status == 500
+        assert answer.json["type"].endswith("/internal-error")
+
+
+async def test_a_refusal_says_what_lifts_it(edge: Edge) -> None:
+    """G16: a thousand people behind one address are told how to have an allowance of their own."""
+    for _ in range(3):
+        await edge.get("/index/brands")
+    refused = (await edge.get("/index/brands")).json
+    assert refused["counted_as"] == "192.0.2.1"
+    assert "sign-up" in refused["lifted_by"]
+
+
+async def test_a_full_store_is_an_outage_and_no_free_day(edge: Edge) -> None:
+    """G21: without room for counters the little local allowance decides; nothing breaks, no number is stated."""
+    state = edge.resources.state
+    before = (await state.command("CONFIG", "GET", "maxmemory"))[1]
+    await state.command("CONFIG", "SET", "maxmemory", "1")
+    try:
+        answers = [await edge.get("/index/brands", address="203.0.113.5") for _ in range(4)]
+    finally:
+        await state.command("CONFIG", "SET", "maxmemory", before)
+    statuses = [answer.status for answer in answers]
+    assert statuses.count(200) <= 3
+    assert set(statuses) <= {200, 429, 503}
+    assert all("RateLimit" not in answer.head for answer in answers if answer.status == 200)
+
+
+async def test_a_burst_above_the_plan_is_refused_and_not_charged(edge: Edge) -> None:
+    key = api_key(edge.settings)
+    await edge.get(SOY)  # into memory: PostgreSQL under a burst has limits of its own
+    answers = await asyncio.gather(*(edge.get(SOY, key=key) for _ in range(200)))
+    served = [answer for answer in answers if answer.status == 200]
+    refused = [answer for answer in answers if answer.status == 429]
+    assert len(served) + len(refused) == 200
+    for answer in refused:
+        assert (answer.json["policy"], answer.head["Retry-After"]) == ("brand-burst", "1")
+    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == len(served)
