@@ -150,7 +150,6 @@ class Document:
                     "datasets",
                     "exports",
                     "delta-sharing",
-                    "exports",
                     "jobs",
                     "account",
                     "organization",

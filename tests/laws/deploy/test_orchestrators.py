@@ -103,7 +103,7 @@ def test_what_is_no_secret_is_in_the_settings_and_what_is_one_is_not() -> None:
     for variable in settings["data"]:
         assert SETTINGS[variable] is False, variable
     text = (KUBERNETES / "settings.yaml").read_text()
-    for line in re.findall(r"^#   itemindex-\w+ +([A-Z_ ]+)", text, re.M):
+    for line in re.findall(r"^#   itemindex-\w+ +([A-Z0-9_ ]+)", text, re.M):
         assert all(SETTINGS[variable] for variable in line.split())
 
 
