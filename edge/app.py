@@ -17,6 +17,7 @@ from edge.datasets.shelf import Shelf
 from edge.exports.booking import BookingDesk
 from edge.exports.document import ExportDocuments
 from edge.exports.handlers import Exports
+from edge.exports.shelf import ExportShelf
 from edge.http import cors, redirects
 from edge.http.analytics import light_units
 from edge.http.cursors import Cursors
@@ -47,10 +48,10 @@ from edge.site.errors import Errors
 from edge.site.health import Health
 from edge.site.pages import Pages
 from shared.config import Settings
+from shared.plans import BRAND, INSTITUTIONAL
 
 PREFIX = "/v1"
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
-BRAND, INSTITUTIONAL = 2, 3  # ranks of plans
 _RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "range-not-satisfiable")
 _FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", "range-not-satisfiable")
 REQUEST_BODY_BYTES_MAX = 64 * 1024
@@ -182,11 +183,12 @@ def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
     orders = Orders(resources.database, resources.watch)
     jobs, links = JobDocuments(settings.base_url, settings.errors_base), Links(settings.cursor_secret)
     documents = ExportDocuments(settings.base_url, jobs, links, settings.signed_url_seconds)
-    desk = BookingDesk(resources.database, resources.version, resources.meter)
+    desk, shelf = BookingDesk(resources.database, resources.version), ExportShelf(resources.database, orders)
     downloads = Downloads(resources.results, settings.accel_location)
     exports = Exports(
-        resources.database, desk, orders, documents, downloads, links, cursors, resources.version, INSTITUTIONAL
-    )
+        resources.database, desk, shelf, resources.meter, documents, downloads, links, cursors, resources.version,
+        INSTITUTIONAL,
+    )  # fmt: skip
     booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
     above = f"{PREFIX}/index/exports"
     one = ("export-not-found", "result-expired")

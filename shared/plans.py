@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 CountedBy = Literal["ip", "organization"]
+BRAND, INSTITUTIONAL = 2, 3
+"""Ranks that capabilities ask for. Operators may make plans of any rank between and above."""
 
 
 # Without eq: a plan is the same while it is the same object, which makes it a key that costs nothing to hash.

@@ -1,4 +1,4 @@
-"""`itemindex fetch`: a release onto the own disk, several files at a time; what was cut off goes on from there."""
+"""`itemindex fetch`: a release onto the own disk, several files at a time; goes on where it was cut off."""
 
 import hashlib
 import json
@@ -98,8 +98,8 @@ def _fetch(file: Wanted, key: str, target: Path, told: Told) -> None:
         reached = part.stat().st_size if part.exists() else 0
         told(reached - counted)
         counted = reached
-        if reached == file.bytes:
-            if _sha256(part) == file.sha256:
+        if reached >= file.bytes:
+            if reached == file.bytes and _sha256(part) == file.sha256:
                 part.replace(path)
                 return
             part.unlink()  # not the bytes that were promised: from the beginning

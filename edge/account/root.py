@@ -9,22 +9,21 @@ from edge.account.quota import Window, windows_of
 from edge.http.context import CONTEXT
 from edge.quota.meter import Meter
 from shared.config import Settings
-from shared.plans import Plan
+from shared.plans import BRAND, INSTITUTIONAL, Plan
 
-_BRAND, _INSTITUTIONAL = 2, 3
 # Capability: the least rank of plan that has it (contract, sections 1 and 4).
 ENTITLEMENTS = {
     "lookup": 0,
     "search": 0,
     "brands": 0,
-    "batch-lookup": _BRAND,
-    "pricing-history": _BRAND,
-    "sustainability-metrics": _BRAND,
-    "cohort-intelligence": _BRAND,
-    "category-insights": _BRAND,
-    "brand-insights": _BRAND,
-    "sustainability-rollup": _INSTITUTIONAL,
-    "enterprise-data-access": _INSTITUTIONAL,
+    "batch-lookup": BRAND,
+    "pricing-history": BRAND,
+    "sustainability-metrics": BRAND,
+    "cohort-intelligence": BRAND,
+    "category-insights": BRAND,
+    "brand-insights": BRAND,
+    "sustainability-rollup": INSTITUTIONAL,
+    "enterprise-data-access": INSTITUTIONAL,
 }
 
 

@@ -19,10 +19,10 @@ from edge.index.search_engine import SearchEngine
 from edge.index.sustainability import Sustainability
 from shared.errors import ItemMerged
 from shared.ids import canonical_iid
+from shared.plans import BRAND
 from shared.search.model import Search as Question
 
 _HITS = 12
-_HISTORY_RANK = 2
 _QUERY_MAX = 200
 
 
@@ -59,7 +59,7 @@ class ExplorerPages:
         except ItemMerged as merged:
             return web.Response(status=301, headers={"Location": f"/dashboard/explorer/{merged.survivor}"})
         record = msgspec.json.decode(found.body)
-        more = (await self._payer.plan(visit)).rank >= _HISTORY_RANK
+        more = (await self._payer.plan(visit)).rank >= BRAND
         return render(request, "record.html", visit, record=record, base_url=self._base_url, more=more)
 
     async def history(self, request: web.Request, visit: Visit) -> web.StreamResponse:
@@ -67,7 +67,7 @@ class ExplorerPages:
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
             raise PageProblem(404, "This is no IID.")
-        principal = await self._payer.principal(visit, _HISTORY_RANK)
+        principal = await self._payer.principal(visit, BRAND)
         await self._payer.charge(request, principal, 2 * LIGHT_UNITS)
         history = await self._pricing.history(iid, None, None, [], None)
         figures, _ = await self._footprint.figures(iid, None, None, [])

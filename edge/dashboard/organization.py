@@ -15,6 +15,7 @@ from edge.quota.meter import Meter
 from shared.clock import utc_now
 from shared.errors import InvalidParameter
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES, may
+from shared.plans import INSTITUTIONAL
 
 OUTCOMES = ("served", "not-found", "not-modified", "refused", "rejected", "failed")
 _DAYS = (7, 30, 90)
@@ -53,6 +54,7 @@ class OrganizationPages:
         return render(
             request, "key.html", visit, keys=await self._acts.keys(actor), new_key=new_key, base_url=self._base_url,
             graces=GRACE_SECONDS, may_manage=may(actor.membership.role, "manage-key"),
+            bulk_data=(await self._directory.plan(actor.membership.plan)).rank >= INSTITUTIONAL,
         )  # fmt: skip
 
     async def issue_key(self, request: web.Request, visit: Visit) -> web.StreamResponse:

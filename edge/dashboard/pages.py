@@ -6,21 +6,30 @@ import aiohttp_jinja2
 from aiohttp import web
 from jinja2 import FileSystemLoader, StrictUndefined
 
+from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.explorer import ExplorerPages
+from edge.dashboard.exports import ExportPages
 from edge.dashboard.organization import OrganizationPages
 from edge.dashboard.payer import Payer
 from edge.dashboard.person import PersonPages
 from edge.dashboard.reports import ReportPages
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages
-from edge.dashboard.visit import Door, Visit, render
+from edge.dashboard.visit import Door
+from edge.datasets.shelf import Shelf
+from edge.exports.booking import BookingDesk
+from edge.exports.document import ExportDocuments
+from edge.exports.shelf import ExportShelf
 from edge.http.routing import Handler, Route, Rule
 from edge.index.pricing import Pricing
 from edge.index.sustainability import Sustainability
+from edge.jobs.document import JobDocuments
 from edge.jobs.orders import Orders
 from edge.org.acts import Acts
 from edge.reports.desk import Desk
 from edge.resources import Resources
+from edge.results.download import Downloads
+from edge.results.links import Links
 
 
 def prepare(app: web.Application) -> None:
@@ -48,7 +57,7 @@ def routes(resources: Resources, acts: Acts, desk: Desk, orders: Orders, origin:
         *_person(door, person),
         *_explorer(door, resources, payer),
         *_reports(door, ReportPages(desk, orders, resources.results, payer, resources.directory, settings.base_url)),
-        _get("/exports", door.page(_exports)),
+        *_bulk_data(door, resources, payer, orders),
         _get("/sign-in", door.open(sign_in.begin)),
         _get("/sign-in/callback", door.open(sign_in.finish)),
         _post("/sign-out", door.form(sign_in.sign_out)),
@@ -112,8 +121,29 @@ def _reports(door: Door, reports: ReportPages) -> tuple[Route, ...]:
     )
 
 
-async def _exports(request: web.Request, visit: Visit) -> web.StreamResponse:
-    return render(request, "exports.html", visit)
+def _bulk_data(door: Door, resources: Resources, payer: Payer, orders: Orders) -> tuple[Route, ...]:
+    settings, base_url = resources.settings, resources.settings.base_url
+    downloads = Downloads(resources.results, settings.accel_location)
+    datasets = DatasetPages(Shelf(resources.database), downloads, resources.directory, payer, base_url)
+    jobs, links = JobDocuments(base_url, settings.errors_base), Links(settings.cursor_secret)
+    exports = ExportPages(
+        resources.database, BookingDesk(resources.database, resources.version), ExportShelf(resources.database, orders),
+        ExportDocuments(base_url, jobs, links, settings.signed_url_seconds), downloads, payer, base_url,
+    )  # fmt: skip
+    return (
+        _get("/datasets", door.page(datasets.list)),
+        _post("/datasets/profile", door.form(datasets.profile)),
+        _get("/datasets/{name}", door.page(datasets.one)),
+        _get("/datasets/{name}/{release}/{file}", door.page(datasets.file)),
+        _get("/exports", door.page(exports.list)),
+        _post("/exports", door.form(exports.order), "dashboard-exports"),
+        _get("/exports/new", door.page(exports.builder)),
+        _get("/exports/preview", door.page(exports.preview)),
+        _get("/exports/{id}", door.page(exports.show)),
+        _get("/exports/{id}/state", door.page(exports.state)),
+        _get("/exports/{id}/files/{file}", door.page(exports.file)),
+        _post("/exports/{id}/end", door.form(exports.end)),
+    )
 
 
 def _get(path: str, handler: Handler, name: str = "dashboard") -> Route:

@@ -12,7 +12,7 @@ from marshmallow import Schema, ValidationError
 from edge.auth.directory import Directory
 from edge.dashboard import pictures
 from edge.dashboard.payer import Payer
-from edge.dashboard.visit import PageProblem, Visit, form_of, render, see
+from edge.dashboard.visit import PageProblem, Visit, first_fault, form_of, render, see, sentence
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.jobs.document import failure
@@ -22,7 +22,8 @@ from edge.reports.desk import Desk, Quote
 from edge.results import stream
 from edge.results.body import Body
 from shared.errors import StoreUnavailable
-from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP, Kind
+from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, EXPORT, SUSTAINABILITY_ROLLUP, Kind
+from shared.plans import BRAND, INSTITUTIONAL
 from shared.results.layout import MEDIA_TYPES
 from shared.results.store import ResultStore
 
@@ -46,19 +47,18 @@ class Question:
     named: str | None = None
 
 
-_BRAND, _INSTITUTIONAL = 2, 3
 QUESTIONS = {
     question.kind.name: question
     for question in (
         Question(COHORTS, "Cohort", "What a set of brands or categories sold for, period by period.", "/index/cohorts",
-                 schemas.CohortsQuery(), _COHORT, _BRAND),
+                 schemas.CohortsQuery(), _COHORT, BRAND),
         Question(CATEGORY_INSIGHTS, "Category", "Prices, change, channels, top brands and rank.",
-                 "/index/insights/categories", schemas.InsightsQuery(), _SHARED, _BRAND, "code"),
+                 "/index/insights/categories", schemas.InsightsQuery(), _SHARED, BRAND, "code"),
         Question(BRAND_INSIGHTS, "Brand", "Rank, prices against its categories, peers.", "/index/insights/brands",
-                 schemas.InsightsQuery(), _SHARED, _BRAND, "slug"),
+                 schemas.InsightsQuery(), _SHARED, BRAND, "slug"),
         Question(SUSTAINABILITY_ROLLUP, "Footprint", "CO2e, water and waste of what was observed.",
                  "/index/rollups/sustainability", schemas.RollupQuery(), _COHORT,
-                 _INSTITUTIONAL),
+                 INSTITUTIONAL),
     )
 }  # fmt: skip
 
@@ -101,7 +101,7 @@ class ReportPages:
             asked = self._asked(dict(request.query))
             quote = await self._quote(visit, asked)
         except (PageProblem, Problem) as error:
-            return render(request, "price.html", visit, fault=_sentence(error), quote=None, asked=None)
+            return render(request, "price.html", visit, fault=sentence(error), quote=None, asked=None)
         return render(request, "price.html", visit, fault=None, quote=quote, asked=asked)
 
     async def run(self, request: web.Request, visit: Visit) -> web.StreamResponse:
@@ -128,6 +128,8 @@ class ReportPages:
     async def job(self, request: web.Request, visit: Visit) -> web.StreamResponse:
         """One job: its progress, and its result as pictures and a table."""
         order = await self._order(request, visit)
+        if order.row["kind"] == EXPORT.name:
+            return see(f"/dashboard/exports/{order.id}")
         return render(request, "job.html", visit, **await self._shown(order))
 
     async def state(self, request: web.Request, visit: Visit) -> web.StreamResponse:
@@ -138,7 +140,7 @@ class ReportPages:
     async def cancel(self, request: web.Request, visit: Visit) -> web.StreamResponse:
         """Cancel a job; it costs nothing then."""
         organization = visit.acting.membership.organization_id
-        await self._payer.principal(visit, _BRAND)
+        await self._payer.principal(visit, BRAND)
         await self._orders.cancel(organization, request.match_info["id"])
         return see(f"/dashboard/jobs/{request.match_info['id']}")
 
@@ -186,7 +188,7 @@ class ReportPages:
         try:
             loaded: dict[str, Any] = question.schema.load(given)
         except ValidationError as error:
-            raise PageProblem(400, _first_fault(error)) from None
+            raise PageProblem(400, first_fault(error)) from None
         parameters = schemas.canonical(loaded, question.names)
         path, named = question.path, form.get(question.named or "", "").strip()
         if question.named:
@@ -204,20 +206,3 @@ def _given(form: dict[str, str], question: Question) -> dict[str, Any]:
         if values:
             given[name] = values if name in ("brand", "category", "channel", "group_by") else values[0]
     return given
-
-
-def _first_fault(error: ValidationError) -> str:
-    messages: Any = error.messages
-    name = next(iter(messages))
-    text = messages[name]
-    while not isinstance(text, str):
-        text = next(iter(text.values())) if isinstance(text, dict) else text[0]
-    return f"{name}: {text}"
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, PageProblem):
-        return error.text
-    assert isinstance(error, Problem)
-    faults = error.extra.get("errors") or []
-    return "; ".join(f"{fault['parameter']}: {fault['detail']}" for fault in faults) or error.detail

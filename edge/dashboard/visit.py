@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import aiohttp_jinja2
 from aiohttp import web
+from marshmallow import ValidationError
 
 from edge.auth.people import People
 from edge.dashboard.sessions import Cookies, Session, Sessions
@@ -148,6 +149,24 @@ def render(request: web.Request, name: str, visit: Visit | None, status: int = 2
 def see(location: str) -> web.Response:
     """Go on at another page after a form was done, so that a reload does not do it again."""
     return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
+
+
+def first_fault(error: ValidationError) -> str:
+    """Say the first thing that is wrong with a form."""
+    messages: Any = error.messages
+    name = next(iter(messages))
+    text = messages[name]
+    while not isinstance(text, str):
+        text = next(iter(text.values())) if isinstance(text, dict) else text[0]
+    return f"{name}: {text}"
+
+
+def sentence(error: PageProblem | Problem) -> str:
+    """Say what is wrong, for a place inside a page."""
+    if isinstance(error, PageProblem):
+        return error.text
+    faults = error.extra.get("errors") or []
+    return "; ".join(f"{fault['parameter']}: {fault['detail']}" for fault in faults) or error.detail
 
 
 def _to_sign_in(request: web.Request) -> web.Response:

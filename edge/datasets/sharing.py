@@ -24,6 +24,13 @@ _LINES: dict[str, Any] = {
 _CHANGES_MAX = 100
 
 
+def profile_of(key: str, base_url: str) -> web.Response:
+    """Answer with a profile file: where the protocol's clients ask, and the key they show."""
+    fields = {"Cache-Control": "no-store", "Content-Disposition": 'attachment; filename="item-index.share"'}
+    document = {"shareCredentialsVersion": 1, "endpoint": f"{base_url}/delta-sharing", "bearerToken": key}
+    return web.json_response(document, headers=fields)
+
+
 class Sharing:
     """The handlers."""
 
@@ -41,11 +48,7 @@ class Sharing:
     @response_schema(sharing_schemas.Profile(), 200, description="The profile")
     async def profile(self, request: web.Request) -> web.StreamResponse:
         """Write the profile of who asks, with the key that was sent."""
-        fields = {"Cache-Control": "no-store", "Content-Disposition": 'attachment; filename="item-index.share"'}
-        key = request.headers["Authorization"].partition(" ")[2]
-        endpoint = f"{self._base_url}/delta-sharing"
-        document = {"shareCredentialsVersion": 1, "endpoint": endpoint, "bearerToken": key}
-        return web.json_response(document, headers=fields)
+        return profile_of(request.headers["Authorization"].partition(" ")[2], self._base_url)
 
     @docs(operationId="sharingShares", summary="List shares", **_TAGS)
     @querystring_schema(sharing_schemas.Page())

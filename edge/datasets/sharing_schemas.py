@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
-from edge.http.parameters import Parameters, Utf8, WholeNumber
+from edge.http.parameters import JsonInteger, Parameters, Utf8, WholeNumber
 
 _VERSION_MAX = 10**18 - 1
 
@@ -92,11 +92,11 @@ class QueryBody(Parameters):
 
     predicateHints = fields.List(fields.Str(), load_default=list)  # noqa: N815
     jsonPredicateHints = fields.Str(load_default=None)  # noqa: N815
-    limitHint = fields.Int(strict=True, load_default=None, validate=validate.Range(0))  # noqa: N815
-    version = fields.Int(strict=True, load_default=None, validate=validate.Range(0, _VERSION_MAX))
+    limitHint = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
+    version = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)
     timestamp = _moment("The newest version of this moment")
-    startingVersion = fields.Int(strict=True, load_default=None, validate=validate.Range(0, _VERSION_MAX))  # noqa: N815
-    endingVersion = fields.Int(strict=True, load_default=None, validate=validate.Range(0, _VERSION_MAX))  # noqa: N815
+    startingVersion = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
+    endingVersion = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
 
 
 class Item(Schema):

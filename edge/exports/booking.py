@@ -2,30 +2,22 @@
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 from uuid import uuid4
 
-from aiohttp import web
-
 from edge.cache.versions import DataVersion
-from edge.http.context import CONTEXT, Context
-from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem, invalid_parameters
 from edge.jobs.orders import Charge, too_many
-from edge.quota.meter import Meter
 from edge.store.database import Database
 from shared.accounts import Principal
 from shared.db.queries import beside
-from shared.errors import StoreUnavailable
 from shared.exports.manifest import usual_compression
 from shared.jobs.contract import EXPORT
 from shared.releases.datasets import DATASETS
 
 SQL = beside(__file__, "exports.sql")
-_KEY = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,47 +30,24 @@ class Booking:
     replayed: str | None
 
 
-BOOKING: web.RequestKey[Booking] = web.RequestKey("booking", Booking)
-
-
 class BookingDesk:
-    """Prices and places orders of exports."""
+    """Checks and places orders of exports, for the API and the dashboard alike."""
 
-    def __init__(self, database: Database, version: DataVersion, meter: Meter) -> None:
+    def __init__(self, database: Database, version: DataVersion) -> None:
         self._database = database
         self._version = version
-        self._meter = meter
 
-    async def units(self, request: web.Request) -> int:
-        """Return what the request costs; whoever repeats one under its key pays nothing. All refusals come before."""
-        parameters = spelled(request[BODY])
-        key = _key_of(request)
+    async def book(self, principal: Principal, body: dict[str, Any], key: str | None) -> Booking:
+        """Return what a validated order means, or which order it repeats. Every refusal comes here, before a charge."""
+        parameters = spelled(body)
         digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).digest()
-        replayed = await self._replayed(_principal(request), key, digest)
+        replayed = await self._replayed(principal, key, digest)
         if replayed is None:
             await self._check(parameters)
-        request[BOOKING] = Booking(parameters, key, digest, replayed)
-        free = replayed is not None or request[QUERY]["dry_run"] or request[QUERY]["preview"]
-        return 0 if free else EXPORT.units
+        return Booking(parameters, key, digest, replayed)
 
-    async def place(self, request: web.Request) -> str:
-        """Place the order and return its id, or that of the order this request repeats."""
-        booking, context, principal = request[BOOKING], request[CONTEXT], _principal(request)
-        if booking.replayed is not None:
-            return booking.replayed
-        assert context.account is not None
-        charge = Charge(context.account, context.charge_id, context.charged_day, context.charged_units)
-        try:
-            order_id, new = await self._insert(principal, booking, charge, context.step.traceparent)
-        except StoreUnavailable:
-            await self._give_back(context, charge)
-            raise
-        context.charge = "kept" if new else "returned"
-        return order_id
-
-    async def _insert(
-        self, principal: Principal, booking: Booking, charge: Charge, traceparent: str
-    ) -> tuple[str, bool]:
+    async def place(self, principal: Principal, booking: Booking, charge: Charge, traceparent: str) -> tuple[str, bool]:
+        """Place the order; return its id, and False where another request with its key was faster."""
         organization, key = principal.organization_id, booking.key
         values = (
             EXPORT.name, EXPORT.queue, json.dumps(booking.parameters), uuid4().hex, organization,
@@ -122,12 +91,6 @@ class BookingDesk:
         if faults:
             raise invalid_parameters(faults)
 
-    async def _give_back(self, context: Context, charge: Charge) -> None:
-        """Give back what an order cost that may or may not have been placed, so that a later refund gives nothing."""
-        context.charge, context.units = "kept", 0
-        if charge.units:
-            await self._meter.settle(charge.account, charge.charge_id, charge.day, charge.units)
-
 
 def spelled(body: dict[str, Any]) -> dict[str, Any]:
     """Return an order in its one spelling: every column named, names sorted and without twins, days as text."""
@@ -148,22 +111,7 @@ def spelled(body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _key_of(request: web.Request) -> str | None:
-    keys = request.headers.getall("Idempotency-Key", [])
-    if not keys:
-        return None
-    if len(keys) > 1 or not _KEY.fullmatch(keys[0]):
-        raise invalid_parameters([("Idempotency-Key", "must be one text of 1 to 255 visible ASCII characters")])
-    return keys[0]
-
-
 def _same(known: Any) -> str:
     if not known["same"]:
         raise Problem("idempotency-key-reused", "This Idempotency-Key was used for another export.")
     return str(known["id"])
-
-
-def _principal(request: web.Request) -> Principal:
-    principal = request[CONTEXT].principal
-    assert principal is not None
-    return principal

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from edge.store.database import Database
 from shared.clock import rfc3339
 from shared.exports.contract import ID_END, JSON_COLUMNS
+from shared.exports.manifest import described
 from shared.exports.request import ROWS_SQL, Request, Scope, arguments, counting, scope_of
+from shared.jobs.contract import EXPORT
 from shared.releases.datasets import DATASETS, LIST
 
 _COUNTED_MAX = 1_000_000
@@ -20,6 +22,24 @@ class Estimate(NamedTuple):
 
     rows: int
     relation: str
+
+
+async def offer(
+    database: Database, parameters: dict[str, Any], data_version: int, *, with_rows: bool
+) -> dict[str, Any]:
+    """Return what an order of these parameters would cost and hold now."""
+    request = Request.read(parameters)
+    scope = await scope_in(database, request)
+    found = await estimate(database, request, scope)
+    return {
+        "cost_units": EXPORT.units,
+        "rows": found.rows,
+        "rows_relation": found.relation,
+        "data_version": data_version,
+        "schema": described(DATASETS[request.dataset], request.columns),
+        "request": parameters,
+        "preview": await preview(database, request, scope) if with_rows else None,
+    }
 
 
 async def scope_in(database: Database, request: Request) -> Scope:

@@ -1,5 +1,6 @@
 """POST and GET /index/exports, GET and DELETE /index/exports/{id}, GET …/files/{file}."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -8,24 +9,27 @@ from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_sc
 
 from edge.cache.versions import DataVersion
 from edge.exports import estimates, schemas
-from edge.exports.booking import BOOKING, SQL, Booking, BookingDesk
+from edge.exports.booking import Booking, BookingDesk
 from edge.exports.document import ExportDocuments, signed_of
+from edge.exports.shelf import ExportShelf
+from edge.http.context import CONTEXT
 from edge.http.cursors import Cursors
 from edge.http.envelope import envelope
-from edge.http.parameters import PATH, QUERY, LinkQuery
-from edge.http.problems import Problem
+from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
+from edge.http.problems import Problem, invalid_parameters
 from edge.jobs.handlers import organization_of
-from edge.jobs.orders import Order, Orders
-from edge.results.download import Downloads, StoredFile
+from edge.jobs.orders import Charge
+from edge.quota.meter import Meter
+from edge.results.download import Downloads
 from edge.results.links import Link, Links
 from edge.store.database import Database
-from shared.errors import InvalidCursor, JobNotFound, ResultGone
-from shared.exports.manifest import described
-from shared.exports.request import Request
+from shared.accounts import Principal
+from shared.errors import InvalidCursor, ResultGone, StoreUnavailable
 from shared.jobs.contract import EXPORT
-from shared.releases.datasets import DATASETS
 
 KIND = "exports"
+BOOKING: web.RequestKey[Booking] = web.RequestKey("booking", Booking)
+_KEY = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
 _TAGS = ["exports"]
 _RETRY_SECONDS = 2
 _FILE_KINDS = [
@@ -45,22 +49,26 @@ class Exports:
     """The handlers."""
 
     def __init__(
-        self, database: Database, desk: BookingDesk, orders: Orders, documents: ExportDocuments, downloads: Downloads,
-        links: Links, cursors: Cursors, version: DataVersion, rank_min: int,
+        self, database: Database, desk: BookingDesk, shelf: ExportShelf, meter: Meter, documents: ExportDocuments,
+        downloads: Downloads, links: Links, cursors: Cursors, version: DataVersion, rank_min: int,
     ) -> None:  # fmt: skip
         self._database = database
         self._desk = desk
-        self._orders = orders
+        self._shelf = shelf
+        self._meter = meter
         self._documents = documents
         self._downloads = downloads
         self._links = links
-        self._rank_min = rank_min
         self._cursors = cursors
         self._version = version
+        self._rank_min = rank_min
 
     async def units(self, request: web.Request) -> int:
-        """Return what an order costs."""
-        return await self._desk.units(request)
+        """Return what a request costs; whoever repeats one under its key, or only asks, pays nothing."""
+        booking = await self._desk.book(_principal(request), request[BODY], _key_of(request))
+        request[BOOKING] = booking
+        free = booking.replayed is not None or request[QUERY]["dry_run"] or request[QUERY]["preview"]
+        return 0 if free else EXPORT.units
 
     @docs(
         operationId="createExport",
@@ -77,9 +85,10 @@ class Exports:
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Place the order, or say what it would be."""
         if request[QUERY]["dry_run"] or request[QUERY]["preview"]:
-            return await self._estimate(request[BOOKING], with_rows=request[QUERY]["preview"])
-        order_id = await self._desk.place(request)
-        order = await self._find(organization_of(request), order_id)
+            parameters, with_rows = request[BOOKING].parameters, request[QUERY]["preview"]
+            return _json(await estimates.offer(self._database, parameters, self._version.current, with_rows=with_rows))
+        order_id = request[BOOKING].replayed or await self._place(request)
+        order = await self._shelf.find(organization_of(request), order_id)
         fields = {"Location": self._documents.url(order.id), "Retry-After": str(_RETRY_SECONDS)}
         return _json(self._documents.make(order, organization_of(request)), 202, fields)
 
@@ -95,7 +104,7 @@ class Exports:
         if len(after) != 1:
             raise InvalidCursor
         organization, limit = organization_of(request), query["limit"]
-        found, total = await self._orders.list(organization, query["state"], EXPORT.name, after[0], limit)
+        found, total = await self._shelf.listed(organization, query["state"], after[0], limit)
         page = found[:limit]
         response = envelope(
             [self._documents.listed(order) for order in page],
@@ -114,7 +123,7 @@ class Exports:
     @response_schema(schemas.Export(), 200, description="The export")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the export as it is now."""
-        order = await self._find(organization_of(request), request[PATH]["id"])
+        order = await self._shelf.find(organization_of(request), request[PATH]["id"])
         if order.state == "expired":
             raise ResultGone(order.id)
         return _json(self._documents.make(order, organization_of(request)))
@@ -125,15 +134,7 @@ class Exports:
     @match_info_schema(schemas.ExportPath())
     async def end(self, request: web.Request) -> web.StreamResponse:
         """Cancel what is under way, let go what is there."""
-        organization = organization_of(request)
-        order = await self._find(organization, request[PATH]["id"])
-        if not order.ended:
-            try:
-                await self._orders.cancel(organization, order.id)
-            except Problem:  # it came to its end in this very moment
-                order = await self._find(organization, order.id)
-        if order.state == "succeeded":
-            await self._database.fetch(SQL.ended, order.job_id, organization)
+        await self._shelf.end(organization_of(request), request[PATH]["id"])
         return web.Response(status=204)
 
     @docs(
@@ -165,50 +166,49 @@ class Exports:
             raise Problem("invalid-signature", "The address was changed. Read the export again.")
         if link.expires <= self._documents.now():
             raise Problem("expired-signature", "The address was good for its time. Read the export again.")
-        row = await self._database.fetch_row(SQL.reader, link.organization)
-        if row is None or row["rank"] < self._rank_min:
+        if await self._shelf.rank_of(link.organization) < self._rank_min:
             raise Problem("invalid-signature", "The organization of the address may not read it any more.")
         return await self._send(request, link.organization)
 
     async def _send(self, request: web.Request, organization: str | None) -> web.StreamResponse:
-        order = await self._find(organization, request[PATH]["id"])
-        if order.state == "expired":
-            raise ResultGone(order.id)
-        manifest = order.export
-        found = manifest.file(request[PATH]["file"]) if manifest else None
-        if manifest is None or found is None:
-            raise Problem("export-not-found", "The export has no file of this name (yet).")
-        stored = StoredFile(found.key, found.bytes, found.sha256, manifest.media_type, found.name)
+        order = await self._shelf.find(organization, request[PATH]["id"])
         try:
-            return await self._downloads.answer(request, stored)
+            return await self._downloads.answer(request, self._shelf.file(order, request[PATH]["file"]))
         except ResultGone:
-            await self._orders.lose(order.job_id)
+            await self._shelf.lose(order)
             raise
 
-    async def _find(self, organization: str | None, order_id: str) -> Order:
-        """Return an export. Another organization's, and a job that is none, are not there."""
+    async def _place(self, request: web.Request) -> str:
+        context = request[CONTEXT]
+        assert context.account is not None
+        charge = Charge(context.account, context.charge_id, context.charged_day, context.charged_units)
         try:
-            order = await self._orders.find(organization, order_id)
-        except JobNotFound:
-            order = None
-        if order is None or order.row["kind"] != EXPORT.name:
-            raise Problem("export-not-found", "There is no such export in your organization.")
-        return order
+            order_id, new = await self._desk.place(
+                _principal(request), request[BOOKING], charge, context.step.traceparent
+            )
+        except StoreUnavailable:
+            # It may or may not have been placed: given back now, so that a later refund gives nothing.
+            context.charge, context.units = "kept", 0
+            if charge.units:
+                await self._meter.settle(charge.account, charge.charge_id, charge.day, charge.units)
+            raise
+        context.charge = "kept" if new else "returned"
+        return order_id
 
-    async def _estimate(self, booking: Booking, *, with_rows: bool) -> web.Response:
-        request = Request.read(booking.parameters)
-        scope = await estimates.scope_in(self._database, request)
-        found = await estimates.estimate(self._database, request, scope)
-        document = {
-            "cost_units": EXPORT.units,
-            "rows": found.rows,
-            "rows_relation": found.relation,
-            "data_version": self._version.current,
-            "schema": described(DATASETS[request.dataset], request.columns),
-            "request": booking.parameters,
-            "preview": await estimates.preview(self._database, request, scope) if with_rows else None,
-        }
-        return _json(document)
+
+def _key_of(request: web.Request) -> str | None:
+    keys = request.headers.getall("Idempotency-Key", [])
+    if not keys:
+        return None
+    if len(keys) > 1 or not _KEY.fullmatch(keys[0]):
+        raise invalid_parameters([("Idempotency-Key", "must be one text of 1 to 255 visible ASCII characters")])
+    return keys[0]
+
+
+def _principal(request: web.Request) -> Principal:
+    principal = request[CONTEXT].principal
+    assert principal is not None
+    return principal
 
 
 def _json(document: dict[str, Any], status: int = 200, fields: dict[str, str] | None = None) -> web.Response:

@@ -7,7 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.http.analytics import Day, Flag
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, JsonInteger, Parameters, Utf8, WholeNumber
 from edge.jobs.schemas import STATES, Job
 from shared.exports.contract import FORMATS, SHAPES
 from shared.releases.datasets import DATASETS
@@ -24,15 +24,6 @@ class Names(fields.List[Any]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
         return super()._deserialize([value] if isinstance(value, str) else value, attr, data, **options)
-
-
-class Version(fields.Integer):
-    """A data_version: a whole number, as a JSON number."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**63:
-            raise ValidationError("must be a data_version: a whole number from 1 on")
-        return value
 
 
 class ExportFilter(Parameters):
@@ -63,7 +54,9 @@ class NewExport(Parameters):
         metadata={"description": "Names of columns, in the order you want; all where none are named"},
     )
     filter = fields.Nested(ExportFilter(), load_default=dict)
-    since = Version(
+    since = JsonInteger(
+        1,
+        2**63 - 1,
         load_default=None,
         allow_none=True,
         metadata={"description": "Only what changed after this data_version, and a file of what went"},
@@ -95,7 +88,9 @@ class NewExport(Parameters):
             told = ", ".join(name for name, other in SHAPES.items() if other.since)
             faults["since"] = f"is told for {told}; {dataset.name} are few: export all of them"
         if data["compression"] and data["compression"] not in FORMATS[data["format"]]:
-            faults["compression"] = f"of {data['format']} must be one of: {', '.join(FORMATS[data['format']])}"
+            faults["compression"] = (
+                f"is no compression of {data['format']}; allowed are: {', '.join(FORMATS[data['format']])}"
+            )
         if faults:
             raise ValidationError(faults)
 

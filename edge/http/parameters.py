@@ -42,6 +42,21 @@ class WholeNumber(fields.Integer):
         return int(value)
 
 
+class JsonInteger(fields.Integer):
+    """A whole number of a JSON body. `1.0` is one too, as JSON Schema has it; `true` and `"1"` are none."""
+
+    def __init__(self, least: int, most: int, **options: Any) -> None:
+        super().__init__(validate=validate.Range(least, most), **options)
+        self._allowed = f"a whole number from {least} to {most}"
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if type(value) is not int:
+            raise ValidationError(f"must be {self._allowed}")
+        return value
+
+
 class Utf8(fields.String):
     """Text of bounded length, counted in code points after NFC and trimming; no NUL, no lone surrogate."""
 

@@ -4,13 +4,14 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.system.conftest import PROJECT, Running, start
 
@@ -84,6 +85,11 @@ class Visitor:
         told = [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found if v["impact"] in _SERIOUS]
         assert told == [], self.page.url
 
+    def refused(self, status: int) -> None:
+        """Take it as meant that one page was refused; the browser tells it as an error."""
+        [told] = [fault for fault in self.faults if f"status of {status} " in fault]
+        self.faults.remove(told)
+
     def api(self, path: str, key: str) -> int:
         """Call the API under a key and return the status."""
         answer = self.context.request.get(f"{self.origin}/v1{path}", headers={"Authorization": f"ApiKey {key}"})
@@ -140,3 +146,33 @@ def dark_phone(browser: Browser, stack: Running) -> Iterator[Visitor]:
     yield made
     made.context.close()
     assert made.faults == []
+
+
+def enter_organization(visitor: Visitor, *, anew: bool = False) -> None:
+    """Be signed in as a person with an organization, which is made where there is none."""
+    visitor.sign_in() if anew else visitor.enter()
+    if visitor.page.get_by_role("link", name="Create an organization").count():
+        visitor.page.get_by_role("link", name="Create an organization").click()
+        visitor.page.get_by_label("Name").fill("Acme <script>alert(1)</script>")
+        visitor.page.get_by_role("button", name="Create it").click()
+        expect(visitor.page.get_by_role("heading", name="API key")).to_be_visible()
+
+
+def new_key(visitor: Visitor) -> str:
+    """Have a key of the organization that works."""
+    visitor.go("/dashboard/key")
+    issue = visitor.page.get_by_role("button", name="Issue a key")
+    if issue.count():
+        issue.click()
+    else:
+        visitor.page.get_by_label("one hour").check()
+        visitor.page.get_by_role("button", name="Rotate the key").click()
+    return visitor.page.locator("[data-secret]").inner_text()
+
+
+def until(reached: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Wait for something that pages do not show by themselves."""
+    ends = time.monotonic() + seconds
+    while not reached():
+        assert time.monotonic() < ends, "it did not happen"
+        time.sleep(0.1)

@@ -2,46 +2,18 @@
 
 import json
 import re
-import time
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import Visitor, enter_organization, new_key, until
 
 pytestmark = pytest.mark.xdist_group("browser")
 PAGES = {
     "overview": "", "key": "/key", "usage": "/usage", "members": "/members", "audit": "/audit", "token": "/token",
-    "explorer": "/explorer", "reports": "/reports", "new-organization": "/organizations/new", "jobs": "/jobs", "exports": "/exports",
+    "explorer": "/explorer", "reports": "/reports", "new-organization": "/organizations/new", "jobs": "/jobs",
+    "datasets": "/datasets", "exports": "/exports", "export-new": "/exports/new",
 }  # fmt: skip
-
-
-def _organization(visitor: Visitor, *, anew: bool = False) -> None:
-    visitor.sign_in() if anew else visitor.enter()
-    if visitor.page.get_by_role("link", name="Create an organization").count():
-        visitor.page.get_by_role("link", name="Create an organization").click()
-        visitor.page.get_by_label("Name").fill("Acme <script>alert(1)</script>")
-        visitor.page.get_by_role("button", name="Create it").click()
-        expect(visitor.page.get_by_role("heading", name="API key")).to_be_visible()
-
-
-def _new_key(visitor: Visitor) -> str:
-    visitor.go("/dashboard/key")
-    issue = visitor.page.get_by_role("button", name="Issue a key")
-    if issue.count():
-        issue.click()
-    else:
-        visitor.page.get_by_label("one hour").check()
-        visitor.page.get_by_role("button", name="Rotate the key").click()
-    return visitor.page.locator("[data-secret]").inner_text()
-
-
-def _until(reached: Callable[[], bool], seconds: float = 20.0) -> None:
-    ends = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < ends, "it did not happen"
-        time.sleep(0.1)
 
 
 def test_sign_in_and_get_a_free_token_at_once(visitor: Visitor) -> None:
@@ -60,27 +32,27 @@ def test_sign_in_and_get_a_free_token_at_once(visitor: Visitor) -> None:
 
 
 def test_issue_a_key_use_it_and_see_the_call_in_the_plot(visitor: Visitor) -> None:
-    _organization(visitor)
-    key = _new_key(visitor)
+    enter_organization(visitor)
+    key = new_key(visitor)
     visitor.shoot("key-new")
     visitor.check_accessibility()
     assert visitor.api("/index/brands", key) == 200
 
-    def shown() -> bool:
-        visitor.go("/dashboard")
-        figures = visitor.page.locator(".canvas").get_attribute("data-plot") or ""
-        return '"served"' in figures and not re.search(r'"served", "values": \[(0, )*0\]', figures)
+    def told() -> bool:
+        visitor.go("/dashboard/usage")
+        return visitor.page.get_by_role("rowheader", name="brands").count() == 1
 
-    _until(shown)
+    until(told)
+    visitor.go("/dashboard")
+    figures = visitor.page.locator(".canvas").get_attribute("data-plot") or ""
+    assert re.search(r'"served", "values": \[(0, )*[1-9]', figures)
     assert visitor.page.locator(".canvas canvas").count() == 1
     assert int(visitor.page.locator("[data-figure=used]").inner_text()) >= 1
-    visitor.go("/dashboard/usage")
-    expect(visitor.page.get_by_role("rowheader", name="brands")).to_be_visible()
 
 
 def test_rotate_with_a_grace_and_revoke(visitor: Visitor) -> None:
-    _organization(visitor)
-    old = _new_key(visitor)
+    enter_organization(visitor)
+    old = new_key(visitor)
     visitor.page.get_by_label("one hour").check()
     visitor.page.get_by_role("button", name="Rotate the key").click()
     new = visitor.page.locator("[data-secret]").inner_text()
@@ -88,11 +60,11 @@ def test_rotate_with_a_grace_and_revoke(visitor: Visitor) -> None:
     visitor.page.get_by_label("Yes, stop all calls").check()
     visitor.page.get_by_role("button", name="Revoke").click()
     expect(visitor.page.get_by_text("has no key")).to_be_visible()
-    _until(lambda: {visitor.api("/quota", key) for key in (old, new)} == {401}, 2)
+    until(lambda: {visitor.api("/quota", key) for key in (old, new)} == {401}, 2)
 
 
 def test_search_as_you_type_and_open_a_record(visitor: Visitor) -> None:
-    _organization(visitor)
+    enter_organization(visitor)
     visitor.go("/dashboard/explorer")
     visitor.page.get_by_label("Search items").press_sequentially("soy mil", delay=30)
     first = visitor.page.locator(".hits a").first
@@ -109,7 +81,7 @@ def test_search_as_you_type_and_open_a_record(visitor: Visitor) -> None:
 
 
 def test_a_report_from_its_price_to_its_pictures(visitor: Visitor) -> None:
-    _organization(visitor)
+    enter_organization(visitor)
     visitor.go("/dashboard/reports?kind=cohorts")
     visitor.page.get_by_role("textbox", name="Brands").fill("no-such-brand")
     expect(visitor.page.locator("#price .notice")).to_contain_text("brand")
@@ -135,7 +107,7 @@ def test_a_report_from_its_price_to_its_pictures(visitor: Visitor) -> None:
 
 
 def test_a_category_as_a_page(visitor: Visitor) -> None:
-    _organization(visitor)
+    enter_organization(visitor)
     visitor.go("/dashboard/reports?kind=category-insights")
     visitor.page.get_by_role("button", name="Run it").click()
     visitor.page.wait_for_url("**/dashboard/jobs/*")
@@ -146,13 +118,13 @@ def test_a_category_as_a_page(visitor: Visitor) -> None:
 
 
 def test_a_report_that_the_plan_does_not_include_says_so_before_anything_runs(visitor: Visitor) -> None:
-    _organization(visitor)
+    enter_organization(visitor)
     visitor.go("/dashboard/reports?kind=sustainability-rollup")
     expect(visitor.page.locator("#price .notice")).to_contain_text("does not include")
 
 
 def test_invite_and_join(visitor: Visitor) -> None:
-    _organization(visitor, anew=True)
+    enter_organization(visitor, anew=True)
     visitor.go("/dashboard/members")
     visitor.page.get_by_label("E-mail address").fill("grace@example.org")
     visitor.page.get_by_role("button", name="Make an invitation").click()
@@ -175,7 +147,7 @@ def test_every_page_is_accessible_in_light_and_dark_wide_and_narrow(
     visitor: Visitor, dark_phone: Visitor, name: str
 ) -> None:
     for who, form in ((visitor, "wide"), (dark_phone, "dark-phone")):
-        _organization(who)
+        enter_organization(who)
         who.go(f"/dashboard{PAGES[name]}")
         expect(who.page.get_by_role("heading", level=1)).to_be_visible()
         who.shoot(f"{name}-{form}")
@@ -185,14 +157,14 @@ def test_every_page_is_accessible_in_light_and_dark_wide_and_narrow(
 
 
 def test_a_name_with_markup_stays_text(visitor: Visitor) -> None:
-    _organization(visitor)
+    enter_organization(visitor)
     visitor.go("/dashboard/audit")
     assert visitor.page.locator("main script").count() == 0
     expect(visitor.page.locator("header .organization, header select")).to_contain_text("Acme")
 
 
 def test_by_keyboard_alone(visitor: Visitor) -> None:
-    _organization(visitor)
+    enter_organization(visitor)
     visitor.go("/dashboard")
     visitor.page.keyboard.press("Tab")
     assert visitor.page.evaluate("document.activeElement.className") == "skip"

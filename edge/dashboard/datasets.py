@@ -1,0 +1,66 @@
+"""Pages of the releases: datasets with size and schema, their files, and the profile file of Delta Sharing."""
+
+import hmac
+
+from aiohttp import web
+
+from edge.auth.directory import Directory
+from edge.dashboard.payer import Payer
+from edge.dashboard.visit import PageProblem, Visit, form_of, render
+from edge.datasets.sharing import profile_of
+from edge.datasets.shelf import LATEST, Shelf, dataset_of
+from edge.results.download import Downloads
+from shared.plans import INSTITUTIONAL
+from shared.releases.datasets import DATASETS
+
+_LISTED = 50
+_KEY_CHARACTERS_MAX = 200
+
+
+class DatasetPages:
+    """The handlers."""
+
+    def __init__(self, shelf: Shelf, downloads: Downloads, directory: Directory, payer: Payer, base_url: str) -> None:
+        self._shelf = shelf
+        self._downloads = downloads
+        self._directory = directory
+        self._payer = payer
+        self._base_url = base_url
+
+    async def list(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+        """All datasets, each with its newest release; and the profile file."""
+        plan = await self._payer.plan(visit)
+        return render(
+            request, "datasets.html", visit, datasets=DATASETS, newest=await self._shelf.newest(),
+            allowed=plan.rank >= INSTITUTIONAL,
+        )  # fmt: skip
+
+    async def one(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+        """One dataset: its columns, its releases, and the files of one of them."""
+        dataset = dataset_of(request.match_info["name"])
+        releases = await self._shelf.listed(dataset, None, _LISTED)
+        chosen = request.query.get("release", LATEST)
+        release = await self._shelf.release(dataset.name, chosen) if releases else None
+        files = await self._shelf.files(dataset.name, release.data_version) if release else []
+        plan = await self._payer.plan(visit)
+        return render(
+            request, "dataset.html", visit, dataset=dataset, releases=releases[:_LISTED], release=release, files=files,
+            base_url=self._base_url, allowed=plan.rank >= INSTITUTIONAL,
+        )  # fmt: skip
+
+    async def file(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+        """A file, as the API would send it."""
+        await self._payer.principal(visit, INSTITUTIONAL)
+        path = request.match_info
+        return await self._downloads.answer(
+            request, await self._shelf.file(path["name"], path["release"], path["file"])
+        )
+
+    async def profile(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+        """The profile file around a key that the visitor brings: we keep no key that we could put in."""
+        principal = await self._payer.principal(visit, INSTITUTIONAL)
+        key = (await form_of(request)).get("key", "").strip()
+        found = await self._directory.find("api-key", key) if len(key) <= _KEY_CHARACTERS_MAX else None
+        if found is None or not hmac.compare_digest(found.organization_id or "", principal.organization_id or "-"):
+            raise PageProblem(400, "That is no key of your organization that works. Copy it from where you keep it.")
+        return profile_of(key, self._base_url)

@@ -1,0 +1,124 @@
+"""Bulk data in the dashboard: datasets and their releases, an export from its preview to its files, the profile file."""
+
+import csv
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator
+
+import pyarrow.parquet as parquet
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor, enter_organization, new_key
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+@pytest.fixture
+def institutional(visitor: Visitor) -> Iterator[Visitor]:
+    """Somebody whose organization has the plan that includes bulk data."""
+    enter_organization(visitor)
+    organizations = json.loads(visitor.stack.ctl("orgs", "list", "--json"))
+    [acme] = [one["id"] for one in organizations if one["name"].startswith("Acme")]
+    visitor.stack.ctl("orgs", "plan", acme, "institutional")
+    time.sleep(1.0)  # every edge learns of it within a second
+    yield visitor
+    visitor.stack.ctl("orgs", "plan", acme, "brand")
+    time.sleep(1.0)
+
+
+def test_datasets_are_shown_with_size_schema_and_files(institutional: Visitor) -> None:
+    institutional.stack.ctl("releases", "cut", "--wait")
+    institutional.go("/dashboard/datasets")
+    expect(institutional.page.locator(".card", has_text="observations")).to_contain_text(re.compile(r"[\d,]+ rows"))
+    institutional.shoot("datasets")
+    institutional.check_accessibility()
+    institutional.page.get_by_role("link", name="items", exact=True).click()
+    expect(institutional.page.get_by_role("rowheader", name="survivor_iid")).to_be_visible()
+    institutional.shoot("dataset")
+    institutional.check_accessibility()
+    with institutional.page.expect_download() as download:
+        institutional.page.get_by_role("link", name=re.compile(r"\.parquet$")).first.click()
+    assert {"iid", "name"} <= set(parquet.read_schema(download.value.path()).names)
+
+
+def test_an_export_from_its_preview_to_its_file(institutional: Visitor) -> None:
+    page = institutional.page
+    institutional.go("/dashboard/exports")
+    page.get_by_role("link", name="New export").click()
+    expect(page.locator("#preview tbody tr")).to_have_count(10)
+    page.get_by_role("textbox", name="Brands").fill("no-such-brand")
+    expect(page.locator("#preview .notice")).to_contain_text("names no brand")
+    page.get_by_role("textbox", name="Brands").fill("vitasoy")
+    page.get_by_label("units", exact=True).uncheck()
+    page.get_by_role("combobox", name="Format").select_option("csv")
+    expect(page.locator("#preview thead")).not_to_contain_text("units")
+    expect(page.locator("[data-cost]")).to_have_text("100")
+    page.get_by_text("The same by curl").click()
+    assert '"brand": ["vitasoy"]' in page.locator("#preview pre").inner_text()
+    assert "csrf" not in page.locator("#preview").inner_html()
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0
+    institutional.shoot("export-new-filled")
+    institutional.check_accessibility()
+    page.get_by_role("button", name="Order it").click()
+    page.wait_for_url(re.compile(r"/dashboard/exports/[0-9a-f-]{36}$"))
+    expect(page.locator("#export .state")).to_have_text("succeeded", timeout=30_000)
+    institutional.shoot("export")
+    institutional.check_accessibility()
+    digest = page.locator("code[title]").first.get_attribute("title")
+    with page.expect_download() as download:
+        page.get_by_role("link", name=re.compile(r"\.csv$")).click()
+    content = download.value.path().read_bytes()
+    assert hashlib.sha256(content).hexdigest() == digest
+    rows = list(csv.DictReader(content.decode().splitlines()))
+    assert rows
+    assert "units" not in rows[0]
+    page.get_by_label("Yes, delete its files now").check()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.locator("#export .state")).to_have_text("expired")
+    institutional.go("/dashboard/exports")
+    expect(page.get_by_role("link", name="observations").first).to_be_visible()
+
+
+def test_a_second_click_is_the_same_export(institutional: Visitor) -> None:
+    institutional.go("/dashboard/exports/new?dataset=brands")
+    page = institutional.page
+    fields = {field: page.locator(f"[name={field}]").first.input_value() for field in ("csrf", "once", "dataset")}
+    form = {**fields, "columns": "slug", "format": "csv"}
+    told = [institutional.context.request.post(f"{institutional.origin}/dashboard/exports", form=form, max_redirects=0,
+                                               headers={"Origin": institutional.origin}) for _ in range(2)]  # fmt: skip
+    assert [answer.status for answer in told] == [303, 303]
+    assert told[0].headers["location"] == told[1].headers["location"]
+
+
+def test_the_profile_file_holds_the_visitors_own_key(institutional: Visitor) -> None:
+    key = new_key(institutional)
+    page = institutional.page
+    with page.expect_download() as download:
+        page.get_by_role("button", name="profile file").click()
+    profile = json.loads(download.value.path().read_bytes())
+    assert profile["bearerToken"] == key
+    listed = institutional.context.request.get(
+        f"{profile['endpoint']}/shares", headers={"Authorization": f"Bearer {profile['bearerToken']}"}
+    )
+    assert [share["name"] for share in listed.json()["items"]] == ["item-index"]
+    institutional.go("/dashboard/datasets")
+    page.get_by_label("API key").fill("iixk_live_" + "0" * 48)
+    page.get_by_role("button", name="profile file").click()
+    expect(page.locator("main")).to_contain_text("no key of your organization")
+    institutional.refused(400)
+
+
+def test_without_the_plan_there_is_the_schema_but_no_file(visitor: Visitor) -> None:
+    enter_organization(visitor)
+    visitor.go("/dashboard/datasets/items")
+    expect(visitor.page.get_by_role("rowheader", name="survivor_iid")).to_be_visible()
+    assert visitor.page.get_by_role("link", name=re.compile(r"\.parquet$")).count() == 0
+    visitor.go("/dashboard/exports/new")
+    expect(visitor.page.locator("#preview .notice")).to_contain_text("does not include")
+    visitor.page.get_by_role("button", name="Order it").click()
+    expect(visitor.page.locator("main")).to_contain_text("does not include")
+    visitor.refused(403)
