@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from shared.errors import ConfigurationError
 OPERATOR = "an operator"
 """How the audit log calls whoever works on the command line."""
 
-console = Console(highlight=False)
+# Into a pipe or a file there is no edge to fold at: an id that is broken over lines cannot be copied.
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 errors = Console(stderr=True, highlight=False)
 
 data_dir_option = click.option(
