@@ -18,11 +18,13 @@ from shared.exports.request import ROWS_SQL, Request, Scope, counting, scope_of
 from shared.jobs.contract import EXECUTE, EXPORT
 from shared.log import Log
 from shared.releases.datasets import DATASETS
+from shared.results.store import ResultStore
 from shared.results.stores import store_of
 from workers.app import app
-from workers.exports import parts
+from workers.exports import parts, released
 from workers.exports.parts import Part
 from workers.exports.reading import SnapshotGone
+from workers.exports.released import RELEASE
 from workers.exports.writing import write_part
 from workers.lease import Lease, LeaseLost
 
@@ -44,7 +46,7 @@ def make(settings: Settings, job: dict[str, Any], lease: Lease) -> ExportManifes
     request = Request.read(job["parameters"])
     url = settings.worker_database_url
     with connect(url, application="export") as holder, connect(url, application="parts", autocommit=True) as board:
-        version, snapshot, months, ranges = _pin(holder, request)
+        version, snapshot, months, ranges = _pin(holder, store_of(settings), request)
         parts.plan(board, job, version, snapshot, ranges)
         _work(settings, board, job["id"], request, lease)
         return _manifest(request, version, months, parts.files(board, job["id"]))
@@ -67,10 +69,16 @@ def lend_hand(settings: Settings, connection: Connection, job_id: str) -> int:
     return made
 
 
-def _pin(holder: Connection, request: Request) -> tuple[int, str, list[str], list[tuple[str, int, int]]]:
-    """Open the snapshot that everything is read from, and split what it holds into ranges of about equal size."""
+def _pin(
+    holder: Connection, store: ResultStore, request: Request
+) -> tuple[int, str, list[str], list[tuple[str, int, int]]]:
+    """Find what everything is read from, and split it: the release of the newest version, else a snapshot."""
     holder.isolation_level, holder.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
     version = _one(holder, ROWS_SQL.newest)[0]
+    usual = _PART_ROWS.get(request.dataset, 1) // 2
+    in_release = released.ranges(holder, store, request, version, usual)
+    if 0 < len(in_release) <= _PARTS_MAX:
+        return version, RELEASE, [], [(ROWS, first, end) for first, end in in_release]
     snapshot = _one(holder, "SELECT pg_export_snapshot()")[0]
     named = _one(holder, ROWS_SQL.named, request.brand, request.category, request.channel)
     months = None
@@ -134,7 +142,11 @@ def _part(settings: Settings, board: Connection, part: Part, request: Request, j
 
     try:
         with lease:
-            file = write_part(settings, store_of(settings), part, request, check, told)
+            store = store_of(settings)
+            if part.snapshot == RELEASE:
+                file = released.write_part(board, store, part, request, check, told)
+            else:
+                file = write_part(settings, store, part, request, check, told)
         check()
         return parts.finish(board, part, file)
     except LeaseLost:

@@ -18,7 +18,7 @@ ATTEMPTS_MAX = 4
 
 
 class Part(NamedTuple):
-    """One part, taken: a range of items of one snapshot, and a place in the store that nobody else has."""
+    """One part, taken: a range of a snapshot's items or of a release's files, and a place in the store of its own."""
 
     job_id: str
     number: int

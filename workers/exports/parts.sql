@@ -4,7 +4,9 @@ SELECT 1 FROM jobs WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDA
 
 -- name: keep_plan
 -- After its first planner died: what was made of the same version stays made, the rest reads the new holder's snapshot.
-UPDATE export_parts SET snapshot = $3 WHERE job_id = $1 AND data_version = $2 RETURNING number;
+-- A release that has come since is split otherwise than a snapshot: then all is planned anew.
+UPDATE export_parts SET snapshot = $3
+WHERE job_id = $1 AND data_version = $2 AND (snapshot = 'release') = ($3 = 'release') RETURNING number;
 
 -- name: drop_plan
 -- A load came between: nothing of the old version may lie beside the new one.

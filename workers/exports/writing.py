@@ -7,48 +7,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import uvloop
 
 from shared.config import Settings
 from shared.db.queries import beside
-from shared.exports.contract import ROWS, SHAPES, dataset_of
-from shared.exports.manifest import File, file_name
+from shared.exports.contract import ROWS, dataset_of
+from shared.exports.manifest import File
 from shared.exports.request import ROWS_SQL, Request, Scope, arguments, scope_of
-from shared.releases.arrow import arrow_schema
 from shared.releases.datasets import Dataset
 from shared.results.store import ResultStore
 from workers.exports.observed import Items, batch_of
+from workers.exports.page import Page, Told
 from workers.exports.parts import Part
 from workers.exports.reading import Reading
 from workers.exports.sheet import Sheet
-from workers.exports.sinks import Counted, Sink, sink_of
 
 SQL = beside(__file__, "copy.sql")
-Told = Callable[[int], None]
-
-
-class _Page:
-    """Counts what goes through it into a sink, and knows the least and greatest key."""
-
-    def __init__(self, sink: Sink, key: str, told: Told) -> None:
-        self._sink = sink
-        self._key = key
-        self._told = told
-        self.rows = 0
-        self.least: Any = None
-        self.most: Any = None
-
-    def write(self, batch: Any) -> None:
-        if not batch.num_rows:
-            return
-        self._sink.write(batch)
-        ends = pc.min_max(batch.column(self._key)).as_py()
-        self.least = ends["min"] if self.least is None else min(self.least, ends["min"])
-        self.most = ends["max"] if self.most is None else max(self.most, ends["max"])
-        self.rows += batch.num_rows
-        self._told(self.rows)
 
 
 def write_part(
@@ -64,29 +39,15 @@ def write_part(
 async def _write(
     settings: Settings, store: ResultStore, part: Part, request: Request, check: Callable[[], None], told: Told
 ) -> File:
-    dataset = dataset_of(request.dataset, part.content)
-    names = request.columns if part.content == ROWS else [column.name for column in dataset.columns]
-    full = arrow_schema(dataset)
-    schema = pa.schema([full.field(name) for name in names])
-    name = file_name(request.dataset, part.content, part.number, request.format, request.compression)
-    place = f"{part.job_id}/{part.slot}/{name}"
-    key = SHAPES[request.dataset].key if part.content == ROWS else "iid"
     async with Reading(settings.worker_database_url, part.snapshot, check) as reading:
         scope = await read_scope(reading, request)
-        with store.writing(place) as file:
-            counted = Counted(file)
-            sink = sink_of(counted, schema, request.format, request.compression)
-            page = _Page(sink, key, told)
-            if dataset.name == "observations":
+        with Page.begun(store, part, request, told) as page:
+            if request.dataset == "observations" and part.content == ROWS:
                 await _observations(reading, scope, part, page)
             else:
-                await _sheet(reading, scope, part, dataset, page)
+                await _sheet(reading, scope, part, dataset_of(request.dataset, part.content), page)
             check()
-            sink.close()
-    return File(
-        name=name, key=place, content=part.content, rows=page.rows, bytes=counted.bytes, sha256=counted.sha256,
-        min_key=_text(page.least), max_key=_text(page.most),
-    )  # fmt: skip
+            return page.closed()
 
 
 async def read_scope(reading: Reading, request: Request) -> Scope:
@@ -99,7 +60,7 @@ async def read_scope(reading: Reading, request: Request) -> Scope:
     return scope_of(request, named, months)
 
 
-async def _sheet(reading: Reading, scope: Scope, part: Part, dataset: Dataset, page: _Page) -> None:
+async def _sheet(reading: Reading, scope: Scope, part: Part, dataset: Dataset, page: Page) -> None:
     sheet = Sheet(dataset)
     if dataset.name == "gone":
         query, values = ROWS_SQL.gone, scope.of_items(part.id_from, part.id_to)
@@ -109,7 +70,7 @@ async def _sheet(reading: Reading, scope: Scope, part: Part, dataset: Dataset, p
     await reading.copy(query, values, "csv", lambda piece: page.write(sheet.batch_of(piece)))
 
 
-async def _observations(reading: Reading, scope: Scope, part: Part, page: _Page) -> None:
+async def _observations(reading: Reading, scope: Scope, part: Part, page: Page) -> None:
     of_items = scope.of_items(part.id_from, part.id_to)
     items = await _items(reading, of_items)
     if not len(items.ids):
@@ -153,7 +114,3 @@ async def _items(reading: Reading, of_items: list[Any]) -> Items:
     channels = {row["id"]: row["code"] for row in await reading.rows(SQL.channels)}
     sources = {row["id"]: row["name"] for row in await reading.rows(SQL.sources)}
     return Items(np.asarray(pa.concat_arrays(ids)), pa.concat_arrays(iids), channels, sources)
-
-
-def _text(key: Any) -> str | None:
-    return None if key is None else str(key)

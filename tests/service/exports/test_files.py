@@ -20,13 +20,23 @@ from shared.exports.manifest import ExportManifest
 from shared.releases.datasets import DATASETS
 from tests.service.reports import market
 from tests.support.exports import made, parameters, read, rows_by_sql
+from tests.support.releases import cut
 from tests.support.servers import Servers
 from workers.exports import export
+from workers.releases import observations, tables
 
 
-@pytest.fixture(scope="module")
-def data(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+@pytest.fixture(scope="module", params=["PostgreSQL", "a release"])
+def data(
+    request: pytest.FixtureRequest, servers: Servers, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Settings]:
+    """The same data twice: exports read it from PostgreSQL, or from a release where that holds all that is needed."""
     with market.opened(servers, tmp_path_factory.mktemp("market")) as settings:
+        if request.param == "a release":
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(observations, "PART_ROWS", 400)
+                patch.setattr(tables, "PART_ROWS", 100)
+                cut(settings)
         yield settings
 
 
@@ -137,7 +147,8 @@ def test_filters_and_columns_narrow(data: Settings) -> None:
         assert [entry["name"] for entry in manifest.schema] == wanted["columns"]
         assert normal(arrow_rows(manifest, data)) == normal(expected)
         days = [row[2] for row in expected]
-        assert (manifest.files[0].min_key, manifest.files[0].max_key) == (str(min(days)), str(max(days)))
+        ends = [(file.min_key, file.max_key) for file in manifest.files]
+        assert (min(end[0] for end in ends), max(end[1] for end in ends)) == (str(min(days)), str(max(days)))
 
 
 def test_money_without_its_currency_is_the_same_money(data: Settings) -> None:

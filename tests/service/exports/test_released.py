@@ -1,0 +1,170 @@
+"""Exports of what is released are read from the release: when it holds all that is wanted, and only then."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.exports.manifest import ExportManifest
+from shared.releases.datasets import key_of
+from shared.results.store import DirectoryStore
+from tests.support.exports import column, made, manifest_of, ordered, parameters, read, rows_by_sql
+from tests.support.releases import cut
+from tests.support.shop import load_rows
+from workers.exports import export, released
+from workers.exports.released import RELEASE
+from workers.relay import SQL as RELAY
+from workers.tasks import run
+
+WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
+
+
+@pytest.fixture(autouse=True)
+def shop(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(export._PART_ROWS, "observations", 20)
+    days = ("2026-06-30", "2026-07-01", "2026-07-31", "2026-08-15")
+    rows = "".join(
+        f"{n},Thing {n},Vita,Drinks,Tea,1,{days[n % 4]},{'NORTH' if n % 3 else 'SOUTH'},{n},\n" for n in range(1, 121)
+    )
+    load_rows(settings, tmp_path, rows)
+
+
+def asked(settings: Settings, query: str, *values: Any) -> list[Any]:
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        return connection.execute(query.encode(), values or None).fetchall()
+
+
+def plan_of(settings: Settings, job: str) -> list[tuple[str, int]]:
+    """Return what each part read, and at which attempt it was made."""
+    return asked(settings, "SELECT snapshot, attempt FROM export_parts WHERE job_id = $1 ORDER BY number", job)
+
+
+def rows_in(settings: Settings, manifest: ExportManifest) -> list[tuple[str, ...]]:
+    lines = [line for file in manifest.files for line in read(settings, file).decode().split("\r\n")[1:-1]]
+    return sorted(tuple(line.split(",")) for line in lines)
+
+
+def expected(settings: Settings, wanted: Any) -> list[tuple[str, ...]]:
+    return sorted(tuple(str(value) for value in row) for row in rows_by_sql(settings, wanted))
+
+
+def test_parquet_as_it_lies_is_the_releases_own_bytes(settings: Settings) -> None:
+    cut(settings)
+    manifest = made(settings, parameters("observations", "parquet", "zstd"))
+    files = asked(
+        settings, "SELECT sha256, rows, bytes FROM release_files WHERE dataset = 'observations' ORDER BY place"
+    )
+    assert len(files) == 3
+    assert [(file.sha256, file.rows, file.bytes) for file in manifest.files] == files
+    assert [(file.min_key, file.max_key) for file in manifest.files][1] == ("2026-07-01", "2026-07-31")
+    for file in manifest.files:
+        read(settings, file)
+
+
+def test_days_choose_files_and_then_rows(settings: Settings) -> None:
+    cut(settings)
+    wanted = parameters(
+        "observations", "csv", "none", columns=["iid", "day", "price_minor"], channel=["SOUTH"],
+        **{"from": "2026-07-31", "to": "2026-08-31"},
+    )  # fmt: skip
+    job = ordered(settings, wanted)
+    assert run(settings, job) == "succeeded"
+    assert plan_of(settings, job) == [(RELEASE, 1), (RELEASE, 1)]
+    found = rows_in(settings, manifest_of(settings, job))
+    assert 0 < len(found) < 40
+    assert found == expected(settings, wanted)
+
+
+@pytest.mark.parametrize("more", [{"brand": ["vita"]}, {"category": ["drinks"]}, {"since": 1}])
+def test_what_the_files_do_not_tell_comes_from_postgresql(settings: Settings, more: dict[str, Any]) -> None:
+    cut(settings)
+    job = ordered(settings, parameters("observations", "csv", "none", **more))
+    assert run(settings, job) == "succeeded"
+    assert RELEASE not in {source for source, _ in plan_of(settings, job)}
+
+
+def test_a_release_of_an_older_version_is_not_read(settings: Settings, tmp_path: Path) -> None:
+    cut(settings)
+    load_rows(settings, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
+    job = ordered(settings, WANTED)
+    assert run(settings, job) == "succeeded"
+    assert RELEASE not in {source for source, _ in plan_of(settings, job)}
+    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+
+
+@pytest.mark.parametrize("harm", ["gone", "short"])
+def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, harm: str) -> None:
+    cut(settings)
+    [[sha256]] = asked(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
+    path = settings.results_dir / key_of(sha256)
+    if harm == "gone":
+        DirectoryStore(settings.results_dir).remove(key_of(sha256))
+    else:
+        path.write_bytes(path.read_bytes()[:-1])
+    job = ordered(settings, WANTED)
+    assert run(settings, job) == "succeeded"
+    assert RELEASE not in {source for source, _ in plan_of(settings, job)}
+    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+
+
+def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Settings) -> None:
+    cut(settings)
+    [[sha256]] = asked(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
+    path = settings.results_dir / key_of(sha256)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    job = ordered(settings, parameters("observations", "parquet", "zstd"))
+    assert run(settings, job) == "failed"
+    assert column(settings, job, "result") is None
+
+
+def test_small_files_are_read_together(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut(settings)
+    monkeypatch.setitem(export._PART_ROWS, "observations", 1_000_000)
+    job = ordered(settings, WANTED)
+    assert run(settings, job) == "succeeded"
+    assert plan_of(settings, job) == [(RELEASE, 1)]
+    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+
+
+def test_a_part_that_fails_is_repeated_alone(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut(settings)
+    write, failed = released.write_part, []
+
+    def once(connection: Any, store: Any, part: Any, *rest: Any) -> Any:
+        if part.number == 2 and not failed:
+            failed.append(part.slot)
+            raise OSError("No space left on device")
+        return write(connection, store, part, *rest)
+
+    monkeypatch.setattr(released, "write_part", once)
+    job = ordered(settings, WANTED)
+    assert run(settings, job) == "succeeded"
+    assert plan_of(settings, job) == [(RELEASE, 1), (RELEASE, 2), (RELEASE, 1)]
+    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+
+
+def test_a_release_that_comes_between_two_workers_is_split_anew(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """Nothing of this process goes on."""
+
+    def die(*arguments: Any) -> None:
+        raise Killed
+
+    job = ordered(settings, WANTED)
+    with monkeypatch.context() as patch:
+        patch.setattr(export, "write_part", die)
+        with pytest.raises(Killed):
+            run(settings, job)
+    assert RELEASE not in {source for source, _ in plan_of(settings, job)}
+    cut(settings)
+    asked(settings, "UPDATE jobs SET lease_until = now() - interval '1 minute' WHERE id = $1 RETURNING 1", job)
+    assert asked(settings, RELAY.lapse)[0][0] == job
+    assert run(settings, job) == "succeeded"
+    assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
+    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)

@@ -1,0 +1,4 @@
+-- name: files
+-- Files of a release, by their places.
+SELECT place, sha256, rows, bytes, statistics FROM release_files
+WHERE dataset = $1 AND data_version = $2 AND place >= $3::bigint AND place < $4::bigint ORDER BY place;
