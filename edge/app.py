@@ -104,7 +104,7 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
     acts = Acts(resources.database, settings.token_pepper)
     org = OrganizationApi(acts, cursors, origin_of(settings))
-    orders = Orders(resources.database, resources.watch)
+    orders = Orders(resources.database, resources.watch, settings.jobs_waiting_max)
     documents = JobDocuments(settings.base_url, settings.errors_base)
     desk = Desk(resources.database, resources.version, orders, documents, resources.results, resources.meter)
     return (
@@ -179,10 +179,10 @@ def _paid_routes(resources: Resources, cursors: Cursors, desk: Desk, orders: Ord
 
 def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
     settings = resources.settings
-    orders = Orders(resources.database, resources.watch)
+    orders = Orders(resources.database, resources.watch, settings.jobs_waiting_max)
     jobs, links = JobDocuments(settings.base_url, settings.errors_base), Links(settings.cursor_secret)
     documents = ExportDocuments(settings.base_url, jobs, links, settings.signed_url_seconds)
-    desk = BookingDesk(resources.database, resources.version, resources.meter)
+    desk = BookingDesk(resources.database, resources.version, resources.meter, settings.jobs_waiting_max)
     downloads = Downloads(resources.results, settings.accel_location)
     exports = Exports(
         resources.database, desk, orders, documents, downloads, links, cursors, resources.version, INSTITUTIONAL

@@ -14,7 +14,7 @@ from edge.cache.versions import DataVersion
 from edge.http.context import CONTEXT, Context
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem, invalid_parameters
-from edge.jobs.orders import Charge, too_many
+from edge.jobs.orders import Charge, refused
 from edge.quota.meter import Meter
 from edge.store.database import Database
 from shared.accounts import Principal
@@ -44,7 +44,8 @@ BOOKING: web.RequestKey[Booking] = web.RequestKey("booking", Booking)
 class BookingDesk:
     """Prices and places orders of exports."""
 
-    def __init__(self, database: Database, version: DataVersion, meter: Meter) -> None:
+    def __init__(self, database: Database, version: DataVersion, meter: Meter, waiting_max: int) -> None:
+        self._waiting_max = waiting_max
         self._database = database
         self._version = version
         self._meter = meter
@@ -84,6 +85,7 @@ class BookingDesk:
             EXPORT.name, EXPORT.queue, json.dumps(booking.parameters), uuid4().hex, organization,
             self._version.current, EXPORT.attempts_max, booking.parameters["format"], principal.plan.jobs_queued,
             charge.account, charge.charge_id, charge.day, charge.units, key, booking.digest, traceparent,
+            self._waiting_max,
         )  # fmt: skip
         async with self._database.transaction() as fetch:
             if key is not None:
@@ -96,7 +98,7 @@ class BookingDesk:
             await fetch(SQL.lock, organization)
             rows = await fetch(SQL.place, *values)
         if not rows:
-            raise too_many(principal, charge.account)
+            raise await refused(self._database, self._waiting_max, principal, charge.account)
         return rows[0]["id"], True
 
     async def _replayed(self, principal: Principal, key: str | None, digest: bytes) -> str | None:
