@@ -105,7 +105,7 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
     acts = Acts(resources.database, settings.token_pepper)
     org = OrganizationApi(acts, cursors, origin_of(settings))
-    orders = Orders(resources.database, resources.watch)
+    orders = Orders(resources.database, resources.watch, settings.jobs_waiting_max)
     documents = JobDocuments(settings.base_url, settings.errors_base)
     desk = Desk(resources.database, resources.version, orders, documents, resources.results, resources.meter)
     return (
@@ -180,10 +180,11 @@ def _paid_routes(resources: Resources, cursors: Cursors, desk: Desk, orders: Ord
 
 def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
     settings = resources.settings
-    orders = Orders(resources.database, resources.watch)
+    orders = Orders(resources.database, resources.watch, settings.jobs_waiting_max)
     jobs, links = JobDocuments(settings.base_url, settings.errors_base), Links(settings.cursor_secret)
     documents = ExportDocuments(settings.base_url, jobs, links, settings.signed_url_seconds)
-    desk, shelf = BookingDesk(resources.database, resources.version), ExportShelf(resources.database, orders)
+    desk = BookingDesk(resources.database, resources.version, settings.jobs_waiting_max)
+    shelf = ExportShelf(resources.database, orders)
     downloads = Downloads(resources.results, settings.accel_location)
     exports = Exports(
         resources.database, desk, shelf, resources.meter, documents, downloads, links, cursors, resources.version,

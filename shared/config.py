@@ -81,6 +81,9 @@ class Settings:
     signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
     upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
 
+    jobs_waiting_max: int = _setting(
+        "Jobs that may wait in all queues together before nobody may order another one (503).", 10_000
+    )
     lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)
 
     log_level: str = _setting("Least severe log event that is written: debug, info, warning, error.", "info")

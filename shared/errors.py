@@ -51,6 +51,10 @@ class ConfigurationError(ItemIndexError):
     """A setting is missing or unusable; the text says which one and what to write there."""
 
 
+class MigrationRefused(ItemIndexError):
+    """A migration could not be applied now; nothing of it stays, and it may be tried again."""
+
+
 class LoadRefused(ItemIndexError):
     """A load cannot start or go on; nothing of it stays."""
 

@@ -1,5 +1,6 @@
 """JSON log lines. Every event is declared here, once, with a sentence."""
 
+import contextlib
 import logging
 import sys
 from typing import Any, TextIO
@@ -67,8 +68,10 @@ class Log:
         if _LEVELS[level] < self._least:
             return
         line = {"ts": rfc3339(utc_now()), "level": level, "part": self._part, "event": event, **self._bound, **fields}
-        self._stream.write(_ENCODER.encode(line).decode() + "\n")
-        self._stream.flush()
+        # A line that finds no place on a full disk is lost; the request or the job that it tells of must not be.
+        with contextlib.suppress(OSError):
+            self._stream.write(_ENCODER.encode(line).decode() + "\n")
+            self._stream.flush()
 
 
 class LibraryLines(logging.Handler):

@@ -151,3 +151,9 @@ def fail(
     """Give the job back, or up after its last attempt; return its new state, None when it is no longer ours."""
     row = connection.execute(SQL.fail.encode(), (job_id, attempt, Jsonb(problem), final)).fetchone()
     return str(row[0]) if row else None
+
+
+def postpone(connection: Connection, job_id: str, attempt: int, problem: dict[str, Any]) -> str | None:
+    """Give the job back without counting the attempt; None when it is no longer ours, or was put off for too long."""
+    row = connection.execute(SQL.postpone.encode(), (job_id, attempt, Jsonb(problem))).fetchone()
+    return str(row[0]) if row else None

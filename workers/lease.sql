@@ -37,3 +37,11 @@ UPDATE jobs SET error = $3, lease_until = NULL, relayed_at = NULL,
     finished_at = CASE WHEN attempt < attempts_max AND NOT $4 THEN NULL ELSE statement_timestamp() END
 WHERE id = $1 AND attempt = $2 AND state = 'running'
 RETURNING state;
+
+-- name: postpone
+-- Where results are kept is away or full, which is not the job's fault: this attempt does not count. For an hour; what
+-- waits longer fails like anything else. Not all come back at the same moment.
+UPDATE jobs SET state = 'queued', error = $3, lease_until = NULL, relayed_at = NULL, attempts_max = attempts_max + 1,
+    not_before = statement_timestamp() + make_interval(secs => 2 + 4 * random())
+WHERE id = $1 AND attempt = $2 AND state = 'running' AND created_at > statement_timestamp() - interval '1 hour'
+RETURNING state;

@@ -25,16 +25,18 @@ class Refunds:
     def settle(self, connection: Connection) -> int:
         """Pay back what is due; return how many orders were settled. What the store does not take stays due."""
         settled: list[str] = []
+        given: list[str] = []
         try:
             for order, account, charge_id, day, units in connection.execute(SQL.refunds_due.encode()).fetchall():
                 if self._store.eval(*refunds.call(account, charge_id, day, units)):
+                    given.append(order)
                     metrics.jobs_refunded.inc(units)
                     self._log.info("job-refunded", job=order, units=units)
                 settled.append(order)
         except redis.RedisError:
             metrics.store_errors.labels("state").inc()
         if settled:
-            connection.execute(SQL.refunded.encode(), (settled,))
+            connection.execute(SQL.refunded.encode(), (settled, given))
         return len(settled)
 
     def close(self) -> None:

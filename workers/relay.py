@@ -10,6 +10,7 @@ from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
+from shared.errors import StoreUnavailable
 from shared.jobs.contract import EXECUTE, QUEUES
 from shared.log import Log
 from shared.results.stores import store_of
@@ -87,13 +88,7 @@ class Relay:
         self._tell_back("database")
         while not self.stopping:
             now = time.monotonic()
-            if now >= self._next_tidy:
-                self._next_tidy = now + _TIDY_SECONDS
-                tidy(connection, self._results, self._log)
-                order_due(self._settings, connection)
-            if now >= self._next_expiry:
-                self._next_expiry = now + _EXPIRY_SECONDS
-                expire(connection, self._results, self._log)
+            self._keep_house(connection, now)
             if now >= self._next_sweep:
                 self._next_sweep = now + _SWEEP_SECONDS
                 self.measure(connection)
@@ -102,6 +97,19 @@ class Relay:
             metrics.relay_heartbeat_seconds.set_to_current_time()
             for _ in connection.notifies(timeout=max(0.05, self._next_sweep - time.monotonic()), stop_after=1):
                 pass
+
+    def _keep_house(self, connection: Connection, now: float) -> None:
+        """Do what has its time. A store of results that is away stops nothing but its own sweeping."""
+        try:
+            if now >= self._next_tidy:
+                self._next_tidy = now + _TIDY_SECONDS
+                order_due(self._settings, connection)
+                tidy(connection, self._results, self._log)
+            if now >= self._next_expiry:
+                self._next_expiry = now + _EXPIRY_SECONDS
+                expire(connection, self._results, self._log)
+        except (StoreUnavailable, OSError):
+            metrics.store_errors.labels("results").inc()
 
     def _ring_all(self, connection: Connection) -> int:
         with connection.transaction():

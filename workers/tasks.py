@@ -10,14 +10,14 @@ import psycopg
 from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.errors import InvalidParameter, ItemIndexError, JobRefused
+from shared.errors import InvalidParameter, ItemIndexError, JobRefused, StoreUnavailable
 from shared.jobs.contract import EXECUTE, EXPORT, KINDS, RELEASE, SEARCH_INDEX
 from shared.log import Log
 from shared.tracing.context import step_from
 from workers import search_index
 from workers.app import app
 from workers.exports import export, parts
-from workers.lease import Lease, LeaseLost, TimeIsUp, claim, fail, succeed
+from workers.lease import Lease, LeaseLost, TimeIsUp, claim, fail, postpone, succeed
 from workers.publish import publish, spool
 from workers.releases import cut
 from workers.reports.registry import MAKERS as REPORTS
@@ -99,6 +99,12 @@ def _attempt(
         if lease.lost.is_set():
             return None  # the error is what breaking off looked like from inside
         refusal = _refusal(error, late=lease.late.is_set())
+        # A store that is away or full, and not a statement that was broken off: PostgreSQL's errors are no OSError.
+        if isinstance(error, OSError | StoreUnavailable) and not refusal.final:
+            state = postpone(connection, job_id, attempt, refusal.problem)
+            if state is not None:
+                metrics.store_errors.labels("results").inc()
+                return state
         return fail(connection, job_id, attempt, refusal.problem, final=refusal.final)
 
 

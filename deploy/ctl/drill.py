@@ -4,13 +4,17 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from deploy.ctl.ui import console, json_option, show
-from deploy.drill.outages import OutageDrill, Seen
+from deploy.ctl.ui import console, errors, json_option, show
+from deploy.drill.callers import Seen
+from deploy.drill.crowd import CrowdDrill, Measured, percentile
+from deploy.drill.outages import OutageDrill
 from deploy.drill.run import Drill, Outcome
 from deploy.local.places import Places
 from shared.errors import ItemIndexError
@@ -33,11 +37,8 @@ def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> N
     Everything runs on loopback below a temporary directory and is gone afterwards. Every job must end, once, with the
     right digest or with a reason. Exit code 1 when a promise was broken.
     """
-    if os.environ.get("DATABASE_URL") or os.environ.get("STATE_URL"):
-        raise ItemIndexError("DATABASE_URL and STATE_URL must not be set: a drill kills, and only what it has started")
-    with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
-        told = (lambda text: None) if as_json else (lambda text: status.update(f"{text} …"))
-        outcome = Drill(Places.below(Path(folder)), number, kills, seed, minutes * 60, told).run()
+    with _stage(as_json=as_json) as (places, told):
+        outcome = Drill(places, number, kills, seed, minutes * 60, told).run()
     _tell(outcome, number, seed, as_json=as_json)
     sys.exit(0 if outcome.passed else 1)
 
@@ -68,36 +69,112 @@ def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
 @click.option("--only", default="", help="Only the faults whose name has this in it.")
 @json_option
 def outages(seconds: float, only: str, as_json: bool) -> None:
-    """Let one part after another go down, hang or restart, while callers go on; show what each of them saw.
+    """Let one part after another go down, hang, slow or restart, while callers go on; show what each of them saw.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when a caller saw what
-    the policy of the outage does not allow, or when a healed service did not come back.
+    the policy of the outage does not allow, when an accepted job came to nothing, or when the service did not heal.
     """
-    if os.environ.get("DATABASE_URL") or os.environ.get("STATE_URL"):
-        raise ItemIndexError("DATABASE_URL and STATE_URL must not be set: a drill kills, and only what it has started")
-    with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
-        told = (lambda text: None) if as_json else (lambda text: status.update(f"{text} …"))
-        found = OutageDrill(Places.below(Path(folder)), seconds, told, only).run()
+    found: list[Seen] = []
+    with _stage(as_json=as_json) as (places, told):
+        found = OutageDrill(places, seconds, told, only).run()
     if as_json:
         listed = [{"fault": s.fault, "caller": s.call, "saw": dict(s.statuses), "slowest_seconds": s.slowest_seconds,
-                   "kept": s.kept} for s in found]  # fmt: skip
+                   "remark": s.remark, "kept": s.kept} for s in found]  # fmt: skip
         click.echo(json.dumps(listed, indent=1))
     else:
-        show(_grid(found), as_json=False, title=f"outages of {seconds:.0f} s each: what each caller saw")
+        show(_grid(found), as_json=False, title=f"faults of {seconds:.0f} s each: what callers saw")
     sys.exit(0 if found and all(seen.kept for seen in found) else 1)
 
 
+@drill.command("crowd", epilog="Example: itemindex drill crowd --seconds 12 --rounds 3 --only slow")
+@click.option(
+    "--seconds", default=12.0, show_default=True, type=click.FloatRange(1, 120), help="Of calm, and of crowd."
+)
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 50), help="How often, by turns.")
+@click.option("--only", default="", help="Only the attacks whose name has this in it.")
+@click.option("--ratio-max", default=2.0, show_default=True, help="The worst p99 that passes, in calm ones; 0: any.")
+@json_option
+def crowd(seconds: float, rounds: int, only: str, ratio_max: float, as_json: bool) -> None:
+    """Ask as ordinary callers do, in calm and while others are slow, many or far too large; compare the waiting.
+
+    Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller
+    was not served, or waited longer than `--ratio-max` allows.
+    """
+    with _stage(as_json=as_json) as (places, told):
+        found = CrowdDrill(places, seconds, rounds, told, only).run()
+    if as_json:
+        click.echo(json.dumps([_measured(one) for one in found], indent=1))
+    else:
+        show(map(_row, found), as_json=False, title=f"{seconds:.0f} s of calm and of crowd by turns, {rounds} times")
+    late = [one for one in found if ratio_max and one.ratio > ratio_max]
+    sys.exit(1 if late or not found or any(one.failures for one in found) else 0)
+
+
+def _measured(one: Measured) -> dict[str, Any]:
+    return {
+        "attack": one.attack,
+        "calls": len(one.crowd),
+        "failures": dict(one.failures),
+        "calm_ms": {"p50": _ms(one.calm, 0.5), "p99": _ms(one.calm, 0.99)},
+        "crowd_ms": {"p50": _ms(one.crowd, 0.5), "p99": _ms(one.crowd, 0.99)},
+        "ratio": round(one.ratio, 2),
+        "attackers": dict(one.met),
+        "grown_mb": round(one.grown_bytes / 1e6, 1),
+    }
+
+
+def _row(one: Measured) -> dict[str, Any]:
+    measured = _measured(one)
+    calm, crowd = measured["calm_ms"], measured["crowd_ms"]
+    return {
+        "attack": one.attack,
+        "calls": len(one.crowd),
+        "not served": ", ".join(f"{what} × {n}" for what, n in one.failures.items()) or "none",
+        "calm p50 / p99": f"{calm['p50']} / {calm['p99']} ms",
+        "crowd p50 / p99": f"{crowd['p50']} / {crowd['p99']} ms",
+        "ratio": f"{measured['ratio']:.2f}",
+        "attackers met": ", ".join(f"{what} × {n:,}" for what, n in sorted(one.met.items())) or "nothing yet",
+        "memory": f"+{measured['grown_mb']} MB",
+    }
+
+
+def _ms(seconds: list[float], share: float) -> float:
+    return round(percentile(seconds, share) * 1_000, 1)
+
+
+@contextmanager
+def _stage(*, as_json: bool) -> Iterator[tuple[Places, Callable[[str], None]]]:
+    """Give a drill a place of its own and a way to tell what it does."""
+    if os.environ.get("DATABASE_URL") or os.environ.get("STATE_URL"):
+        raise ItemIndexError("DATABASE_URL and STATE_URL must not be set: a drill kills, and only what it has started")
+    with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
+        # Whoever does not watch reads afterwards what was done when it went wrong.
+        live = console.is_terminal and not as_json
+        told = (lambda text: status.update(f"{text} …")) if live else errors.print
+        yield Places.below(Path(folder)), told
+
+
 def _grid(found: list[Seen]) -> list[dict[str, Any]]:
-    """Make a row for each fault and a column for each caller; red where a caller saw what must not be."""
-    callers = list(dict.fromkeys(seen.call for seen in found if seen.statuses))
+    """Make a row for each fault: who saw anything but the usual, and what; red where it must not be."""
     rows = []
     for fault in dict.fromkeys(seen.fault for seen in found):
-        cells = {seen.call: seen for seen in found if seen.fault == fault}
-        row: dict[str, Any] = {"fault": fault}
-        for caller in callers:
-            seen = cells.get(caller) or cells.get("all")
-            text = "/".join(str(status or "none") for status in sorted(seen.statuses)) if seen else "–"
-            row[caller] = text if seen is None or seen.kept else f"[red]{text or 'not healed'}[/]"
-        row["slowest"] = f"{max(seen.slowest_seconds for seen in cells.values()):.1f} s"
-        rows.append(row)
+        cells = [seen for seen in found if seen.fault == fault]
+        told = {seen.call: seen for seen in cells}
+        unusual = [_cell(seen) for seen in cells if not set(seen.statuses) <= seen.usual]
+        broken = [f"[red]{seen.call}: {seen.remark}[/]" for seen in cells if seen.remark and not seen.kept]
+        rows.append(
+            {
+                "fault": fault,
+                "callers saw": "; ".join((*unusual, *broken)) or "what they always see",
+                "calls": sum(sum(seen.statuses.values()) for seen in cells),
+                "slowest": f"{max(seen.slowest_seconds for seen in cells):.1f} s",
+                "jobs": told["jobs"].remark if "jobs" in told else "–",
+                "free quota": told["quota"].remark if "quota" in told else "–",
+            }
+        )
     return rows
+
+
+def _cell(seen: Seen) -> str:
+    statuses = "/".join(str(status or "none") for status in sorted(seen.statuses))
+    return f"{seen.call} {statuses}" if seen.kept else f"[red]{seen.call} {statuses}[/]"

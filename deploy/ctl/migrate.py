@@ -11,14 +11,24 @@ from shared.db.migrate import available, migrate, pending
 
 @click.group("migrate", invoke_without_command=True, epilog="Example: DATABASE_URL=postgresql://… itemindex migrate")
 @data_dir_option
+@click.option("--contract", is_flag=True, help="Contracting ones too: only when no process of the old code runs.")
 @click.pass_context
-def migrate_group(ctx: click.Context, data_dir: Path) -> None:
-    """Apply every migration that the database still lacks. Safe to run at any time, and twice at once."""
+def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
+    """Apply the expanding migrations that the database still lacks: old code goes on working with what they leave.
+
+    Safe to run at any time, under load, and twice at once. Where a table is busy it tries again instead of waiting in
+    everybody's way.
+    """
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:
         with connect(settings(data_dir).database_url, application="migrate") as connection:
-            done = migrate(connection, lambda step: console.print(f"  applied {step.name} ({step.phase})"))
+            done = migrate(
+                connection, lambda step: console.print(f"  applied {step.name} ({step.phase})"), contract=contract
+            )
+            left = pending(connection)
         console.print(f"[green]the schema is current[/] ({len(done)} applied)")
+        for step in left:
+            console.print(f"  [yellow]waits[/] {step.name}: contracts; `itemindex migrate --contract` when all is new")
 
 
 @migrate_group.command("status", epilog="Example: itemindex migrate status --json")

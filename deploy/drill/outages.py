@@ -1,84 +1,32 @@
-"""One part after another goes down, hangs or restarts, while callers go on: what each of them sees, and may see.
+"""One part after another goes down, hangs, slows or restarts, while callers go on: what each sees, and may see."""
 
-The policy: availability fails open to a bound, entitlement and money fail closed, accepted work stays.
-"""
-
-import http.client
-import os
-import signal
+import contextlib
 import socket
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psycopg
+
 from deploy.demo import DATA, LOADS, MAPPINGS
+from deploy.drill import links
+from deploy.drill.callers import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token
+from deploy.drill.faults import FAULTS, Fault, Trouble
+from deploy.drill.guests import free_token, organization_key
 from deploy.drill.verdict import SQL
-from deploy.local.child import Child
+from deploy.local import valkey
 from deploy.local.places import Places, free_port
 from deploy.local.stack import Stack
-from edge.auth.tokens import KEY_PREFIX, keyed_hash, mint, split
 from shared.db.connect import connect
-from shared.ids import mint as mint_iid
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 
-OK = frozenset({200})
-_SERVED = frozenset({200, 202, 303})
-_MAYBE = frozenset({200, 202, 303, 503})
-_ANSWER_SECONDS_MAX = 8.0
 _HEAL_SECONDS_MAX = 30.0
-_CALL_PAUSE_SECONDS = 0.05
-
-
-@dataclass(frozen=True)
-class Call:
-    """What a caller asks, again and again. `path` is made anew each time."""
-
-    name: str
-    path: Callable[[int], str]
-    head: dict[str, str]
-    usual: frozenset[int]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What goes wrong, and which calls may then be answered otherwise than usual."""
-
-    name: str
-    parts: tuple[str, ...]
-    mode: str
-    otherwise: dict[str, frozenset[int]]
-
-
-@dataclass
-class Seen:
-    """What a caller saw during one fault."""
-
-    fault: str
-    call: str
-    statuses: Counter[int] = field(default_factory=Counter)
-    slowest_seconds: float = 0.0
-    kept: bool = True
-
-
-DATABASE = {"look-up, cold": _MAYBE | {404}, "unknown key": frozenset({401, 503}), "cohort": _MAYBE, "brands": _MAYBE,
-            "ready": _MAYBE, "look-up": _MAYBE, "search": _MAYBE, "dashboard": _MAYBE}  # fmt: skip
-STATE = {"ready": _MAYBE, "dashboard": frozenset({303, 503})}
-FAULTS = (
-    Fault("PostgreSQL hangs", ("postgres",), "hangs", DATABASE),
-    Fault("PostgreSQL is down", ("postgres",), "down", DATABASE),
-    Fault("the state store hangs", ("state",), "hangs", STATE),
-    Fault("the state store is down", ("state",), "down", STATE),
-    Fault("the cache store hangs", ("cache",), "hangs", {}),
-    Fault("the cache store is down", ("cache",), "down", {}),
-    Fault("the identity provider is down", ("identity",), "down", {"dashboard": frozenset({303, 503})}),
-    Fault("relay and workers are down", ("relay", "worker"), "down", {}),
-    Fault("one edge is down", ("edge-a",), "down", {}),
-    Fault("the other edge restarts", ("edge-b",), "restarts", {}),
-)
+_JOBS_SECONDS_MAX = 60.0
+# The free plan's part of one process while nobody can count, times the edges' processes of a fault, restarts included.
+_UNCOUNTED_MAX = 12 * 4
 
 
 @dataclass
@@ -92,93 +40,118 @@ class OutageDrill:
 
     def run(self) -> list[Seen]:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
-        self._stack = Stack(self.places, free_port())
+        self._stack = Stack(self.places, free_port(), edge_module="deploy.drill.stepped", identity_port=free_port())
         found: list[Seen] = []
+        failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                self._work(found)
+            except BaseException as error:  # noqa: BLE001 - raised again below, in the thread that can stop the stack
+                failure.append(error)
+
         try:
-            self._stack.start_servers(lambda what: self.told(f"starting {what}"))
+            self._stack.start_servers(self._starting)
             mapping, file = LOADS[0]
             load(self._stack.settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])
-            key = self._prepare()
-            self._stack.start_service(lambda what: self.told(f"starting {what}"))
-            working = threading.Thread(target=lambda: found.extend(self._work(self._calls(key))), daemon=True)
+            self._put_links_between()
+            self._stack.start_service(self._starting)
+            working = threading.Thread(target=work, name="drill", daemon=True)
             working.start()
             self._stack.watch(lambda: not working.is_alive())
         finally:
             self._stack.stop()
+        if failure:
+            raise failure[0]
         return found
 
-    def _work(self, calls: list[Call]) -> list[Seen]:
-        found = [] if self._healed(calls) else [Seen("before any fault", "all", kept=False)]
+    def _starting(self, what: str) -> None:
+        self.told(f"starting {what}")
+
+    def _put_links_between(self) -> None:
+        """Have every part reach what it stands on by a link, and the jobs ride on a broker of their own."""
+        stack, places = self._stack, self.places
+        stack.start(valkey.broker(places))
+        folder = places.run / "by-link"
+        folder.mkdir(exist_ok=True)
+        assert stack.identity is not None
+        names = {"state": "state.sock", "cache": "cache.sock", "broker": "broker.sock", "postgres": ".s.PGSQL.5432"}
+        ways = {name: (str(folder / file), str(places.run / file)) for name, file in names.items()}
+        ways["identity"] = (str(stack.identity["port"]), str(stack.identity_port))
+        stack.start(links.program(places, ways))
+        settings, near, far = stack.settings, f"host={folder}", f"host={places.run}"
+        stack.settings = replace(
+            settings,
+            edge_database_url=settings.edge_database_url.replace(far, near),
+            worker_database_url=settings.worker_database_url.replace(far, near),
+            state_url=f"unix://{folder}/state.sock",
+            cache_url=f"unix://{folder}/cache.sock",
+            broker_url=f"redis+socket://{folder}/broker.sock?virtual_host=0",
+        )
+
+    def _work(self, found: list[Seen]) -> None:
+        front, credentials = Front(self._stack.port), self._credentials()
+        listed = self._calls(front, credentials)
+        trouble = Trouble(self._stack)
+        if not self._healed(front, listed):
+            found.append(Seen("before any fault", "service", kept=False, remark="not healed"))
         for fault in FAULTS:
-            if self.only and self.only not in fault.name:
-                continue
-            self.told(fault.name)
-            end = threading.Event()
-            seen = [Seen(fault.name, call.name) for call in calls]
-            askers = [
-                threading.Thread(target=self._ask_on, args=(call, one, fault, end), daemon=True)
-                for call, one in zip(calls, seen, strict=True)
-            ]
-            begun = self._break(fault)
+            if self.only in fault.name:
+                self.told(fault.name)
+                found += self._try(front, fault, listed, trouble, credentials)
+
+    def _try(
+        self, front: Front, fault: Fault, listed: list[Call], trouble: Trouble, credentials: Credentials
+    ) -> list[Seen]:
+        free = next(call for call in listed if call.name == "free look-up")
+        before = (front.used(credentials), free.answered)
+        failed = self._count(SQL.failed)
+        seen = [Seen(fault.name, call.name, call.usual) for call in listed]
+        end = threading.Event()
+        askers = [
+            threading.Thread(
+                target=front.ask_on, args=(call, one, call.usual | fault.otherwise.get(call.name, frozenset()), end),
+                daemon=True,
+            )
+            for call, one in zip(listed, seen, strict=True)
+        ]  # fmt: skip
+        mend = trouble.begin(fault, self.seconds)
+        try:
             for asker in askers:
                 asker.start()
             end.wait(self.seconds)
             end.set()
             for asker in askers:
-                asker.join(_ANSWER_SECONDS_MAX + 2)
-            self._mend(fault, begun)
-            found += seen
-            if not self._healed(calls):
-                found.append(Seen(f"after: {fault.name}", "all", kept=False))
-        return found
-
-    def _calls(self, key: str) -> list[Call]:
-        paid, unknown = {"Authorization": f"ApiKey {key}"}, {"Authorization": f"ApiKey {mint(KEY_PREFIX)}"}
-        with connect(self._stack.settings.database_url, application="drill") as connection:
-            [(iid, slug)] = connection.execute(SQL.some_item.encode()).fetchall()
-        return [
-            Call("health", lambda n: "/v1/health", {}, OK),
-            Call("ready", lambda n: "/v1/ready", {}, OK),
-            Call("look-up", lambda n: f"/v1/index/lookup/{iid}", paid, OK),
-            Call("look-up, cold", lambda n: f"/v1/index/lookup/{mint_iid('drill', str(n)).iid}", paid,
-                 frozenset({404})),
-            Call("search", lambda n: "/v1/index/search?q=milk", paid, OK),
-            Call("brands", lambda n: f"/v1/index/brands?limit={n % 400 + 1}", paid, OK),
-            Call("unknown key", lambda n: "/v1/quota", unknown, frozenset({401})),
-            Call("cohort", lambda n: f"/v1/index/cohorts?brand={slug}&from=2026-01-{n % 28 + 1:02}",
-                 {**paid, "Prefer": "respond-async"}, _SERVED),
-            Call("dashboard", lambda n: "/dashboard/sign-in", {}, frozenset({303})),
-        ]  # fmt: skip
-
-    def _ask_on(self, call: Call, seen: Seen, fault: Fault, end: threading.Event) -> None:
-        allowed, number = fault.otherwise.get(call.name, call.usual), 0
-        while not end.wait(_CALL_PAUSE_SECONDS):
-            number += 1
-            began = time.monotonic()
-            status = self._ask(call, number)
-            seen.slowest_seconds = max(seen.slowest_seconds, time.monotonic() - began)
-            seen.statuses[status] += 1
-        on_time = seen.slowest_seconds <= _ANSWER_SECONDS_MAX
-        seen.kept = bool(seen.statuses) and on_time and set(seen.statuses) <= allowed
-
-    def _ask(self, call: Call, number: int) -> int:
-        line = http.client.HTTPConnection("127.0.0.1", self._stack.port, timeout=_ANSWER_SECONDS_MAX)
-        try:
-            line.request("GET", call.path(number), headers=call.head)
-            answer = line.getresponse()
-            answer.read()
-            return answer.status
-        except (OSError, http.client.HTTPException):
-            return 0  # no answer at all is never right
+                asker.join(ANSWER_SECONDS_MAX + 2)
         finally:
-            line.close()
+            mend()
+        healed = self._healed(front, listed)
+        seen.append(Seen(fault.name, "service", kept=healed, remark="" if healed else "not healed"))
+        seen.append(self._jobs(fault, failed))
+        uncounted = next(one for one in seen if one.call == free.name).statuses[200]
+        seen.append(_counted(fault, before, (front.used(credentials), free.answered), uncounted))
+        return seen
 
-    def _healed(self, calls: list[Call]) -> bool:
+    def _jobs(self, fault: Fault, failed_before: int) -> Seen:
+        """Wait until every job that was accepted has ended, and tell whether all of them have a result."""
+        ends = time.monotonic() + _JOBS_SECONDS_MAX
+        while self._count(SQL.open) and time.monotonic() < ends:
+            time.sleep(0.2)
+        left, failed = self._count(SQL.open), self._count(SQL.failed) - failed_before
+        remark = f"{left} open, {failed} failed" if left or failed else "all made"
+        return Seen(fault.name, "jobs", kept=not left and not failed, remark=remark)
+
+    def _count(self, query: str) -> int:
+        with contextlib.suppress(psycopg.OperationalError), self._connection() as connection:
+            row = connection.execute(query.encode()).fetchone()
+            return int(row[0]) if row else 0
+        return -1
+
+    def _healed(self, front: Front, listed: list[Call]) -> bool:
         """Wait until every call is answered as usual again."""
-        ends, number = time.monotonic() + _HEAL_SECONDS_MAX, 1_000
+        ends = time.monotonic() + _HEAL_SECONDS_MAX
         while time.monotonic() < ends:
-            number += 1
-            if self._all_up() and all(self._ask(call, number) in call.usual for call in calls):
+            if self._all_up() and all(front.call(call) in call.usual for call in listed):
                 return True
             time.sleep(0.2)
         return False
@@ -190,42 +163,35 @@ class OutageDrill:
             _listens(self.places.socket(child.program.name)) for child in edges
         )
 
-    def _break(self, fault: Fault) -> list[Child]:
-        named = [child for child in self._stack.children if child.program.name.startswith(fault.parts)]
-        children = [child for child in named if child.process is not None]
-        for child in children:
-            if fault.mode == "down":
-                child.hold(self.seconds + 1)
-            _signal(child, signal.SIGSTOP if fault.mode == "hangs" else signal.SIGKILL)
-        return children
+    def _credentials(self) -> Credentials:
+        settings, identity = self._stack.settings, self._stack.identity
+        assert identity is not None
+        with self._connection() as connection:
+            key, token = organization_key(connection, settings), free_token(connection, settings)
+        return Credentials(key, token, id_token(identity, settings.oidc_issuer))
 
-    def _mend(self, fault: Fault, children: list[Child]) -> None:
-        for child in children:
-            if fault.mode == "hangs":
-                _signal(child, signal.SIGCONT)
+    def _calls(self, front: Front, credentials: Credentials) -> list[Call]:
+        with self._connection() as connection:
+            [(iid, slug)] = connection.execute(SQL.some_item.encode()).fetchall()
+        return calls(iid, slug, front.export(credentials, "brands", _JOBS_SECONDS_MAX), credentials)
 
-    def _prepare(self) -> str:
-        settings, key = self._stack.settings, mint(KEY_PREFIX)
-        form = split(key)
-        assert form is not None
-        with connect(settings.database_url, application="drill", autocommit=True) as connection:
-            connection.execute(SQL.lift_limits.encode())
-            row = connection.execute(SQL.organization.encode()).fetchone()
-            assert row is not None
-            values = (form.credential_id, row[0], keyed_hash(key, settings.token_pepper))
-            connection.execute(SQL.key.encode(), values)
-        return key
+    def _connection(self) -> contextlib.AbstractContextManager[psycopg.Connection]:
+        return connect(self._stack.settings.database_url, application="drill", autocommit=True)
+
+
+def _counted(fault: Fault, before: tuple[int | None, int], after: tuple[int | None, int], uncounted: int) -> Seen:
+    """Hold what the free caller was counted for against what it was served."""
+    served = after[1] - before[1]
+    if fault.counting == "partly":
+        return Seen(fault.name, "quota", remark=f"{uncounted} served")
+    if fault.counting == "not at all":
+        return Seen(fault.name, "quota", kept=uncounted <= _UNCOUNTED_MAX, remark=f"{uncounted} served uncounted")
+    if before[0] is None or after[0] is None:
+        return Seen(fault.name, "quota", kept=False, remark="cannot be read")
+    counted = after[0] - before[0]
+    return Seen(fault.name, "quota", kept=counted == served, remark=f"{counted} counted of {served}")
 
 
 def _listens(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as line:
         return line.connect_ex(str(path)) == 0
-
-
-def _signal(child: Child, number: int) -> None:
-    """Reach the whole family: a server's own children would go on without it."""
-    assert child.process is not None
-    try:
-        os.killpg(child.process.pid, number)
-    except ProcessLookupError:
-        return

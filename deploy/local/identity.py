@@ -50,9 +50,10 @@ def issuer(port: int) -> str:
     return f"http://127.0.0.1:{port}"
 
 
-def program(places: Places, port: int, origin: str) -> Program:
-    """Return the provider as a program, its secrets prepared."""
-    command = [sys.executable, "-m", "deploy.local.identity", str(places.root / "identity.json"), str(port), origin]
+def program(places: Places, port: int, origin: str, listen: int) -> Program:
+    """Return the provider as a program, its secrets prepared: its address has `port`, and it listens at `listen`."""
+    secrets_file = str(places.root / "identity.json")
+    command = [sys.executable, "-m", "deploy.local.identity", secrets_file, str(port), origin, str(listen)]
     return Program(
         name="identity", command=command, log=places.log("identity"), ready=lambda: _answers(port), stop_seconds=5.0
     )
@@ -118,7 +119,7 @@ def _client(client_secret: str, origin: str) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until SIGTERM: `python -m deploy.local.identity SECRETS-FILE PORT ORIGIN`."""
+    """Serve until SIGTERM: `python -m deploy.local.identity SECRETS-FILE PORT ORIGIN LISTEN`."""
     from asgiref.wsgi import WsgiToAsgi
     from hypercorn.asyncio import serve
     from hypercorn.config import Config
@@ -126,7 +127,7 @@ def main(arguments: list[str]) -> None:
     path, port, origin = Path(arguments[0]), int(arguments[1]), arguments[2]
     app = application(json.loads(path.read_text()), port, origin)
     config = Config()
-    config.bind = [f"127.0.0.1:{port}"]
+    config.bind = [f"127.0.0.1:{arguments[3]}"]
 
     async def run() -> None:
         over = asyncio.Event()

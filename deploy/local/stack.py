@@ -46,7 +46,10 @@ class Stack:
     metrics_port: int = 0
     workers: tuple[tuple[str, str, int], ...] = WORKERS
     worker_app: str = WORKER_APP
+    edge_module: str = "gunicorn"
     identity: dict[str, Any] | None = None
+    identity_port: int = 0
+    """Where the identity provider listens, if something stands between it and its address; 0: at its address."""
 
     def start_servers(self, told: Step) -> None:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
@@ -55,7 +58,7 @@ class Stack:
         own_database = not outside.database_url
         if own_database:
             told("PostgreSQL")
-            self._start(postgres.program(self.places, secrets["owner_password"]))
+            self.start(postgres.program(self.places, secrets["owner_password"]))
             postgres.prepare(self.places, secrets)
         for name, given, made in (
             ("state", outside.state_url, valkey.state),
@@ -63,7 +66,7 @@ class Stack:
         ):
             if not given:
                 told(f"Valkey ({name})")
-                self._start(made(self.places))
+                self.start(made(self.places))
         self.settings = self._settings(outside, secrets)
         told("migrations")
         with connect(self.settings.database_url, application="migrate") as connection:
@@ -90,7 +93,7 @@ class Stack:
         for child in self.children:
             if child.program.name.startswith(("edge", "identity")) and not child.wait_ready(_READY_SECONDS):
                 raise self._did_not_start(child.program)
-        self._start(
+        self.start(
             nginx.program(
                 self.places, listen=listen, metrics_listen=metrics, edges=edges,
                 errors_base=self.settings.errors_base, stored=self.settings.results_dir.resolve(),
@@ -128,7 +131,8 @@ class Stack:
         beside.write_text(json.dumps(document, indent=1))
         beside.replace(self.places.state)
 
-    def _start(self, program: Program) -> None:
+    def start(self, program: Program) -> None:
+        """Start a program, wait until it can be used, and keep it alive with the others."""
         child = self._spawn(program)
         if not child.wait_ready(_READY_SECONDS):
             raise self._did_not_start(program)
@@ -181,7 +185,7 @@ class Stack:
         command = [
             sys.executable,
             "-m",
-            "gunicorn",
+            self.edge_module,
             "-c",
             str(PROJECT / "deploy" / "gunicorn.conf.py"),
             "edge.server:create_runner",
@@ -194,9 +198,10 @@ class Stack:
     def _identity(self) -> Program:
         assert self.identity is not None
         port = int(self.identity["port"])
-        if not port_is_free(port):
+        listen = self.identity_port or port
+        if not port_is_free(listen):
             raise StackError(f"port {port} of the local identity provider is taken; free it, or set OIDC_ISSUER")
-        return identity.program(self.places, port, f"http://127.0.0.1:{self.port}")
+        return identity.program(self.places, port, f"http://127.0.0.1:{self.port}", listen)
 
     def _relay(self) -> Program:
         command = [sys.executable, "-m", "workers.relay"]

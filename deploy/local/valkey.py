@@ -28,6 +28,11 @@ def state(places: Places) -> Program:
     return _program(places, "state", [*_STATE, "--maxmemory", "512mb"])
 
 
+def broker(places: Places) -> Program:
+    """A broker that is not the state store, for whoever wants to see one go without the other."""
+    return _program(places, "broker", [*_STATE, "--maxmemory", "64mb"])
+
+
 def cache(places: Places) -> Program:
     """Records: bounded, least frequently used out first, nothing on disk."""
     return _program(places, "cache", [*_CACHE, "--maxmemory", "256mb"])

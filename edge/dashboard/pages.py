@@ -126,10 +126,10 @@ def _bulk_data(door: Door, resources: Resources, payer: Payer, orders: Orders) -
     downloads = Downloads(resources.results, settings.accel_location)
     datasets = DatasetPages(Shelf(resources.database), downloads, resources.directory, payer, base_url)
     jobs, links = JobDocuments(base_url, settings.errors_base), Links(settings.cursor_secret)
-    exports = ExportPages(
-        resources.database, BookingDesk(resources.database, resources.version), ExportShelf(resources.database, orders),
-        ExportDocuments(base_url, jobs, links, settings.signed_url_seconds), downloads, payer, base_url,
-    )  # fmt: skip
+    desk = BookingDesk(resources.database, resources.version, settings.jobs_waiting_max)
+    documents = ExportDocuments(base_url, jobs, links, settings.signed_url_seconds)
+    shelf = ExportShelf(resources.database, orders)
+    exports = ExportPages(resources.database, desk, shelf, documents, downloads, payer, base_url)
     return (
         _get("/datasets", door.page(datasets.list)),
         _post("/datasets/profile", door.form(datasets.profile)),

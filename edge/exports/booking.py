@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from edge.cache.versions import DataVersion
 from edge.http.problems import Problem, invalid_parameters
-from edge.jobs.orders import Charge, too_many
+from edge.jobs.orders import Charge, refused
 from edge.store.database import Database
 from shared.accounts import Principal
 from shared.db.queries import beside
@@ -33,7 +33,8 @@ class Booking:
 class BookingDesk:
     """Checks and places orders of exports, for the API and the dashboard alike."""
 
-    def __init__(self, database: Database, version: DataVersion) -> None:
+    def __init__(self, database: Database, version: DataVersion, waiting_max: int) -> None:
+        self._waiting_max = waiting_max
         self._database = database
         self._version = version
 
@@ -53,6 +54,7 @@ class BookingDesk:
             EXPORT.name, EXPORT.queue, json.dumps(booking.parameters), uuid4().hex, organization,
             self._version.current, EXPORT.attempts_max, booking.parameters["format"], principal.plan.jobs_queued,
             charge.account, charge.charge_id, charge.day, charge.units, key, booking.digest, traceparent,
+            self._waiting_max,
         )  # fmt: skip
         async with self._database.transaction() as fetch:
             if key is not None:
@@ -65,7 +67,7 @@ class BookingDesk:
             await fetch(SQL.lock, organization)
             rows = await fetch(SQL.place, *values)
         if not rows:
-            raise too_many(principal, charge.account)
+            raise await refused(self._database, self._waiting_max, principal, charge.account)
         return rows[0]["id"], True
 
     async def _replayed(self, principal: Principal, key: str | None, digest: bytes) -> str | None:

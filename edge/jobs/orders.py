@@ -20,6 +20,7 @@ from shared.results.layout import Manifest, manifest_from
 SQL = beside(__file__, "orders.sql")
 _LOOK_SECONDS = 1.0
 _RETRY_SECONDS = 5
+_BACKLOG_RETRY_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +93,15 @@ class Order:
 class Orders:
     """Reads and changes orders, always within one organization: another one's order is not there."""
 
-    def __init__(self, database: Database, watch: Watch) -> None:
+    def __init__(self, database: Database, watch: Watch, waiting_max: int) -> None:
         self._database = database
+        self._waiting_max = waiting_max
         self.watch = watch
 
     async def place(
         self, principal: Principal, wanted: Wanted, charge: Charge, traceparent: str | None = None
     ) -> tuple[str, bool]:
-        """Order it; return the order's id and whether it is a new one. Raises the problem `rate-limited`.
+        """Order it; return the order's id and whether it is a new one. Raises the problem of `refused`.
 
         A job that is made for it goes on with the trace of this request; one that was there keeps its own.
         After StoreUnavailable the order may be there or not.
@@ -108,13 +110,13 @@ class Orders:
         values = (
             kind.name, kind.queue, json.dumps(wanted.parameters), wanted.fingerprint, wanted.data_version,
             kind.attempts_max, principal.organization_id, wanted.format, limit, charge.account, charge.charge_id,
-            charge.day, charge.units, traceparent,
+            charge.day, charge.units, traceparent, self._waiting_max,
         )  # fmt: skip
         async with self._database.transaction() as fetch:
             await fetch(SQL.lock, principal.organization_id)
             rows = await fetch(SQL.place, *values)
         if not rows:
-            raise too_many(principal, charge.account)
+            raise await refused(self._database, self._waiting_max, principal, charge.account)
         return rows[0]["id"], rows[0]["charge_id"] == charge.charge_id
 
     async def find(self, organization_id: str | None, order_id: str) -> Order:
@@ -174,7 +176,17 @@ def just_placed(order_id: str, wanted: Wanted, units: int) -> Order:
     return Order({**unknown, **begun, **asked, "id": order_id, "state": "queued", "created_at": utc_now()})
 
 
-def too_many(principal: Principal, account: str) -> Problem:
+async def refused(database: Database, waiting_max: int, principal: Principal, account: str) -> Problem:
+    """Say why an order found no place: too many jobs wait of all organizations (503), or of this one (429)."""
+    [row] = await database.fetch(SQL.crowded, waiting_max)
+    if not row["crowded"]:
+        return _too_many(principal, account)
+    seconds = _BACKLOG_RETRY_SECONDS
+    detail = f"{waiting_max:,} jobs wait already; nothing was charged. Try again in {seconds} s."
+    return Problem("service-unavailable", detail, extra={"retry_after": seconds}, fields={"Retry-After": str(seconds)})
+
+
+def _too_many(principal: Principal, account: str) -> Problem:
     """Say that the organization has as many jobs in the queue as its plan allows."""
     limit = principal.plan.jobs_queued
     extra = {

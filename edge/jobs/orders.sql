@@ -5,7 +5,8 @@ SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
 
 -- name: place
 -- Insert or join, in one statement: a result that came meanwhile, else the equal job that is under way, else a new one;
--- and on it this organization's own order, or the one that it already has. No row: its queue is full.
+-- and on it this organization's own order, or the one that it already has. No row: its queue is full, or all queues
+-- together are; what is under way already may always be joined.
 WITH there AS (
     SELECT id FROM jobs WHERE kind = $1 AND fingerprint = $4 AND state = 'succeeded'
       AND expires_at > statement_timestamp() + interval '1 minute'
@@ -17,16 +18,25 @@ own AS (
 waiting AS (
     SELECT count(*) AS n FROM job_orders o JOIN jobs j ON j.id = o.job_id
     WHERE o.organization_id = $7 AND o.cancelled_at IS NULL AND j.state = 'queued'),
+backlog AS (
+    SELECT count(*) AS n FROM (SELECT FROM jobs WHERE state = 'queued' LIMIT $15) q),
+under_way AS (
+    SELECT 1 FROM jobs WHERE kind = $1 AND fingerprint = $4 AND state IN ('queued', 'running')),
 made AS (
     INSERT INTO jobs (kind, queue, organization_id, parameters, fingerprint, data_version, attempts_max, format, traceparent)
     SELECT $1, $2, $7, $3::jsonb, $4, $5::bigint, $6::integer, $8, $14::text
     WHERE NOT EXISTS (SELECT FROM there) AND ((SELECT n FROM waiting) < $9 OR EXISTS (SELECT FROM own))
+      AND ((SELECT n FROM backlog) < $15 OR EXISTS (SELECT FROM under_way))
     ON CONFLICT (kind, fingerprint) WHERE state IN ('queued', 'running') DO UPDATE SET fingerprint = excluded.fingerprint
     RETURNING id)
 INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units)
 SELECT id, $7, $10, $11, $12::bigint, $13::integer FROM (SELECT id FROM there UNION ALL SELECT id FROM made) job
 ON CONFLICT (job_id, organization_id) WHERE cancelled_at IS NULL DO UPDATE SET account = excluded.account
 RETURNING id::text, charge_id;
+
+-- name: crowded
+-- Whether so many jobs wait, of all organizations: no more of them is counted than that.
+SELECT count(*) >= $1 AS crowded FROM (SELECT FROM jobs WHERE state = 'queued' LIMIT $1) q;
 
 -- name: show
 -- One order with its job. A result past its time is expired, whether or not somebody has swept yet.

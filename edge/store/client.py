@@ -72,10 +72,17 @@ class _Line(asyncio.Protocol):
         self._waiting: deque[tuple[float, Done]] = deque()
         self._watch: asyncio.TimerHandle | None = None
 
+    @property
+    def open(self) -> bool:
+        return self._transport is not None
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
 
     def send(self, packed: bytes, done: Done) -> None:
+        if self._transport is None:  # lost already: nobody would ever answer, and whoever waits would wait forever
+            done(StoreUnavailable(self._store))
+            return
         if not self._outgoing:
             self._loop.call_soon(self._flush)
         self._outgoing.append(packed)
@@ -199,6 +206,8 @@ class StoreClient:
         greeting.append(("PING",))
         for arguments in greeting:
             await self._greet(line, arguments)
+        if not line.open:  # lost between its last word and this one
+            raise StoreUnavailable(self._name)
         self._line = line
         if self._ever_connected:
             self._log.info("store-back", store=self._name)

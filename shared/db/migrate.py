@@ -1,20 +1,30 @@
 """Numbered migrations, forward only, one transaction each, under an advisory lock with time-outs.
 
 A file is `NNNN_what.sql` and begins with `-- phase: expand` (old code still works afterwards) or `-- phase: contract`.
+One that builds an index CONCURRENTLY is a single statement, and runs outside a transaction, as PostgreSQL wants it.
 """
 
+import random
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import psycopg
+
 from shared.db.connect import Connection
+from shared.errors import MigrationRefused
 
 DIRECTORY = Path(__file__).with_name("migrations")
 _NAME = re.compile(r"(?P<number>\d{4})_[a-z0-9_]+\.sql")
 _PHASE = re.compile(r"\A-- phase: (?P<phase>expand|contract)\n")
 _LOCK_KEY = 0x17E311DE
-_LOCK_TIMEOUT = "5s"
+# While a statement waits for its lock, everybody else who comes waits behind it: no longer than an edge waits for an
+# answer. A report that reads the table for a minute is outlasted by trying again, not by waiting.
+_LOCK_TIMEOUT = "200ms"
+_LOCK_SECONDS_MAX = 300.0
+_LOCK_PAUSE_SECONDS = (0.2, 1.0)
 _STATEMENT_TIMEOUT = "10min"
 
 _TABLE = """
@@ -55,13 +65,18 @@ def pending(connection: Connection) -> list[Migration]:
     return [step for step in available() if step.number not in done]
 
 
-def migrate(connection: Connection, told: Callable[[Migration], None] = lambda step: None) -> list[Migration]:
-    """Apply what is missing and return it. Two at once are safe: the second waits, then finds nothing to do."""
+def migrate(
+    connection: Connection, told: Callable[[Migration], None] = lambda step: None, *, contract: bool = True
+) -> list[Migration]:
+    """Apply what is missing and return it; without `contract` only what leaves old code working.
+
+    Two at once are safe: the second waits, then finds nothing to do. Raises MigrationRefused where no lock can be had.
+    """
     connection.execute("SELECT pg_advisory_lock($1)", (_LOCK_KEY,))
     try:
         connection.execute(_TABLE)
         connection.commit()
-        steps = pending(connection)
+        steps = [step for step in pending(connection) if contract or step.phase == "expand"]
         for step in steps:
             _apply(connection, step)
             told(step)
@@ -73,10 +88,28 @@ def migrate(connection: Connection, told: Callable[[Migration], None] = lambda s
 
 
 def _apply(connection: Connection, step: Migration) -> None:
+    ends = time.monotonic() + _LOCK_SECONDS_MAX
+    while True:
+        try:
+            return _try(connection, step)
+        except psycopg.errors.LockNotAvailable:
+            if time.monotonic() > ends:
+                raise MigrationRefused(
+                    f"{step.name}: a table it changes was in use for {_LOCK_SECONDS_MAX:.0f} s"
+                ) from None
+            time.sleep(random.uniform(*_LOCK_PAUSE_SECONDS))  # noqa: S311 - two who met must not meet again
+
+
+def _try(connection: Connection, step: Migration) -> None:
+    if "CONCURRENTLY" in step.sql:
+        connection.autocommit = True
+        connection.execute(step.sql.encode())
+        connection.autocommit = False
     with connection.transaction():
         connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
         connection.execute(f"SET LOCAL statement_timeout = '{_STATEMENT_TIMEOUT}'")
-        connection.execute(step.sql.encode())
+        if "CONCURRENTLY" not in step.sql:
+            connection.execute(step.sql.encode())
         connection.execute(
             "INSERT INTO schema_migrations (number, name, phase) VALUES ($1, $2, $3)",
             (step.number, step.name, step.phase),

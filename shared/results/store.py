@@ -4,6 +4,7 @@ An object is written beside the others under no name, made durable, and only the
 it. The other form is an object store, in shared/results/s3.py; shared/results/stores.py chooses.
 """
 
+import errno
 import os
 import shutil
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 from uuid import uuid4
 
-from shared.errors import ResultGone
+from shared.errors import ResultGone, StoreUnavailable
 
 PARTIAL = ".partial"
 """The folder of what is being written. No key begins so, so nobody can open what is not whole."""
@@ -47,7 +48,10 @@ class Listed(NamedTuple):
 
 
 class ResultStore(Protocol):
-    """All calls block; the edge makes them in a thread. Keys are of our making: relative, plain ASCII, no `..`."""
+    """All calls block; the edge makes them in a thread. Keys are of our making: relative, plain ASCII, no `..`.
+
+    Whoever reads or lists meets StoreUnavailable where the store does not answer; whoever writes, that or OSError.
+    """
 
     def spool(self) -> AbstractContextManager[Spool]:
         """Begin an object whose key may depend on its bytes; what is not kept when the block ends is gone."""
@@ -142,7 +146,12 @@ class DirectoryStore:
         try:
             return _File(self._root / key)
         except (FileNotFoundError, NotADirectoryError):
+            self._check_there()
             raise ResultGone(key) from None
+        except OSError as error:
+            if error.errno == errno.ELOOP:  # a link is nothing
+                raise ResultGone(key) from None
+            raise StoreUnavailable("results") from error
 
     def size(self, key: str) -> int | None:
         """Ask the file system; a link is nothing."""
@@ -150,7 +159,16 @@ class DirectoryStore:
         try:
             return None if path.is_symlink() else path.stat().st_size
         except (FileNotFoundError, NotADirectoryError):
+            self._check_there()
             return None
+        except OSError as error:
+            raise StoreUnavailable("results") from error
+
+    def _check_there(self) -> None:
+        # Every store that was ever written to has this folder. Without it a volume is not mounted, and to call its
+        # files gone would make the loss of a moment a loss for good: their rows would be marked as expired.
+        if not (self._root / PARTIAL).is_dir():
+            raise StoreUnavailable("results")
 
     def remove(self, key: str) -> None:
         """Delete a file."""

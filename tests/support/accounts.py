@@ -18,18 +18,25 @@ def free_token(settings: Settings) -> str:
     return token
 
 
+def organization(settings: Settings, plan: str = "brand") -> str:
+    """Make an organization with a plan; return its id."""
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute(
+            "INSERT INTO organizations (name, plan) VALUES ('Acme', $1) RETURNING id::text", (plan,)
+        ).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
 def api_key(settings: Settings, plan: str = "brand") -> str:
     """Make an organization with a plan and issue its key."""
     key = mint(KEY_PREFIX)
     form = split(key)
     assert form is not None
+    owner = organization(settings, plan)
     with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute(
-            "INSERT INTO organizations (name, plan) VALUES ('Acme', $1) RETURNING id", (plan,)
-        ).fetchone()
-        assert row is not None
         connection.execute(
             "INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3)",
-            (form.credential_id, row[0], keyed_hash(key, settings.token_pepper)),
+            (form.credential_id, owner, keyed_hash(key, settings.token_pepper)),
         )
     return key

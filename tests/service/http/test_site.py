@@ -1,9 +1,12 @@
 """What the service says about itself: pages for people, documents for programs."""
 
+import time
+
 import pytest
 from openapi_spec_validator import validate
 
 from edge.http.catalogue import CATALOGUE
+from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 
@@ -19,9 +22,37 @@ async def test_health_touches_nothing_and_names_its_revision(edge: Edge) -> None
 async def test_ready_tells_each_part_and_an_empty_index_is_degraded(edge: Edge) -> None:
     answer = await edge.get("/ready", anonymous=False)
     assert {part["name"]: part["state"] for part in answer.json["parts"]} == {
-        "database": "ok", "state": "ok", "cache": "ok", "search": "empty",
+        "database": "ok", "clock": "ok", "jobs": "ok", "state": "ok", "cache": "ok", "search": "empty",
     }  # fmt: skip
     assert (answer.status, answer.json["status"]) == (200, "degraded")
+
+
+async def ready_part(edge: Edge, name: str) -> tuple[str, str]:
+    answer = await edge.get("/ready", anonymous=False)
+    assert (answer.status, answer.json["status"]) == (200, "degraded")
+    return next((part["state"], part["detail"]) for part in answer.json["parts"] if part["name"] == name)
+
+
+async def test_ready_tells_that_nobody_takes_up_what_waits(edge: Edge) -> None:
+    def execute(statement: str) -> None:
+        with connect(edge.settings.database_url, application="tests") as connection:
+            connection.execute(statement.encode())
+
+    execute("INSERT INTO jobs (kind, queue, fingerprint, not_before) "
+            "VALUES ('cohorts', 'reports', '1', now() - interval '50 seconds'), ('export', 'exports', '2', now())")  # fmt: skip
+    state, detail = await ready_part(edge, "jobs")
+    assert state == "late"
+    assert "reports for 5" in detail and "exports" not in detail
+    execute("INSERT INTO jobs (kind, queue, fingerprint, state) VALUES ('cohorts', 'reports', '3', 'running')")
+    assert (await ready_part(edge, "jobs"))[0] == "ok"  # somebody works: whoever waits, waits for a turn
+
+
+async def test_ready_tells_that_the_clock_is_off(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = time.time
+    for ahead, told in ((-3_600, "3600 s behind PostgreSQL's"), (3_600, "3600 s ahead of PostgreSQL's")):
+        monkeypatch.setattr(time, "time", lambda ahead=ahead: real() + ahead)
+        state, detail = await ready_part(edge, "clock")
+        assert state == "off" and told in detail
 
 
 async def test_ready_is_503_without_the_database(edge: Edge) -> None:

@@ -1,8 +1,10 @@
 """A job's row is the truth: whatever happens to doorbells and workers, it is done once or fails with a reason."""
 
+import errno
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from psycopg.types.json import Jsonb
 
 from shared.config import Settings
 from shared.db.connect import connect
-from shared.errors import ItemIndexError
+from shared.errors import ItemIndexError, StoreUnavailable
 from shared.jobs.contract import SQL as JOBS
 from shared.log import Log
 from tests.support.shop import load_rows
@@ -189,3 +191,37 @@ def test_a_load_orders_its_search_index_and_the_job_builds_it(settings: Settings
     assert column(settings, summary.job_id, "result") == {"data_version": 1, "items": 3}
     assert column(settings, summary.job_id, "progress_fraction") == 1
     assert make_index(settings.worker_database_url, settings.search_dir)["items"] == 3
+
+
+def full(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_store_that_is_full_costs_a_job_no_attempt(settings: Settings) -> None:
+    job = order(settings, attempts=2)
+    for _ in range(5):
+        assert run(settings, job, {"search-index": full}) == "queued"
+    assert column(settings, job, "error") == {"slug": "job-failed", "detail": "OSError"}
+    assert column(settings, job, "not_before > now() + interval '1 second'")
+    assert run(settings, job, {"search-index": lambda s, j, lease: {}}) == "succeeded"
+    assert column(settings, job, "attempt") == 6
+
+
+def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -> None:
+    job = order(settings, attempts=1)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE jobs SET created_at = now() - interval '61 minutes'")
+    assert run(settings, job, {"search-index": full}) == "failed"
+
+
+def test_a_relay_goes_on_ringing_while_the_store_of_results_is_away(settings: Settings, rung: list[str]) -> None:
+    job, relay = order(settings), Relay(replace(settings, s3_bucket="none", s3_endpoint="http://127.0.0.1:9"), Log("t"))
+    relay._results.attempts = away  # type: ignore[method-assign]
+    with connect(settings.worker_database_url, application="relay", autocommit=True) as connection:
+        relay._keep_house(connection, time.monotonic())
+        assert relay.sweep(connection) == 1
+    assert rung == [job]
+
+
+def away() -> Any:
+    raise StoreUnavailable("results")

@@ -165,8 +165,39 @@ def test_a_link_leads_nowhere(tmp_path: Path) -> None:
     root.mkdir()
     (root / "link").symlink_to(tmp_path / "secret")
     assert DirectoryStore(root).size("link") is None
-    with pytest.raises(OSError):
+    with pytest.raises(ResultGone):
         DirectoryStore(root).open("link")
+
+
+def test_a_volume_that_is_not_mounted_is_an_outage_and_not_a_loss(tmp_path: Path) -> None:
+    root, aside = tmp_path / "results", tmp_path / "aside"
+    store = DirectoryStore(root)
+    with store.writing("job/1/a.bin") as file:
+        file.write(b"kept")
+    root.rename(aside)
+    for make, undo in ((lambda: None, lambda: None), (root.mkdir, root.rmdir), (root.touch, root.unlink)):
+        make()
+        for ask in (store.open, store.size):
+            with pytest.raises(StoreUnavailable):
+                ask("job/1/a.bin")
+        undo()
+    aside.rename(root)
+    assert store.open("job/1/a.bin").read(0, 9) == b"kept"
+    with pytest.raises(ResultGone):
+        store.open("job/1/b.bin")
+
+
+def test_a_directory_that_may_not_be_read_is_an_outage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = DirectoryStore(tmp_path)
+    with store.writing("job/1/a.bin") as file:
+        file.write(b"kept")
+
+    def refused(*arguments: Any, **options: Any) -> Any:
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(StoreUnavailable):
+        store.open("job/1/a.bin")
 
 
 def test_an_s3_that_is_away_says_so(s3: str) -> None:

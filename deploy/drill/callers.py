@@ -1,0 +1,153 @@
+"""The callers of the drill of outages: what each asks again and again, and what it saw."""
+
+import http.client
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from itertools import count
+from typing import Any
+
+import jwt
+
+from deploy.local.identity import CLIENT_ID
+from edge.auth.tokens import KEY_PREFIX, mint
+from shared.ids import mint as mint_iid
+
+ANSWER_SECONDS_MAX = 8.0
+_PAUSE_SECONDS = 0.05
+_ORDER_PAUSE_SECONDS = 0.25
+_TOKEN_SECONDS = 3_000
+_FIRST_DAY = date(2026, 1, 1)
+
+
+@dataclass
+class Call:
+    """What a caller asks, again and again; `path` is made anew each time, `usual` are the statuses of a good day."""
+
+    name: str
+    path: Callable[[], str]
+    head: dict[str, str]
+    usual: frozenset[int]
+    pause_seconds: float = _PAUSE_SECONDS
+    answered: int = 0
+    """How often it was served since the beginning."""
+
+
+@dataclass
+class Seen:
+    """What a caller saw during one fault."""
+
+    fault: str
+    call: str
+    usual: frozenset[int] = frozenset()
+    statuses: Counter[int] = field(default_factory=Counter)
+    slowest_seconds: float = 0.0
+    kept: bool = True
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What the drill's organization, its free caller and its person come with."""
+
+    key: str
+    token: str
+    bearer: str
+
+
+class Front:
+    """Asks the service as any client does."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def ask(self, method: str, path: str, head: dict[str, str], body: bytes | None = None) -> tuple[int, bytes]:
+        """Return status and body; status 0 where there was no answer at all, which is never right."""
+        line = http.client.HTTPConnection("127.0.0.1", self._port, timeout=ANSWER_SECONDS_MAX)
+        try:
+            line.request(method, path, body, head)
+            answer = line.getresponse()
+            return answer.status, answer.read()
+        except (OSError, http.client.HTTPException):
+            return 0, b""
+        finally:
+            line.close()
+
+    def call(self, call: Call) -> int:
+        """Ask once."""
+        status, _ = self.ask("GET", call.path(), call.head)
+        call.answered += status == 200
+        return status
+
+    def ask_on(self, call: Call, seen: Seen, allowed: frozenset[int], end: threading.Event) -> None:
+        """Ask until the end, and note what came."""
+        while not end.wait(call.pause_seconds):
+            began = time.monotonic()
+            status = self.call(call)
+            seen.slowest_seconds = max(seen.slowest_seconds, time.monotonic() - began)
+            seen.statuses[status] += 1
+        on_time = seen.slowest_seconds <= ANSWER_SECONDS_MAX
+        seen.kept = bool(seen.statuses) and on_time and set(seen.statuses) <= allowed
+
+    def used(self, credentials: Credentials) -> int | None:
+        """Return what the free caller's network is counted as having used today."""
+        status, body = self.ask("GET", "/v1/quota", {"X-Service-Public-Token": credentials.token})
+        return int(json.loads(body)["limits"][0]["used"]) if status == 200 else None
+
+    def export(self, credentials: Credentials, dataset: str, seconds: float) -> str:
+        """Order an export of a dataset, wait for it, and return its file's path. Raises TimeoutError."""
+        head = {"Authorization": f"ApiKey {credentials.key}", "Content-Type": "application/json"}
+        _, body = self.ask("POST", "/v1/index/exports", head, b'{"dataset": "%b", "format": "csv"}' % dataset.encode())
+        order, ends = json.loads(body)["id"], time.monotonic() + seconds
+        while time.monotonic() < ends:
+            document: Any = json.loads(self.ask("GET", f"/v1/index/exports/{order}", head)[1])
+            if document["manifest"]:
+                return f"/v1/index/exports/{order}/files/{document['manifest']['files'][0]['name']}"
+            time.sleep(0.2)
+        raise TimeoutError("the drill's export is not made")
+
+
+def calls(iid: str, slug: str, file: str, credentials: Credentials) -> list[Call]:
+    """Return all calls: each kind of work that the service does, each dependency in at least one of them."""
+    paid = {"Authorization": f"ApiKey {credentials.key}"}
+    unknown = {"Authorization": f"ApiKey {mint(KEY_PREFIX)}"}
+    free, person = {"X-Service-Public-Token": credentials.token}, {"Authorization": f"Bearer {credentials.bearer}"}
+    strangers, pages, days = count(), count(), _questions()
+    ok, ordered = frozenset({200}), frozenset({200, 202})
+    cohort = f"/v1/index/cohorts?brand={slug}"
+    return [
+        Call("health", lambda: "/v1/health", {}, ok),
+        Call("ready", lambda: "/v1/ready", {}, ok),
+        Call("look-up", lambda: f"/v1/index/lookup/{iid}", paid, ok),
+        Call("look-up, cold", lambda: f"/v1/index/lookup/{mint_iid('drill', str(next(strangers))).iid}", paid,
+             frozenset({404})),
+        Call("free look-up", lambda: f"/v1/index/lookup/{iid}", free, ok),
+        Call("search", lambda: "/v1/index/search?q=milk", paid, ok),
+        Call("brands", lambda: f"/v1/index/brands?limit={next(pages) % 400 + 1}", paid, ok),
+        Call("unknown key", lambda: "/v1/quota", unknown, frozenset({401})),
+        Call("cohort", lambda: f"{cohort}&{next(days)}", {**paid, "Prefer": "respond-async"}, ordered,
+             _ORDER_PAUSE_SECONDS),
+        Call("stored report", lambda: cohort, paid, ok),
+        Call("download", lambda: file, paid, ok),
+        Call("ID token", lambda: "/v1/quota", person, ok),
+        Call("dashboard", lambda: "/dashboard/sign-in", {}, frozenset({303})),
+    ]  # fmt: skip
+
+
+def _questions() -> Iterator[str]:
+    """Ask for another stretch of days each time, so that each question is a job of its own."""
+    for number in count():
+        first = _FIRST_DAY + timedelta(days=number % 180)
+        yield f"from={first}&to={_FIRST_DAY + timedelta(days=365 + number // 180)}"
+
+
+def id_token(identity: dict[str, Any], issuer: str) -> str:
+    """Sign an ID token as the local provider would, for a person of the drill's own."""
+    now = int(time.time())
+    claims = {"iss": issuer, "aud": CLIENT_ID, "sub": "drill", "name": "Drill", "iat": now, "exp": now + _TOKEN_SECONDS}
+    key = jwt.PyJWK(identity["jwk"])
+    return jwt.encode(claims, key.key, "RS256", {"kid": identity["jwk"]["kid"]})

@@ -1,0 +1,174 @@
+"""Ordinary callers in a crowd: what they wait when it is calm, and while others are slow, many, or far too large."""
+
+import http.client
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deploy.demo import DATA, LOADS, MAPPINGS
+from deploy.drill.attacks import KINDS
+from deploy.drill.callers import Credentials, Front
+from deploy.drill.guests import free_token, organization_key
+from deploy.drill.verdict import SQL
+from deploy.local.places import Places, free_port
+from deploy.local.stack import Stack
+from shared.db.connect import connect
+from workers.ingest.load import load
+from workers.ingest.mapping import read
+
+_CALLERS = 4
+_RATE = 25.0
+"""Calls a second of each ordinary caller: a steady beat, so that a service that stands still is not asked less."""
+_DEADLINE_SECONDS = 10.0
+_BEFORE_SECONDS = 1.5
+_EXPORT_SECONDS = 60.0
+_PROJECT = Path(__file__).parents[2]
+
+
+@dataclass
+class Measured:
+    """What ordinary callers met during one attack, and in the calm before it."""
+
+    attack: str
+    calm: list[float] = field(default_factory=list)
+    crowd: list[float] = field(default_factory=list)
+    failures: Counter[str] = field(default_factory=Counter)
+    met: Counter[str] = field(default_factory=Counter)
+    grown_bytes: int = 0
+
+    @property
+    def ratio(self) -> float:
+        """The 99th percentile in the crowd over that of the calm."""
+        return percentile(self.crowd, 0.99) / percentile(self.calm, 0.99)
+
+
+def percentile(seconds: list[float], share: float) -> float:
+    """Return the value that so large a share is not above; 0 of nothing."""
+    ordered = sorted(seconds)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+@dataclass
+class CrowdDrill:
+    """The drill on a stack of its own."""
+
+    places: Places
+    seconds: float
+    rounds: int
+    told: Callable[[str], None]
+    only: str = ""
+
+    def run(self) -> list[Measured]:
+        """Do all of it. Whatever happens, the stack is stopped afterwards."""
+        self._stack = Stack(self.places, free_port())
+        found = [Measured(kind) for kind in KINDS if self.only in kind]
+        failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                self._work(found)
+            except BaseException as error:  # noqa: BLE001 - raised again below, in the thread that can stop the stack
+                failure.append(error)
+
+        try:
+            self._stack.start_servers(lambda what: self.told(f"starting {what}"))
+            mapping, file = LOADS[0]
+            load(self._stack.settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])
+            self._stack.start_service(lambda what: self.told(f"starting {what}"))
+            working = threading.Thread(target=work, name="drill", daemon=True)
+            working.start()
+            self._stack.watch(lambda: not working.is_alive())
+        finally:
+            self._stack.stop()
+        if failure:
+            raise failure[0]
+        return found
+
+    def _work(self, found: list[Measured]) -> None:
+        with connect(self._stack.settings.database_url, application="drill", autocommit=True) as connection:
+            key = organization_key(connection, self._stack.settings)
+            token = free_token(connection, self._stack.settings)
+            [(iid, _)] = connection.execute(SQL.some_item.encode()).fetchall()
+        file = Front(self._stack.port).export(Credentials(key, token, ""), "observations", _EXPORT_SECONDS)
+        paths = [f"/v1/index/lookup/{iid}", "/v1/index/search?q=milk", "/v1/index/brands?limit=20"]
+        self._ask(paths, key, self.seconds, Counter())  # so that nothing is measured cold
+        for number in range(self.rounds):
+            for measured in found:
+                self.told(f"{measured.attack}, round {number + 1} of {self.rounds}")
+                measured.calm += self._ask(paths, key, self.seconds, measured.failures)
+                before = self._resident_bytes()
+                with self._attack(measured, file, key):
+                    measured.crowd += self._ask(paths, key, self.seconds, measured.failures)
+                    measured.grown_bytes = max(measured.grown_bytes, self._resident_bytes() - before)
+                time.sleep(_BEFORE_SECONDS)
+
+    @contextmanager
+    def _attack(self, measured: Measured, file: str, key: str) -> Iterator[None]:
+        seconds = self.seconds + _BEFORE_SECONDS
+        command = [sys.executable, "-m", "deploy.drill.attacks", measured.attack, str(self._stack.port), str(seconds)]
+        process = subprocess.Popen([*command, file, key], stdout=subprocess.PIPE, cwd=_PROJECT)
+        try:
+            time.sleep(_BEFORE_SECONDS)
+            yield
+            printed, _ = process.communicate(timeout=seconds + _DEADLINE_SECONDS)
+            measured.met.update(json.loads(printed))
+        finally:
+            process.kill()
+            process.wait()
+
+    def _ask(self, paths: list[str], key: str, seconds: float, failures: Counter[str]) -> list[float]:
+        """Ask at a steady beat for so long; return what each answer took, counted from when it was due."""
+        taken: list[float] = []
+        callers = [
+            threading.Thread(target=self._caller, args=(paths, key, n, seconds, taken, failures), daemon=True)
+            for n in range(_CALLERS)
+        ]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        return taken
+
+    def _caller(
+        self, paths: list[str], key: str, number: int, seconds: float, taken: list[float], failures: Counter[str]
+    ) -> None:
+        head = {"Authorization": f"ApiKey {key}"}
+        line = http.client.HTTPConnection("127.0.0.1", self._stack.port, timeout=_DEADLINE_SECONDS)
+        due = time.perf_counter() + number / _RATE / _CALLERS
+        for n in range(int(seconds * _RATE)):
+            time.sleep(max(0.0, due - time.perf_counter()))
+            if n % 10 == 0:
+                line.close()  # a new connection now and then, as new callers come
+            try:
+                line.request("GET", paths[(n + number) % len(paths)], headers=head)
+                answer = line.getresponse()
+                answer.read()
+                if answer.status != 200:
+                    failures[str(answer.status)] += 1
+            except (OSError, http.client.HTTPException) as error:
+                failures[type(error).__name__] += 1
+                line.close()
+            taken.append(time.perf_counter() - due)
+            due += 1 / _RATE
+        line.close()
+
+    def _resident_bytes(self) -> int:
+        """Return the memory that the front and the edges hold."""
+        named = [c for c in self._stack.children if c.program.name.startswith(("nginx", "edge")) and c.process]
+        groups = {child.process.pid for child in named if child.process is not None}
+        total = 0
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = status.read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[2]) in groups:
+                total += int(fields[21]) * 4_096
+        return total

@@ -1,0 +1,173 @@
+"""What goes wrong in the drill of outages, one thing at a time, and how it is done and undone.
+
+The policy: availability fails open to a bound, entitlement and money fail closed, accepted work stays. So each fault
+names the calls that may be answered otherwise than usual, and how; what it does not name must be answered as ever.
+"""
+
+import os
+import resource
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from deploy.drill import links, stepped
+from deploy.local.child import Child
+from deploy.local.stack import Stack
+
+SLOW_MILLISECONDS = 200
+_STEP_SECONDS = 3_600
+_UNAVAILABLE = frozenset({503})
+_AWAY_SECONDS_MORE = 1.0
+
+# Whatever needs PostgreSQL may say that it cannot, and nothing else: a good key is never called a bad one.
+DATABASE = dict.fromkeys(
+    ("ready", "look-up", "look-up, cold", "free look-up", "search", "brands", "unknown key", "cohort", "stored report",
+     "download", "ID token", "dashboard"), _UNAVAILABLE,
+)  # fmt: skip
+# Nobody can count: a little is served to each network, paid work goes on, nobody signs in.
+STATE = {"free look-up": frozenset({429}), "ID token": _UNAVAILABLE, "dashboard": _UNAVAILABLE}
+RESULTS = {"stored report": _UNAVAILABLE, "download": _UNAVAILABLE}
+CLOCK = {"ID token": frozenset({401})}
+NOTHING: dict[str, frozenset[int]] = {}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong with which parts, and which calls may then be answered otherwise than usual."""
+
+    name: str
+    mode: str
+    parts: tuple[str, ...]
+    otherwise: dict[str, frozenset[int]] = field(default_factory=dict)
+
+    @property
+    def counting(self) -> str:
+        """Whether quotas are exact to the call: `exact`, `partly` while the store answers, or `not at all`."""
+        if self.otherwise is not STATE:
+            return "exact"
+        return "partly" if self.mode in ("restarts", "full") else "not at all"
+
+
+def _each(what: str, part: str, otherwise: dict[str, frozenset[int]]) -> tuple[Fault, ...]:
+    return (
+        Fault(f"{what} hangs", "hangs", (part,), otherwise),
+        Fault(f"{what} is down", "down", (part,), otherwise),
+        Fault(f"{what} is slow", "slow", (part,), otherwise),
+        Fault(f"{what} restarts", "restarts", (part,), otherwise),
+    )
+
+
+FAULTS = (
+    *_each("PostgreSQL", "postgres", DATABASE),
+    *_each("the state store", "state", STATE),
+    Fault("the state store's disk is full", "full", ("state",), STATE),
+    *_each("the cache store", "cache", NOTHING),
+    *_each("the broker", "broker", NOTHING),
+    *_each("the identity provider", "identity", {"dashboard": _UNAVAILABLE}),
+    Fault("the store of results is away", "away", (), RESULTS),
+    Fault("the workers' disk is full", "full", ("worker",), NOTHING),
+    Fault("relay and workers are down", "down", ("relay", "worker"), NOTHING),
+    Fault("one edge is down", "down", ("edge-a",), NOTHING),
+    Fault("the other edge restarts", "restarts", ("edge-b",), NOTHING),
+    Fault("the edges' clock is an hour ahead", "ahead", (), CLOCK),
+    Fault("the edges' clock is an hour behind", "behind", (), CLOCK),
+)
+
+
+class Trouble:
+    """Makes a fault happen on a stack, and ends it."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._places = stack.places
+        self._results = stack.settings.results_dir
+
+    def begin(self, fault: Fault, seconds: float) -> Callable[[], None]:
+        """Make it happen; return what ends it. Dead parts stay dead for about so many seconds."""
+        match fault.mode:
+            case "hangs":
+                children = self._children(fault)
+                _signal_all(children, signal.SIGSTOP)
+                return lambda: _signal_all(children, signal.SIGCONT)
+            case "down" | "restarts":
+                children = self._children(fault)
+                for child in children:
+                    if fault.mode == "down":
+                        child.hold(seconds + _AWAY_SECONDS_MORE)
+                _signal_all(children, signal.SIGKILL)
+                return lambda: None  # the stack revives them
+            case "slow":
+                links.delay(self._places, fault.parts[0], SLOW_MILLISECONDS)
+                return lambda: links.delay(self._places, fault.parts[0], 0)
+            case "full":
+                return self._fill(self._children(fault))
+            case "away":
+                return self._take_results_away()
+            case "ahead" | "behind":
+                step = _STEP_SECONDS if fault.mode == "ahead" else -_STEP_SECONDS
+                stepped.file_of(self._places).write_text(str(step))
+                return lambda: stepped.file_of(self._places).unlink()
+        raise ValueError(fault.mode)
+
+    def _children(self, fault: Fault) -> list[Child]:
+        named = [child for child in self._stack.children if child.program.name.startswith(fault.parts)]
+        return [child for child in named if child.process is not None]
+
+    def _take_results_away(self) -> Callable[[], None]:
+        # As when a volume is not mounted: another file is where the directory was, so that nobody makes a new one.
+        aside = self._results.with_name("results-aside")
+        self._results.rename(aside)
+        self._results.touch()
+
+        def bring_back() -> None:
+            self._results.unlink()
+            aside.rename(self._results)
+
+        return bring_back
+
+    def _fill(self, children: list[Child]) -> Callable[[], None]:
+        """Let no file of these processes grow by a byte, their logs included: a full disk that needs no root.
+
+        The kernel says EFBIG where a full disk says ENOSPC; everything else is the same.
+        """
+        families = [pid for child in children for pid in _family(child)]
+        for pid in families:
+            _limit_files(pid, 0)
+
+        def free() -> None:
+            for pid in {*families, *(pid for child in children for pid in _family(child))}:
+                _limit_files(pid, resource.RLIM_INFINITY)
+
+        return free
+
+
+def _limit_files(pid: int, size: int) -> None:
+    try:
+        _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size if size != resource.RLIM_INFINITY else hard, hard))
+    except ProcessLookupError:
+        return
+
+
+def _family(child: Child) -> list[int]:
+    """Return a program's processes: its own group, which nobody else is in."""
+    assert child.process is not None
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if os.getpgid(int(entry.name)) == child.process.pid:
+                    found.append(int(entry.name))
+            except ProcessLookupError:
+                continue
+    return found
+
+
+def _signal_all(children: list[Child], number: int) -> None:
+    """Reach whole families: a server's own children would go on without it."""
+    for child in children:
+        assert child.process is not None
+        try:
+            os.killpg(child.process.pid, number)
+        except ProcessLookupError:
+            continue

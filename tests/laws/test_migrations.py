@@ -1,0 +1,88 @@
+"""What a migration may do: old code goes on working with what it leaves behind, and callers wait for none of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from shared.db.migrate import Migration, available
+
+PROJECT = Path(__file__).parents[2]
+# Applied before anybody depended on the service: these were free to lock tables that nobody read.
+FOUNDING = 10
+_COMMENT = re.compile(r"--[^\n]*")
+_BODY = re.compile(r"\$\$.*?\$\$", re.DOTALL)
+_MADE = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.IGNORECASE)
+
+BREAKS_OLD_CODE = (
+    (r"\bDROP (TABLE|COLUMN|VIEW|FUNCTION|TYPE|SCHEMA|SEQUENCE)\b", "drops what old code may use"),
+    (r"\bRENAME\b", "renames what old code calls otherwise"),
+    (r"\bALTER (COLUMN )?\w+ (SET DATA )?TYPE\b", "changes a type under old code, and rewrites the table"),
+    (r"\bSET NOT NULL\b", "refuses rows that old code writes"),
+    (r"\bADD COLUMN (IF NOT EXISTS )?\w+ [^,;]*NOT NULL(?![^,;]*\bDEFAULT\b)(?<!DEFAULT)", "refuses rows of old code"),
+    (r"\bREVOKE\b", "takes a right away that old code needs"),
+    (r"\b(DELETE FROM|TRUNCATE)\b", "loses rows"),
+)
+HOLDS_LOCKS = (
+    (r"\bCREATE (UNIQUE )?INDEX (?!CONCURRENTLY)\w+ ON (?P<table>\w+)", "builds an index while nobody can write"),
+    (r"\bALTER TABLE (?P<table>\w+)[^;]*ADD (CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY)(?![^;]*NOT VALID)",
+     "reads a whole table while nobody can use it; add it NOT VALID"),
+    (r"\bADD COLUMN [^,;]*DEFAULT (gen_random_uuid|uuidv7|random|clock_timestamp)", "rewrites the whole table"),
+    (r"\bLOCK TABLE\b", "locks"),
+    (r"\bVACUUM FULL|CLUSTER\b", "rewrites the whole table"),
+)  # fmt: skip
+
+
+def faults(step: Migration) -> list[str]:
+    """Return what is wrong with a migration; contracting ones run when no old code does."""
+    sql = _COMMENT.sub("", _BODY.sub("", step.sql))
+    made = set(_MADE.findall(sql))
+    rules = BREAKS_OLD_CODE if step.phase == "expand" else ()
+    found = [why for rule, why in rules if re.search(rule, sql, re.IGNORECASE)]
+    if "CONCURRENTLY" in sql and sql.strip().count(";") > 1:
+        found.append("has more than the one statement that runs outside a transaction")
+    if step.number > FOUNDING:
+        for rule, why in HOLDS_LOCKS:
+            for match in re.finditer(rule, sql, re.IGNORECASE):
+                if match.groupdict().get("table") not in made:
+                    found.append(why)
+    return found
+
+
+@pytest.mark.parametrize("step", available(), ids=lambda step: step.name)
+def test_each_migration_leaves_old_code_working(step: Migration) -> None:
+    assert faults(step) == []
+
+
+@pytest.mark.parametrize("sql", [
+    "DROP TABLE items;", "ALTER TABLE items DROP COLUMN name;", "ALTER TABLE items RENAME COLUMN name TO title;",
+    "ALTER TABLE items ALTER COLUMN version TYPE bigint;", "ALTER TABLE items ALTER version SET NOT NULL;",
+    "ALTER TABLE jobs ADD COLUMN importance integer NOT NULL;", "REVOKE SELECT ON items FROM itemindex_edge;",
+    "CREATE INDEX items_name ON items (name);", "ALTER TABLE items ADD CONSTRAINT positive CHECK (version > 0);",
+    "ALTER TABLE items ADD COLUMN key uuid DEFAULT gen_random_uuid();", "DELETE FROM items;",
+])  # fmt: skip
+def test_the_law_bites(sql: str) -> None:
+    assert faults(Migration(FOUNDING + 1, "later", "expand", f"-- phase: expand\n{sql}")) != []
+
+
+@pytest.mark.parametrize("sql", [
+    "ALTER TABLE jobs ADD COLUMN importance integer NOT NULL DEFAULT 0, ADD COLUMN note text;",
+    "CREATE TABLE notes (id bigint NOT NULL); CREATE INDEX notes_id ON notes (id);",
+    "CREATE INDEX CONCURRENTLY items_name ON items (name);",
+    "ALTER TABLE items ADD CONSTRAINT positive CHECK (version > 0) NOT VALID;",
+    "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ DELETE FROM notes $$;",
+])  # fmt: skip
+def test_the_law_lets_pass_what_grows(sql: str) -> None:
+    assert faults(Migration(FOUNDING + 1, "later", "expand", f"-- phase: expand\n{sql}")) == []
+
+
+def test_no_query_depends_on_how_many_columns_a_table_has() -> None:
+    """`SELECT *` from a table would answer otherwise, and a kept plan of it fail, as soon as a column is added."""
+    for room in ("edge", "workers", "shared", "deploy"):
+        for path in (PROJECT / room).rglob("*.sql"):
+            if path.parent.name == "migrations":
+                continue
+            sql = _COMMENT.sub("", path.read_text())
+            wide = re.findall(r"(?:SELECT|RETURNING) (?:\w+\.)?\*\s+(?:FROM\s+(\w+))?", sql)
+            tables = set(_MADE.findall("".join(step.sql for step in available())))
+            assert not set(wide) & tables, path

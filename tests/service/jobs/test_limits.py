@@ -1,0 +1,122 @@
+"""Limits of jobs hold whoever asks at the same moment; each lock has a twin without it, which lets one too many in."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+
+from edge.jobs.orders import SQL as ORDERS
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from tests.support.accounts import organization
+from workers.relay import SQL as RELAY
+
+BACKLOG_MAX = 10_000
+
+
+@pytest.fixture
+def acme(settings: Settings) -> str:
+    return organization(settings)
+
+
+@contextmanager
+def two(url: str) -> Iterator[tuple[Connection, Connection]]:
+    """Two connections, each in a transaction of its own, that wait for no lock longer than a moment."""
+    with ExitStack() as stack:
+        pair = tuple(stack.enter_context(connect(url, application="tests")) for _ in range(2))
+        for connection in pair:
+            connection.execute("SET lock_timeout = '300ms'")
+            connection.commit()
+        yield pair  # type: ignore[misc]
+
+
+def place(connection: Connection, acme: str, fingerprint: str, limit: int) -> bool:
+    """Order another job for the organization; tell whether its queue had room."""
+    values = ("cohorts", "reports", "{}", fingerprint, 1, 3, acme, "json", limit, f"org:{acme}", fingerprint, 1, 10,
+              None, BACKLOG_MAX)  # fmt: skip
+    return connection.execute(ORDERS.place.encode(), values).fetchone() is not None
+
+
+def lock(connection: Connection, acme: str) -> None:
+    connection.execute(ORDERS.lock.encode(), (acme,))
+
+
+def test_two_orders_at_once_fill_a_queue_of_one_once(settings: Settings, acme: str) -> None:
+    with two(settings.edge_database_url) as (first, second):
+        lock(first, acme)
+        assert place(first, acme, "1", 1)
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            lock(second, acme)
+        second.rollback()
+        first.commit()
+        lock(second, acme)
+        assert not place(second, acme, "2", 1)
+
+
+def test_the_twin_without_the_lock_fills_it_twice(settings: Settings, acme: str) -> None:
+    with two(settings.edge_database_url) as (first, second):
+        assert place(first, acme, "1", 1)
+        assert place(second, acme, "2", 1)
+        first.commit()
+        second.commit()
+        row = first.execute("SELECT count(*) FROM jobs WHERE state = 'queued'").fetchone()
+    assert row == (2,)
+
+
+def queued(settings: Settings, acme: str, fingerprint: str, age: str) -> None:
+    """Put a job into the queue that was ordered so long ago."""
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            "WITH made AS (INSERT INTO jobs (kind, queue, organization_id, fingerprint, created_at, not_before) "
+            "VALUES ('cohorts', 'reports', $1, $2, now() - $3::interval, now() - $3::interval) RETURNING id) "
+            "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
+            "SELECT id, $1, 'org:x', $2, 1, 10 FROM made",
+            (acme, fingerprint, age),
+        )
+
+
+def take(connection: Connection) -> list[Any]:
+    return connection.execute(RELAY.take.encode(), (10, 8)).fetchall()
+
+
+@pytest.fixture
+def one_at_a_time(settings: Settings, acme: str) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE plans SET jobs_running = 1")
+    queued(settings, acme, "late", "1 minute")
+
+
+@pytest.mark.usefixtures("one_at_a_time")
+def test_two_relays_at_once_give_one_job_to_who_may_run_one(settings: Settings, acme: str) -> None:
+    with two(settings.worker_database_url) as (first, second):
+        first.execute(RELAY.alone.encode())
+        assert len(take(first)) == 1
+        queued(settings, acme, "early", "2 minutes")  # its transaction began before, and is seen only now
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            second.execute(RELAY.alone.encode())
+        second.rollback()
+        first.commit()
+        second.execute(RELAY.alone.encode())
+        assert take(second) == []
+
+
+@pytest.mark.usefixtures("one_at_a_time")
+def test_the_twin_without_the_lock_gives_two(settings: Settings, acme: str) -> None:
+    with two(settings.worker_database_url) as (first, second):
+        assert len(take(first)) == 1
+        queued(settings, acme, "early", "2 minutes")
+        assert len(take(second)) == 1
+
+
+def test_nobody_adds_to_a_backlog_that_is_too_long_but_an_equal_job_is_joined(settings: Settings, acme: str) -> None:
+    queued(settings, acme, "there", "1 minute")
+    other = organization(settings)
+    with connect(settings.edge_database_url, application="tests") as connection:
+        values = ("cohorts", "reports", "{}", "there", 1, 3, other, "json", 20, f"org:{other}", "c1", 1, 10, None, 1)
+        assert connection.execute(ORDERS.place.encode(), values).fetchone() is not None
+        refused = ("cohorts", "reports", "{}", "new", 1, 3, other, "json", 20, f"org:{other}", "c2", 1, 10, None, 1)
+        assert connection.execute(ORDERS.place.encode(), refused).fetchone() is None
+        row = connection.execute(ORDERS.crowded.encode(), (1,)).fetchone()
+    assert row == (True,)

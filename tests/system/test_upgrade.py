@@ -1,0 +1,176 @@
+"""Upgrading under load: the schema grows, then each part is replaced in its turn, and no caller notices."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from deploy.demo import DATA, LOADS, MAPPINGS
+from deploy.drill.guests import organization_key
+from deploy.local import valkey
+from deploy.local.child import Child, tail
+from deploy.local.places import Places, free_port
+from deploy.local.stack import Stack
+from shared.db.connect import connect
+from tests.support.traffic import Traffic
+from tests.system.conftest import PROJECT
+from workers.ingest.load import load
+from workers.ingest.mapping import read
+
+pytestmark = [pytest.mark.xdist_group("upgrade"), pytest.mark.timeout(300)]
+
+PARTS = ("edge-a", "edge-b", "relay", "worker", "worker-reports", "worker-exports")
+# What a later release may do to tables that are in use, each in its own transaction with the others.
+LATER = """-- phase: expand
+-- What a later release adds: columns, with and without a default, a table, rights.
+
+ALTER TABLE jobs ADD COLUMN importance integer NOT NULL DEFAULT 0;
+ALTER TABLE job_orders ADD COLUMN note text;
+ALTER TABLE items ADD COLUMN origin text;
+CREATE TABLE later (id uuid PRIMARY KEY DEFAULT uuidv7(), job_id uuid REFERENCES jobs ON DELETE CASCADE);
+GRANT SELECT, INSERT ON later TO itemindex_edge;
+"""
+_READY_SECONDS = 60.0
+_JOBS_SECONDS = 60.0
+
+
+class Upgrade:
+    """A stack of the old code, and the new code beside it: the same with one migration more."""
+
+    def __init__(self, folder: Path) -> None:
+        self.new = folder / "new"
+        for name in ("edge", "workers", "shared", "deploy"):
+            shutil.copytree(PROJECT / name, self.new / name, ignore=shutil.ignore_patterns("__pycache__"))
+        (self.new / "shared/db/migrations/9999_later.sql").write_text(LATER)
+        self.stack = Stack(Places.below(folder / "data"), free_port())
+
+    def start(self) -> None:
+        """Start the old code on the demo data. Results are sent by the edges: nginx needs no edge to go on sending."""
+        stack = self.stack
+        stack.start_servers(lambda what: None)
+        broker = f"redis+socket://{valkey.url(stack.places, 'state').removeprefix('unix://')}?virtual_host=1"
+        stack.settings = replace(stack.settings, accel_location="", revision="old", broker_url=broker)
+        mapping, file = LOADS[0]
+        load(stack.settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])
+        stack.start_service(lambda what: None)
+
+    def traffic(self) -> Traffic:
+        """Return callers of the service who are under no limit."""
+        with connect(self.stack.settings.database_url, application="tests") as connection:
+            key = organization_key(connection, self.stack.settings)
+            iids = [row[0] for row in connection.execute("SELECT iid FROM items ORDER BY iid LIMIT 20")]
+            row = connection.execute("SELECT slug FROM brands ORDER BY item_count DESC LIMIT 1").fetchone()
+        assert row is not None
+        return Traffic(self.stack.port, key, iids, row[0])
+
+    def ctl(self, *arguments: str) -> str:
+        """Run `itemindex` of the new code, as its image would."""
+        environment = {**os.environ, **self.stack.settings.environment(), **self._is_new()}
+        done = subprocess.run([sys.executable, "-m", "deploy.ctl.main", *arguments], cwd=self.new, env=environment,
+                              capture_output=True, text=True, check=False, timeout=120)  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def put(self, part: str, *, new: bool) -> None:
+        """Stop a part in order and start it from the other code."""
+        child = self.child(part)
+        program = child.program
+        child.stop()
+        if part.startswith("edge"):
+            self.stack.places.socket(part).unlink(missing_ok=True)
+        environment = {**program.environment, "REVISION": "old", "PYTHONPATH": ""}
+        child.program = replace(program, environment={**environment, **(self._is_new() if new else {})})
+        child.start()
+        if part.startswith("edge"):
+            until(lambda: listens(self.stack.places.socket(part)), tail(program.log))
+
+    def child(self, part: str) -> Child:
+        """Return the program of a part."""
+        return next(child for child in self.stack.children if child.program.name == part)
+
+    def _is_new(self) -> dict[str, str]:
+        return {"PYTHONPATH": str(self.new), "REVISION": "new"}
+
+
+@pytest.fixture
+def upgrade(tmp_path: Path) -> Iterator[Upgrade]:
+    made = Upgrade(tmp_path)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stack.stop()
+
+
+def until(condition: Callable[[], object], told: str = "", seconds: float = _READY_SECONDS) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, told
+        time.sleep(0.05)
+
+
+def listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as line:
+        return line.connect_ex(str(path)) == 0
+
+
+@contextlib.contextmanager
+def long_report(url: str) -> Iterator[None]:
+    """Somebody reads the very tables that a migration wants to change, and goes on reading."""
+    with psycopg.connect(url) as connection:
+        connection.execute("SELECT count(*) FROM items, jobs, job_orders")
+        yield
+
+
+def test_every_part_is_replaced_and_no_caller_notices(upgrade: Upgrade) -> None:
+    traffic = upgrade.traffic()
+    until(lambda: traffic.call("GET", "/ready")[1]["status"] == "ready", "the search index is not made")
+    settings = upgrade.stack.settings
+    status, export = traffic.call("POST", "/index/exports", b'{"dataset": "observations", "format": "csv"}',
+                                  Content_Type="application/json")  # fmt: skip
+    assert status == 202, export
+    path = f"/index/exports/{export['id']}"
+    until(lambda: traffic.call("GET", path)[1]["manifest"], "the export is not made")
+    [file] = traffic.call("GET", path)[1]["manifest"]["files"]
+
+    traffic.start()
+    until(lambda: len(traffic.answers) == 7, str(traffic.answers))
+    with long_report(settings.worker_database_url):
+        migrating = subprocess.Popen([sys.executable, "-m", "deploy.ctl.main", "migrate"], cwd=upgrade.new,
+                                     env={**os.environ, **settings.environment(), **upgrade._is_new()},
+                                     stdout=subprocess.PIPE)  # fmt: skip
+        answered = traffic.answers["order"]
+        until(lambda: traffic.answers["order"] > answered + 15 or traffic.failures, "no order is taken meanwhile")
+        assert migrating.poll() is None, "it did not wait for the report"
+        assert traffic.failures == [], "while the migration waited"
+    printed, _ = migrating.communicate(timeout=60)
+    assert b"9999_later" in printed
+    assert "9999_later" in upgrade.ctl("migrate", "status", "--json")
+
+    traffic.download(f"/v1{path}/files/{file['name']}", 8.0)
+    for part in PARTS:
+        upgrade.put(part, new=True)
+        assert traffic.failures == [], part
+    before = traffic.revisions.copy()
+    until(lambda: traffic.revisions["api-new"] > before["api-new"] + 20)
+    assert traffic.revisions["api-old"] == before["api-old"] > 0
+    upgrade.put("edge-b", new=False)  # and back: the old code lives with the new schema
+    until(lambda: traffic.revisions["api-old"] > before["api-old"] + 5)
+    traffic.stop()
+
+    assert traffic.failures == []
+    assert traffic.answers["download"] == 1
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        ended = "SELECT state, count(*)::int FROM jobs j JOIN job_orders o ON o.job_id = j.id WHERE o.id = ANY($1::uuid[]) GROUP BY 1"
+        until(lambda: {s for s, _ in connection.execute(ended.encode(), (traffic.jobs,))} <= {"succeeded", "failed"},
+              "jobs are still under way", _JOBS_SECONDS)  # fmt: skip
+        assert dict(connection.execute(ended.encode(), (traffic.jobs,)).fetchall()) == {"succeeded": len(traffic.jobs)}
