@@ -7,11 +7,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import boto3
 
 from deploy.local.places import free_port
+from shared.config import Settings
 
 BUCKET, KEY_ID, SECRET, REGION = "item-index-tests", "tests", "a secret for tests", "us-east-1"
 _READY_SECONDS = 30.0
@@ -32,6 +34,14 @@ def s3_server(folder: Path) -> Iterator[str]:
         finally:
             process.terminate()
             process.wait(10)
+
+
+def in_bucket(settings: Settings, address: str) -> Settings:
+    """Return settings whose results, exports and releases lie in the server's bucket."""
+    return replace(
+        settings, s3_bucket=BUCKET, s3_endpoint=address, s3_region=REGION, s3_access_key_id=KEY_ID,
+        s3_secret_access_key=SECRET,
+    )  # fmt: skip
 
 
 def client(address: str) -> "boto3.client":

@@ -1,5 +1,6 @@
 """Exports of what is released are read from the release: when it holds all that is wanted, and only then."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ from shared.db.connect import connect
 from shared.exports.manifest import ExportManifest
 from shared.releases.datasets import key_of
 from shared.results.store import DirectoryStore
+from shared.results.stores import store_of
 from tests.support.exports import column, made, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.releases import cut
+from tests.support.s3 import in_bucket, s3_server
 from tests.support.shop import load_rows
 from workers.exports import export, released
 from workers.exports.released import RELEASE
@@ -61,6 +64,22 @@ def test_parquet_as_it_lies_is_the_releases_own_bytes(settings: Settings) -> Non
     assert [(file.min_key, file.max_key) for file in manifest.files][1] == ("2026-07-01", "2026-07-31")
     for file in manifest.files:
         read(settings, file)
+
+
+def test_out_of_a_bucket_and_into_it(settings: Settings, tmp_path: Path) -> None:
+    with s3_server(tmp_path) as address:
+        bucket = in_bucket(settings, address)
+        cut(bucket)
+        for format, compression in (("parquet", "zstd"), ("csv", "none")):
+            wanted = {**WANTED, "format": format, "compression": compression}
+            job = ordered(bucket, wanted)
+            assert run(bucket, job) == "succeeded"
+            assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
+            for file in manifest_of(bucket, job).files:
+                reader = store_of(bucket).open(file.key)
+                assert hashlib.sha256(reader.read(0, file.bytes)).hexdigest() == file.sha256
+                reader.close()
+    assert not (settings.results_dir / job).exists()
 
 
 def test_days_choose_files_and_then_rows(settings: Settings) -> None:

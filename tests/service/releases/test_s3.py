@@ -15,7 +15,7 @@ from shared.results.stores import store_of
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.releases import cut
-from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET, s3_server
+from tests.support.s3 import in_bucket, s3_server
 from tests.support.shop import load_rows
 from workers.releases.keep import expire
 
@@ -23,10 +23,7 @@ from workers.releases.keep import expire
 @pytest.fixture
 def bucket(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
     with s3_server(tmp_path) as address:
-        yield replace(
-            settings, s3_bucket=BUCKET, s3_endpoint=address, s3_region=REGION, s3_access_key_id=KEY_ID,
-            s3_secret_access_key=SECRET,
-        )  # fmt: skip
+        yield in_bucket(settings, address)
 
 
 async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> None:
