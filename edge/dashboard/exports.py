@@ -9,6 +9,7 @@ from uuid import uuid4
 from aiohttp import web
 from marshmallow import ValidationError
 
+from edge.cache.versions import DataVersion
 from edge.dashboard.payer import Payer
 from edge.dashboard.visit import PageProblem, Visit, first_fault, form_of, render, see, sentence
 from edge.exports import estimates, schemas
@@ -38,9 +39,10 @@ class ExportPages:
 
     def __init__(
         self, database: Database, desk: BookingDesk, shelf: ExportShelf, documents: ExportDocuments,
-        downloads: Downloads, payer: Payer, base_url: str,
+        downloads: Downloads, payer: Payer, version: DataVersion, base_url: str,
     ) -> None:  # fmt: skip
         self._database = database
+        self._version = version
         self._desk = desk
         self._shelf = shelf
         self._documents = documents
@@ -72,8 +74,7 @@ class ExportPages:
             principal = await self._payer.principal(visit, INSTITUTIONAL)
             body = _body(dict(request.query), request.query.getall("columns", []))
             booking = await self._book(principal, body, None)
-            current = booking.parameters["since"] or 0
-            offer = await estimates.offer(self._database, booking.parameters, current, with_rows=True)
+            offer = await estimates.offer(self._database, booking.parameters, self._version.current, with_rows=True)
         except (PageProblem, Problem) as error:
             return render(request, "export_preview.html", visit, fault=sentence(error), offer=None, curl=None)
         curl = (

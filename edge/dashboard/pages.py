@@ -129,7 +129,7 @@ def _bulk_data(door: Door, resources: Resources, payer: Payer, orders: Orders) -
     desk = BookingDesk(resources.database, resources.version, settings.jobs_waiting_max)
     documents = ExportDocuments(base_url, jobs, links, settings.signed_url_seconds)
     shelf = ExportShelf(resources.database, orders)
-    exports = ExportPages(resources.database, desk, shelf, documents, downloads, payer, base_url)
+    exports = ExportPages(resources.database, desk, shelf, documents, downloads, payer, resources.version, base_url)
     return (
         _get("/datasets", door.page(datasets.list)),
         _post("/datasets/profile", door.form(datasets.profile)),
