@@ -80,7 +80,7 @@ class Entries(NamedTuple):
 
 def order_by(*keys: Array) -> Array:
     """Return the places that sort by the first key, then the second …: by one integer where they fit into it."""
-    bits = [int(key.max()).bit_length() if len(key) else 0 for key in keys]
+    bits = _bits(keys)
     if sum(bits) > _BITS_MAX:
         return np.lexsort(keys[::-1])
     return np.argsort(_combined(keys, bits), kind="stable")
@@ -90,17 +90,38 @@ def counted(group: Array, price: Array, times: Array | None = None) -> tuple[Arr
     """Return distinct (group, price) in order, and how often each comes; `times` how often each of the input does."""
     if not len(group):
         return group.astype("i8"), price.astype("i8"), np.empty(0, "i8")
-    bits = [int(group.max()).bit_length(), int(price.max()).bit_length()]
-    if sum(bits) > _BITS_MAX or times is not None:
+    keys = (group, price) if times is None else (group, price, times)
+    bits = _bits(keys)
+    if sum(bits) > _BITS_MAX or (times is not None and times.min() < 0):
         order = order_by(group, price)
         group, price = group[order].astype("i8"), price[order].astype("i8")
-        starts = np.flatnonzero(np.r_[True, (group[1:] != group[:-1]) | (price[1:] != price[:-1])])
+        starts = starts_of(group, price)
         sorted_times = np.ones(len(group), "i8") if times is None else times[order].astype("i8")
         return group[starts], price[starts], np.add.reduceat(sorted_times, starts)
-    combined = np.sort(_combined((group, price), bits))  # sorting values is several times faster than sorting places
-    starts = np.flatnonzero(np.r_[True, combined[1:] != combined[:-1]])
-    distinct = combined[starts]
-    return distinct >> bits[1], distinct & ((1 << bits[1]) - 1), np.diff(np.r_[starts, len(combined)])
+    combined = np.sort(_combined(keys, bits))  # sorting values is several times faster than sorting places
+    distinct = combined if times is None else combined >> bits[2]
+    starts = starts_of(distinct)
+    figures = np.ones(len(group), "i8") if times is None else combined & (1 << bits[2]) - 1
+    distinct = distinct[starts]
+    return distinct >> bits[1], distinct & (1 << bits[1]) - 1, np.add.reduceat(figures, starts)
+
+
+def starts_of(*columns: Array) -> Array:
+    """Return where a row differs from the one before it, the first included."""
+    differs = np.zeros(len(columns[0]), bool)
+    differs[:1] = True
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(differs)
+
+
+def ranges(starts: Array, lengths: Array) -> Array:
+    """Return the places of many stretches of rows, one after the other."""
+    return np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+
+
+def _bits(keys: tuple[Array, ...]) -> list[int]:
+    return [int(key.max()).bit_length() if len(key) else 0 for key in keys]
 
 
 def _combined(keys: tuple[Array, ...], bits: list[int]) -> Array:
