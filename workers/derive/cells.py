@@ -37,8 +37,8 @@ def with_entries(scope: str, month: date, currency: str, ordered: Ordered, sums:
     lows = np.searchsorted(own[items], [*sums.ids, sums.ids[-1] + 1])
     place = np.arange(len(items)) - np.repeat(lows[:-1], np.diff(lows))
     columns = (
-        entries.price[rows], np.repeat(place, lengths), np.repeat(other[items], lengths), entries.day[rows],
-        entries.channel[rows], entries.units[rows],
+        entries.price.take(rows), np.repeat(place, lengths), np.repeat(other[items], lengths), entries.day.take(rows),
+        entries.channel.take(rows), entries.units.take(rows),
     )  # fmt: skip
     distinct = ordered.items[items].astype("<i8")
     packs = pack_each(columns, np.r_[0, np.cumsum(sums.n)])

@@ -28,7 +28,7 @@ class Ordered:
         lengths = np.diff(stretches, append=len(entries.item))
         self.items, place = np.unique(entries.item[stretches], return_inverse=True)
         number = np.repeat(place, lengths)
-        order = order_by(number, entries.day, entries.channel, entries.price, entries.units)
+        order = order_by(number, entries.day, entries.channel, entries.price, entries.units, nearly=True)
         self.entries = entries.take(order)
         self.bounds = np.append(starts_of(self.entries.item), len(order))
         self.channels = np.unique(self.entries.channel)
@@ -55,8 +55,8 @@ class Ordered:
     def pairs(self) -> Pairs:
         """Which items were seen in which channels, how often, and how many units."""
         item = self.of_rows(np.arange(len(self.items)))
-        order = order_by(item, self.channel)
-        item, channel = item[order], self.channel[order]
+        order = order_by(item, self.channel, nearly=True)
+        item, channel = item.take(order), self.channel.take(order)
         starts = starts_of(item, channel)
         n = np.diff(starts, append=len(order))
-        return Pairs(item[starts], channel[starts], n, np.add.reduceat(self.entries.units[order], starts))
+        return Pairs(item[starts], channel[starts], n, np.add.reduceat(self.entries.units.take(order), starts))

@@ -63,10 +63,10 @@ def by_currency(month: date, items: Items, rows: Array) -> ByCurrency:
         rows[name].astype("i8") for name in ("item", "day", "channel", "price", "units")
     )
     entries = items.entries(item, day - first, channel, price, units)
-    names = np.unique(rows["currency"])
-    if len(names) == 1:
-        return {names[0].decode(): entries}
-    return {name.decode(): entries.take(rows["currency"] == name) for name in names}
+    currency = rows["currency"]
+    if len(rows) and (currency == currency[0]).all():
+        return {currency[0].decode(): entries}
+    return {name.decode(): entries.take(currency == name) for name in np.unique(currency)}
 
 
 def _observed(connection: Connection, query: str, month: date, items: Items) -> ByCurrency:

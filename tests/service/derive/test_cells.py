@@ -97,8 +97,21 @@ def test_packed_columns_come_back_and_are_as_narrow_as_can_be() -> None:
 def test_sorting_by_wide_keys_equals_sorting_by_narrow_ones() -> None:
     random_numbers = np.random.default_rng(1)
     group, price = random_numbers.integers(0, 50, 999), random_numbers.integers(0, 90, 999)
-    assert (order_by(group, price) == np.lexsort((price, group))).all()
+    exact = np.lexsort((price, group))
+    for order in (order_by(group, price), order_by(group, price, nearly=True)):
+        assert (group[order] == group[exact]).all()
+        assert (price[order] == price[exact]).all()
     wide = [column.tolist() for column in counted(group, price * 2**56)]
     narrow = [column.tolist() for column in counted(group, price)]
     assert (wide[0], wide[2]) == (narrow[0], narrow[2])
     assert [p * 2**56 for p in narrow[1]] == wide[1]
+
+
+def test_counts_add_up_however_they_are_sorted() -> None:
+    random_numbers = np.random.default_rng(2)
+    group, price = random_numbers.integers(0, 9, 999), random_numbers.integers(0, 9, 999)
+    once = [column.tolist() for column in counted(group, price)]
+    assert sum(once[2]) == 999
+    for factor in (1, 2**58, -1):  # by one integer, too wide for one, with what is taken out
+        group_of, price_of, times = counted(group, price, np.full(999, factor))
+        assert [group_of.tolist(), price_of.tolist(), (times // factor).tolist()] == once
