@@ -1,5 +1,7 @@
 """Cells of months that are all new, made in a thread while the server is busy with the rest of the load."""
 
+import os
+import queue
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -25,6 +27,7 @@ class Ahead:
         self._months = months
         self._read = read
         self._stop = threading.Event()
+        self._ends: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         self._thread = ThreadPoolExecutor(1, "cells")
         self._made: Future[None] = self._thread.submit(self._make)
@@ -40,19 +43,29 @@ class Ahead:
         self._file.close()
 
     def write(self, connection: Connection) -> None:
-        """Add the cells when all are made; raise what went wrong with them."""
-        self._made.result()
-        self._file.seek(0)
+        """Add the cells, month by month as they are made; raise what went wrong with them."""
         if self._months:
             cells.write(connection, self._pieces())
 
     def _make(self) -> None:
-        for month in self._months:
-            if self._stop.is_set():
-                return
-            observed = by_currency(month, self._items, self._read(month))
-            self._file.writelines(whole_month(month, observed, self._above))
+        end = 0
+        try:
+            for month in self._months:
+                if self._stop.is_set():
+                    return
+                observed = by_currency(month, self._items, self._read(month))
+                for piece in whole_month(month, observed, self._above):
+                    end += self._file.write(piece)
+                self._file.flush()  # the other thread reads what the system has
+                self._ends.put(end)
+        finally:
+            self._ends.put(None)
 
     def _pieces(self) -> Iterator[bytes]:
-        while piece := self._file.read(_READ_BYTES):
-            yield piece
+        done = 0
+        while (end := self._ends.get()) is not None:
+            while done < end:
+                piece = os.pread(self._file.fileno(), min(_READ_BYTES, end - done), done)
+                done += len(piece)
+                yield piece
+        self._made.result()

@@ -42,10 +42,11 @@ def with_entries(scope: str, month: date, currency: str, ordered: Ordered, sums:
     )  # fmt: skip
     distinct = ordered.items[items].astype("<i8")
     packs = pack_each(columns, np.r_[0, np.cumsum(sums.n)])
-    parts = zip(_heads(sums), sums.packed(), packs, lows[:-1].tolist(), lows[1:].tolist(), strict=True)
-    for (group, *figures), (days, channels, prices), packed, low, high in parts:
-        spread = prices if scope == "b" else None
-        yield (scope, group, month, currency, *figures, days, channels, spread, packed, distinct[low:high].tobytes())
+    parts = zip(
+        _heads(sums), sums.packed(prices=scope == "b"), packs, lows[:-1].tolist(), lows[1:].tolist(), strict=True
+    )
+    for (group, *figures), sums_packed, packed, low, high in parts:
+        yield (scope, group, month, currency, *figures, *sums_packed, packed, distinct[low:high].tobytes())
 
 
 def with_prices(scope: str, month: date, currency: str, sums: tally.Tally) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workers.derive.pack import Array, Entries, order_by, ranges, starts_of
+from workers.derive.pack import Array, Entries, numbered, order_by, ranges, starts_of
 
 
 class Pairs(NamedTuple):
@@ -31,8 +31,7 @@ class Ordered:
         order = order_by(number, entries.day, entries.channel, entries.price, entries.units, nearly=True)
         self.entries = entries.take(order)
         self.bounds = np.append(starts_of(self.entries.item), len(order))
-        self.channels = np.unique(self.entries.channel)
-        self.channel = np.searchsorted(self.channels, self.entries.channel)
+        self.channels, self.channel = numbered(self.entries.channel)
 
     @property
     def lengths(self) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[Any]]
 _WIDTHS = (1, 2, 4, 8)
 _BITS_MAX = 63
+_TABLE_MAX = 0xFFFF
 
 
 def pack(*columns: Array) -> bytes:
@@ -120,6 +121,15 @@ def starts_of(*columns: Array) -> Array:
     for column in columns:
         differs[1:] |= column[1:] != column[:-1]
     return np.flatnonzero(differs)
+
+
+def numbered(values: Array) -> tuple[Array, Array]:
+    """Return the distinct values in order, and the place of each value among them; values must not be negative."""
+    if not len(values) or values.max() > _TABLE_MAX:
+        return np.unique(values, return_inverse=True)
+    seen = np.zeros(int(values.max()) + 1, "i8")  # ids are mostly small: a table costs a tenth of sorting
+    seen[values] = 1
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1).take(values)
 
 
 def ranges(starts: Array, lengths: Array) -> Array:

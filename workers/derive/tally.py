@@ -1,13 +1,14 @@
 """Sums over entries by group, which add up: over groups into larger ones, over loads by taking out and putting in."""
 
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
 from workers.derive.homes import Ancestors
 from workers.derive.ordered import Ordered
-from workers.derive.pack import Array, counted, order_by, pack_each, ranges, starts_of, unpack
+from workers.derive.pack import Array, counted, numbered, order_by, pack_each, ranges, starts_of, unpack
 
 DAYS = 31
 
@@ -49,13 +50,14 @@ class Tally(NamedTuple):
             self.prices._replace(times=-self.prices.times),
         )  # fmt: skip
 
-    def packed(self) -> Iterator[tuple[bytes, bytes, bytes]]:
-        """Yield each group's days, channels and prices as a cell keeps them."""
+    def packed(self, *, prices: bool = True) -> Iterator[tuple[bytes, bytes, bytes | None]]:
+        """Yield each group's days, channels and prices (or None) as a cell keeps them."""
         c, p, count = self.channels, self.prices, len(self.ids)
         bounds = [np.searchsorted(group, np.arange(count + 1)) for group in (c.group, p.group)]
         days = pack_each((self.days.reshape(-1),), np.arange(count + 1) * DAYS)
         channels = pack_each((c.channel, c.n, c.items, c.units), bounds[0])
-        return zip(days, channels, pack_each((p.price, p.times), bounds[1]), strict=True)
+        spread = pack_each((p.price, p.times), bounds[1]) if prices else repeat(None, count)
+        return zip(days, channels, spread, strict=True)
 
 
 def tally(month: Ordered, by: str, *, prices: bool = True) -> Tally:
@@ -65,7 +67,7 @@ def tally(month: Ordered, by: str, *, prices: bool = True) -> Tally:
         ids, of_row, of_pair = month.channels, month.channel, pairs.channel
         items = np.bincount(of_pair, minlength=len(ids))
     else:
-        ids, group = np.unique(month.of_items(getattr(month.entries, by)), return_inverse=True)
+        ids, group = numbered(month.of_items(getattr(month.entries, by)))
         of_row, of_pair = month.of_rows(group), group[pairs.item]
         items = np.bincount(group, minlength=len(ids))
     count = len(ids)
@@ -116,7 +118,7 @@ def _repeated(columns: Iterable[Array], places: Array) -> Iterator[Array]:
     starts, stops = np.searchsorted(group, places), np.searchsorted(group, places, side="right")
     rows = ranges(starts, stops - starts)
     yield np.repeat(np.arange(len(places)), stops - starts)
-    yield from (column[rows] for column in others)
+    yield from (column.take(rows) for column in others)
 
 
 _SUMS = ("n", "items", "units")
@@ -162,9 +164,10 @@ def _summed(group: Array, channel: Array, *figures: Array) -> Channels:
 
 
 def _prices(tallies: list[Tally], moved: list[Array]) -> Prices:
-    parts = [[to[one.prices.group], *one.prices[1:]] for one, to in zip(tallies, moved, strict=True)]
+    parts = [[to.take(one.prices.group), *one.prices[1:]] for one, to in zip(tallies, moved, strict=True)]
     group, price, times = counted(*_stacked(parts, 3))
-    return Prices(group[times > 0], price[times > 0], times[times > 0])
+    left = np.flatnonzero(times > 0)
+    return Prices(group.take(left), price.take(left), times.take(left))
 
 
 def _without_empty(sums: Tally) -> Tally:

@@ -10,7 +10,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.shop import MAPPING, ROWS, load_rows
-from workers.derive.pack import counted, order_by, pack, unpack
+from workers.derive.pack import counted, numbered, order_by, pack, unpack
 from workers.derive.refresh import rebuild
 
 SALES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"\nkind = "sale"\nidentity = "event"').replace(
@@ -105,6 +105,14 @@ def test_sorting_by_wide_keys_equals_sorting_by_narrow_ones() -> None:
     narrow = [column.tolist() for column in counted(group, price)]
     assert (wide[0], wide[2]) == (narrow[0], narrow[2])
     assert [p * 2**56 for p in narrow[1]] == wide[1]
+
+
+@pytest.mark.parametrize("factor", [1, 10**6])
+def test_values_are_numbered_by_a_table_or_by_sorting(factor: int) -> None:
+    values = np.array([7, 0, 3, 7, 3]) * factor
+    distinct, place = numbered(values)
+    assert distinct.tolist() == [0, 3 * factor, 7 * factor]
+    assert (distinct[place] == values).all()
 
 
 def test_counts_add_up_however_they_are_sorted() -> None:
