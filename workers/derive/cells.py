@@ -1,6 +1,7 @@
 """Cells as rows: entries into packed columns and back."""
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any
 
@@ -9,38 +10,43 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.derive import tally
-from workers.derive.pack import Array, Entries, order_by, pack_each, unpack
+from workers.derive.homes import Ancestors
+from workers.derive.ordered import Ordered
+from workers.derive.pack import Array, Entries, pack_each, unpack
 
 SQL = beside(__file__, "derive.sql")
-# A "char" and a character(3) travel as text does.
-_TYPES = ("text", "int4", "date", "text", "int8", "int8", "int8", "bytea", "bytea", "bytea", "bytea", "bytea")
 _COLUMNS = "scope, id, month, currency, n, items, units, days, channels, prices, entries, item_ids"
+_SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_TRAILER = b"\xff\xff"
+# How many columns, then before each value its length: documentation of COPY, "Binary Format".
+_HEAD = struct.Struct(">h i1s ii ii i3s iq iq iq")
+_LENGTH = struct.Struct(">i")
+_EPOCH = date(2000, 1, 1)
+_WRITE_BYTES = 128 * 1024
 Row = tuple[Any, ...]
 ByCurrency = dict[str, Entries]
 
 
-def with_entries(scope: str, month: date, currency: str, entries: Entries) -> Iterator[Row]:
+def with_entries(scope: str, month: date, currency: str, ordered: Ordered, sums: tally.Tally) -> Iterator[Row]:
     """Make the cells of brands (`b`) or of categories (`c`): with entries, in one order whatever the loads were."""
-    own, other = (entries.brand, entries.category) if scope == "b" else (entries.category, entries.brand)
-    sums = tally.tally(entries, own, prices=scope == "b")
-    order = order_by(
-        np.searchsorted(sums.ids, own), np.unique(entries.item, return_inverse=True)[1], entries.day, entries.channel,
-        entries.price, entries.units,
+    entries = ordered.entries
+    brand, category = ordered.of_items(entries.brand), ordered.of_items(entries.category)
+    own, other = (brand, category) if scope == "b" else (category, brand)
+    items = np.argsort(own, kind="stable")  # an item has one brand and one category: it is never in two
+    lengths, rows = ordered.lengths[items], ordered.gathered(items)
+    lows = np.searchsorted(own[items], [*sums.ids, sums.ids[-1] + 1])
+    place = np.arange(len(items)) - np.repeat(lows[:-1], np.diff(lows))
+    columns = (
+        entries.price.take(rows), np.repeat(place, lengths), np.repeat(other[items], lengths), entries.day.take(rows),
+        entries.channel.take(rows), entries.units.take(rows),
     )  # fmt: skip
-    entries, own, other = entries.take(order), own[order], other[order]
-    first = np.r_[True, entries.item[1:] != entries.item[:-1]]  # an item has one brand and one category: never in two
-    number = np.cumsum(first) - 1
-    distinct = entries.item[first].astype("<i8")
-    bounds = np.searchsorted(own, [*sums.ids, sums.ids[-1] + 1])
-    lows = number[bounds[:-1]]
-    highs = [*lows[1:].tolist(), len(distinct)]
-    place = number - np.repeat(lows, np.diff(bounds))
-    columns = (entries.price, place, other, entries.day, entries.channel, entries.units)
-    parts = zip(_heads(sums), sums.packed(), pack_each(columns, bounds), lows.tolist(), highs, strict=True)
-    for (group, *figures), (days, channels, prices), packed, low, high in parts:
-        spread = prices if scope == "b" else None
-        ids = distinct[low:high].tobytes()
-        yield (scope, group, month, currency, *figures, days, channels, spread, packed, ids)
+    distinct = ordered.items[items].astype("<i8")
+    packs = pack_each(columns, np.r_[0, np.cumsum(sums.n)])
+    parts = zip(
+        _heads(sums), sums.packed(prices=scope == "b"), packs, lows[:-1].tolist(), lows[1:].tolist(), strict=True
+    )
+    for (group, *figures), sums_packed, packed, low, high in parts:
+        yield (scope, group, month, currency, *figures, *sums_packed, packed, distinct[low:high].tobytes())
 
 
 def with_prices(scope: str, month: date, currency: str, sums: tally.Tally) -> Iterator[Row]:
@@ -51,6 +57,16 @@ def with_prices(scope: str, month: date, currency: str, sums: tally.Tally) -> It
 
 def _heads(sums: tally.Tally) -> Iterator[tuple[int, ...]]:
     return zip(*(column.tolist() for column in (sums.ids, sums.n, sums.items, sums.units)), strict=True)
+
+
+def whole(month: date, currency: str, entries: Entries, above: Ancestors) -> Iterator[Row]:
+    """Make all cells of a month and currency, where there are none."""
+    ordered = Ordered(entries)
+    by_category, by_channel = tally.tally(ordered, "category"), tally.tally(ordered, "channel")
+    yield from with_entries("b", month, currency, ordered, tally.tally(ordered, "brand"))
+    yield from with_entries("c", month, currency, ordered, by_category)
+    for scope, sums, ids in tally.larger([by_category], [by_channel], above):
+        yield from with_prices(scope, month, currency, tally.total(sums, ids))
 
 
 def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entries:
@@ -82,12 +98,26 @@ def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> di
     return {c: tally.read(np.array([r[0] for r in rows]), [r[2:] for r in rows]) for c, rows in found.items()}
 
 
-def write(connection: Connection, rows: Iterator[Row]) -> int:
-    """Write new cells; return how many."""
-    count = 0
+def written(rows: Iterable[Row]) -> Iterator[bytes]:
+    """Write cells as rows of a binary COPY, in pieces of some size."""
+    piece = bytearray()
+    for scope, number, month, currency, n, items, units, *packed in rows:
+        days = (month - _EPOCH).days
+        piece += _HEAD.pack(
+            12, 1, scope.encode(), 4, number, 4, days, 3, currency.encode(), 8, n, 8, items, 8, units
+        )  # fmt: skip
+        for column in packed:
+            piece += _LENGTH.pack(-1) if column is None else _LENGTH.pack(len(column)) + column
+        if len(piece) >= _WRITE_BYTES:
+            yield bytes(piece)
+            piece.clear()
+    yield bytes(piece)
+
+
+def write(connection: Connection, pieces: Iterable[bytes]) -> None:
+    """Add cells as `written` makes them."""
     with connection.cursor().copy(f"COPY cells ({_COLUMNS}) FROM STDIN (FORMAT binary)".encode()) as copy:
-        copy.set_types(_TYPES)
-        for row in rows:
-            copy.write_row(row)
-            count += 1
-    return count
+        copy.write(_SIGNATURE)
+        for piece in pieces:
+            copy.write(piece)
+        copy.write(_TRAILER)

@@ -13,6 +13,7 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[Any]]
 _WIDTHS = (1, 2, 4, 8)
 _BITS_MAX = 63
+_TABLE_MAX = 0xFFFF
 
 
 def pack(*columns: Array) -> bytes:
@@ -68,7 +69,8 @@ class Entries(NamedTuple):
 
     def take(self, chosen: Array) -> "Entries":
         """Return some of them: by places or by a mask."""
-        return Entries(*(column[chosen] for column in self))
+        places = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        return Entries(*(column.take(places) for column in self))
 
     @classmethod
     def joined(cls, parts: "list[Entries]") -> "Entries":
@@ -78,33 +80,70 @@ class Entries(NamedTuple):
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def order_by(*keys: Array) -> Array:
-    """Return the places that sort by the first key, then the second …: by one integer where they fit into it."""
-    bits = [int(key.max()).bit_length() if len(key) else 0 for key in keys]
+def order_by(*keys: Array, nearly: bool = False) -> Array:
+    """Return the places that sort by the first key, then the second …: by one integer where they fit into it.
+
+    Ties come in any order. `nearly`: most rows lie in order already, which another way of sorting makes use of.
+    """
+    bits = _bits(keys)
     if sum(bits) > _BITS_MAX:
         return np.lexsort(keys[::-1])
-    return np.argsort(_combined(keys, bits), kind="stable")
+    return np.argsort(_combined(keys, bits), kind="stable" if nearly else "quicksort")
 
 
 def counted(group: Array, price: Array, times: Array | None = None) -> tuple[Array, Array, Array]:
     """Return distinct (group, price) in order, and how often each comes; `times` how often each of the input does."""
     if not len(group):
         return group.astype("i8"), price.astype("i8"), np.empty(0, "i8")
-    bits = [int(group.max()).bit_length(), int(price.max()).bit_length()]
-    if sum(bits) > _BITS_MAX or times is not None:
+    keys = (group, price) if times is None else (group, price, times)
+    bits = _bits(keys)
+    if sum(bits) > _BITS_MAX or (times is not None and times.min() < 0):
         order = order_by(group, price)
         group, price = group[order].astype("i8"), price[order].astype("i8")
-        starts = np.flatnonzero(np.r_[True, (group[1:] != group[:-1]) | (price[1:] != price[:-1])])
+        starts = starts_of(group, price)
         sorted_times = np.ones(len(group), "i8") if times is None else times[order].astype("i8")
         return group[starts], price[starts], np.add.reduceat(sorted_times, starts)
-    combined = np.sort(_combined((group, price), bits))  # sorting values is several times faster than sorting places
-    starts = np.flatnonzero(np.r_[True, combined[1:] != combined[:-1]])
-    distinct = combined[starts]
-    return distinct >> bits[1], distinct & ((1 << bits[1]) - 1), np.diff(np.r_[starts, len(combined)])
+    combined = np.sort(_combined(keys, bits))  # sorting values is several times faster than sorting places
+    distinct = combined if times is None else combined >> bits[2]
+    starts = starts_of(distinct)
+    if times is None:
+        counts = np.diff(starts, append=len(group))
+    else:
+        counts = np.add.reduceat(combined & (1 << bits[2]) - 1, starts)
+    distinct = distinct.take(starts)
+    return distinct >> bits[1], distinct & (1 << bits[1]) - 1, counts
+
+
+def starts_of(*columns: Array) -> Array:
+    """Return where a row differs from the one before it, the first included."""
+    differs = np.zeros(len(columns[0]), bool)
+    differs[:1] = True
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(differs)
+
+
+def numbered(values: Array) -> tuple[Array, Array]:
+    """Return the distinct values in order, and the place of each value among them; values must not be negative."""
+    if not len(values) or values.max() > _TABLE_MAX:
+        return np.unique(values, return_inverse=True)
+    seen = np.zeros(int(values.max()) + 1, "i8")  # ids are mostly small: a table costs a tenth of sorting
+    seen[values] = 1
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1).take(values)
+
+
+def ranges(starts: Array, lengths: Array) -> Array:
+    """Return the places of many stretches of rows, one after the other."""
+    return np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+
+
+def _bits(keys: tuple[Array, ...]) -> list[int]:
+    return [int(key.max()).bit_length() if len(key) else 0 for key in keys]
 
 
 def _combined(keys: tuple[Array, ...], bits: list[int]) -> Array:
     combined = keys[0].astype("i8")
     for key, width in zip(keys[1:], bits[1:], strict=True):
-        combined = combined << width | key.astype("i8")
+        combined <<= width
+        combined |= key
     return combined

@@ -1,11 +1,14 @@
 """Sums over entries by group, which add up: over groups into larger ones, over loads by taking out and putting in."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
-from workers.derive.pack import Array, Entries, counted, order_by, pack_each, unpack
+from workers.derive.homes import Ancestors
+from workers.derive.ordered import Ordered
+from workers.derive.pack import Array, counted, numbered, order_by, pack_each, ranges, starts_of, unpack
 
 DAYS = 31
 
@@ -47,32 +50,34 @@ class Tally(NamedTuple):
             self.prices._replace(times=-self.prices.times),
         )  # fmt: skip
 
-    def packed(self) -> Iterator[tuple[bytes, bytes, bytes]]:
-        """Yield each group's days, channels and prices as a cell keeps them."""
+    def packed(self, *, prices: bool = True) -> Iterator[tuple[bytes, bytes, bytes | None]]:
+        """Yield each group's days, channels and prices (or None) as a cell keeps them."""
         c, p, count = self.channels, self.prices, len(self.ids)
         bounds = [np.searchsorted(group, np.arange(count + 1)) for group in (c.group, p.group)]
         days = pack_each((self.days.reshape(-1),), np.arange(count + 1) * DAYS)
         channels = pack_each((c.channel, c.n, c.items, c.units), bounds[0])
-        return zip(days, channels, pack_each((p.price, p.times), bounds[1]), strict=True)
+        spread = pack_each((p.price, p.times), bounds[1]) if prices else repeat(None, count)
+        return zip(days, channels, spread, strict=True)
 
 
-def tally(entries: Entries, by: Array, *, prices: bool = True) -> Tally:
-    """Sum entries by a column of theirs. Items are counted distinctly in each group and in each of its channels."""
-    ids, group = np.unique(by, return_inverse=True)
-    item = np.unique(entries.item, return_inverse=True)[1]
+def tally(month: Ordered, by: str, *, prices: bool = True) -> Tally:
+    """Sum a month by `brand`, `category` or `channel`. Items are counted distinctly in each group and channel."""
+    pairs = month.pairs
+    if by == "channel":
+        ids, of_row, of_pair = month.channels, month.channel, pairs.channel
+        items = np.bincount(of_pair, minlength=len(ids))
+    else:
+        ids, group = numbered(month.of_items(getattr(month.entries, by)))
+        of_row, of_pair = month.of_rows(group), group[pairs.item]
+        items = np.bincount(group, minlength=len(ids))
     count = len(ids)
-    days = np.bincount(group * DAYS + entries.day - 1, minlength=count * DAYS).reshape(count, DAYS)
-    codes, channel = np.unique(entries.channel, return_inverse=True)
-    both = group * max(1, len(codes)) + channel
-    pairs, pair, pair_n = np.unique(both, return_inverse=True, return_counts=True)
-    sums = Channels(
-        pairs // max(1, len(codes)), codes[pairs % max(1, len(codes))], pair_n,
-        _distinct(pair, item, len(pairs)), _sum(pair, entries.units, len(pairs)),
-    )  # fmt: skip
-    spread = Prices(*counted(group, entries.price)) if prices else Prices(*counted(group[:0], group[:0]))
-    return Tally(
-        ids, days.sum(axis=1), _distinct(group, item, count), _sum(group, entries.units, count), days, sums, spread
-    )
+    days = np.bincount(of_row * DAYS + month.entries.day - 1, minlength=count * DAYS).reshape(count, DAYS)
+    ones = np.ones(len(of_pair), "i8")
+    channels = _summed(of_pair, month.channels[pairs.channel], pairs.n, ones, pairs.units)
+    units = np.zeros(count, "i8")
+    np.add.at(units, channels.group, channels.units)
+    spread = Prices(*counted(of_row, month.entries.price)) if prices else Prices(*counted(of_row[:0], of_row[:0]))
+    return Tally(ids, days.sum(axis=1), items, units, days, channels, spread)
 
 
 def total(tallies: list[Tally], ids: list[Array]) -> Tally:
@@ -86,6 +91,34 @@ def total(tallies: list[Tally], ids: list[Array]) -> Tally:
     np.add.at(days, place, np.concatenate([one.days for one in tallies]))
     result = Tally(wanted, n, items, units, days, _channels(tallies, moved), _prices(tallies, moved))
     return _without_empty(result)
+
+
+def larger(
+    by_category: list[Tally], by_channel: list[Tally], above: Ancestors
+) -> Iterator[tuple[str, list[Tally], list[Array]]]:
+    """Yield scope, tallies and ids for the groups that have no entries of their own, to be added up by `total`."""
+    yield "h", by_channel, [one.ids for one in by_channel]
+    yield "a", by_category, [np.zeros(len(one.ids), "i8") for one in by_category]
+    chosen = [above.of(one.ids) for one in by_category]
+    lifted = [_lifted(one, places) for one, (places, _) in zip(by_category, chosen, strict=True)]
+    if any(len(ups) for _, ups in chosen):
+        yield "t", lifted, [ups for _, ups in chosen]
+
+
+def _lifted(one: Tally, places: Array) -> Tally:
+    """Repeat groups: a category's sums count once for each level that it belongs to."""
+    return Tally(
+        one.ids[places], one.n[places], one.items[places], one.units[places], one.days[places],
+        Channels(*_repeated(one.channels, places)), Prices(*_repeated(one.prices, places)),
+    )  # fmt: skip
+
+
+def _repeated(columns: Iterable[Array], places: Array) -> Iterator[Array]:
+    group, *others = columns
+    starts, stops = np.searchsorted(group, places), np.searchsorted(group, places, side="right")
+    rows = ranges(starts, stops - starts)
+    yield np.repeat(np.arange(len(places)), stops - starts)
+    yield from (column.take(rows) for column in others)
 
 
 _SUMS = ("n", "items", "units")
@@ -117,21 +150,24 @@ def _added(place: Array, values: list[Array], count: int) -> Array:
 
 def _channels(tallies: list[Tally], moved: list[Array]) -> Channels:
     parts = [[to[one.channels.group], *one.channels[1:]] for one, to in zip(tallies, moved, strict=True)]
-    group, channel, *sums = _stacked(parts, len(Channels._fields))
+    sums = _summed(*_stacked(parts, len(Channels._fields)))
+    return Channels(*(column[sums.n > 0] for column in sums))
+
+
+def _summed(group: Array, channel: Array, *figures: Array) -> Channels:
     if not len(group):
-        return Channels(group, channel, *sums)
+        return Channels(group, channel, *figures)
     order = order_by(group, channel)
     group, channel = group[order], channel[order]
-    starts = np.flatnonzero(np.r_[True, (group[1:] != group[:-1]) | (channel[1:] != channel[:-1])])
-    n, items, units = (np.add.reduceat(column[order], starts) for column in sums)
-    kept = n > 0
-    return Channels(group[starts][kept], channel[starts][kept], n[kept], items[kept], units[kept])
+    starts = starts_of(group, channel)
+    return Channels(group[starts], channel[starts], *(np.add.reduceat(column[order], starts) for column in figures))
 
 
 def _prices(tallies: list[Tally], moved: list[Array]) -> Prices:
-    parts = [[to[one.prices.group], *one.prices[1:]] for one, to in zip(tallies, moved, strict=True)]
+    parts = [[to.take(one.prices.group), *one.prices[1:]] for one, to in zip(tallies, moved, strict=True)]
     group, price, times = counted(*_stacked(parts, 3))
-    return Prices(group[times > 0], price[times > 0], times[times > 0])
+    left = np.flatnonzero(times > 0)
+    return Prices(group.take(left), price.take(left), times.take(left))
 
 
 def _without_empty(sums: Tally) -> Tally:
@@ -143,17 +179,3 @@ def _without_empty(sums: Tally) -> Tally:
         sums.ids[kept], sums.n[kept], sums.items[kept], sums.units[kept], sums.days[kept],
         sums.channels._replace(group=place[sums.channels.group]), sums.prices._replace(group=place[sums.prices.group]),
     )  # fmt: skip
-
-
-def _distinct(group: Array, item: Array, count: int) -> Array:
-    if not len(group):
-        return np.zeros(count, "i8")
-    width = int(item.max()) + 1
-    pairs = np.sort(group * width + item)
-    pairs = pairs[np.r_[True, pairs[1:] != pairs[:-1]]]
-    return np.bincount(pairs // width, minlength=count)
-
-
-def _sum(group: Array, values: Array, count: int) -> Array:
-    # Through floating point: exact up to 2^53, which no month's units reach.
-    return np.bincount(group, weights=values, minlength=count).astype("i8")

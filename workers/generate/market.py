@@ -72,11 +72,11 @@ class _Market:
         )
         self._items = items
         self.columns: dict[str, tuple[Any, Any]] = {
-            "id": (np.arange(items, dtype="i4"), ids),
-            "name": (np.arange(items, dtype="i4"), titles),
-            "brand": (brand.astype("i4"), pa.array(names)),
-            "group": (kind.astype("i4"), pa.array(groups)),
-            "type": (kind.astype("i4"), pa.array(types)),
+            "id": _distinct(np.arange(items), ids),
+            "name": _distinct(np.arange(items), titles),
+            "brand": _distinct(brand, pa.array(names)),
+            "group": _distinct(kind, pa.array(groups)),
+            "type": _distinct(kind, pa.array(types)),
         }
         self._base = np.exp(random.normal(2.5, 0.9, items)) * (1 + kind % 7)
         self._phase = random.uniform(0, 2 * np.pi, items)
@@ -103,6 +103,12 @@ class _Market:
                 _cents(price),
             ]
             yield pa.record_batch(arrays, names=[*self.columns, "day", "channel", "price"])
+
+
+def _distinct(codes: Any, values: Any) -> tuple[Any, Any]:
+    """Make a dictionary of distinct values: one with equal ones would be written out in full, row by row."""
+    encoded = values.dictionary_encode()
+    return np.asarray(encoded.indices)[codes], encoded.dictionary
 
 
 def _encoded(codes: Any, values: Any) -> Any:

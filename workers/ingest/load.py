@@ -25,6 +25,7 @@ from workers.ingest.merge import merge, touched_months
 from workers.ingest.months import Chunk, Months
 from workers.ingest.readers import Reject
 from workers.ingest.shape import Shaped, Shaper
+from workers.ingest.spool import Spool
 from workers.ingest.stage import Stage
 
 SQL = beside(__file__, "load.sql")
@@ -123,20 +124,11 @@ class _Load:
                 connection, mapping, row[0], version[0], self._batches(), self._keep, summary.counts
             )
         else:
-            shaper = Shaper(mapping, alt_names(mapping, self._files))
             constants = _constants(mapping, row[0])
-            months = Months(constants, events=mapping.counts_events)
-            stage = Stage(connection, mapping, months, constants)
-            for ready in _ahead(self._shaped(shaper, months)):
-                if isinstance(ready, Chunk):
-                    stage.place(ready)
-                    continue
-                self._keep(ready.rejects)
-                self._rows += ready.rows
-                stage.take(ready)
-            stage.spans(*shaper.registry.spans())
-            changed = merge(connection, stage, row[0], version[0], summary.counts)
-            touched = touched_months(connection, stage)
+            with Spool(constants, events=mapping.counts_events) as spool:
+                stage = self._stage(constants, spool)
+                changed = merge(connection, stage, row[0], version[0], summary.counts)
+                touched = touched_months(connection, stage)
         if not changed:
             self._finish("unchanged")
             return
@@ -144,6 +136,20 @@ class _Load:
         summary.data_version = version[0]
         summary.job_id = self._order_index(version[0])
         self._finish("committed")
+
+    def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
+        shaper = Shaper(self._mapping, alt_names(self._mapping, self._files))
+        months = Months(constants, events=self._mapping.counts_events)
+        stage = Stage(self._connection, self._mapping, months, constants, spool)
+        for ready in _ahead(self._shaped(shaper, months)):
+            if isinstance(ready, Chunk):
+                stage.place(ready)
+                continue
+            self._keep(ready.rejects)
+            self._rows += ready.rows
+            stage.take(ready)
+        stage.spans(*shaper.registry.spans())
+        return stage
 
     def _shaped(self, shaper: Shaper, months: Months) -> Iterator[Shaped | Chunk]:
         """Shape batch after batch. Observations go first, so that the server writes them while items are cleaned."""

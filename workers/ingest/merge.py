@@ -8,6 +8,8 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import LoadRefused
 from workers.derive import refresh as derive
+from workers.derive.ahead import Ahead
+from workers.derive.homes import Items
 from workers.ingest.partitions import SQL as PARTITIONS
 from workers.ingest.stage import Stage
 
@@ -27,27 +29,36 @@ def merge(connection: Connection, stage: Stage, source_id: int, version: int, co
     run(SQL.categories)
     run(SQL.resolved, source_id)
     run(SQL.analyze_resolved)
-    counts["items_new"] = run(SQL.insert_items, version)
-    counts["items_changed"] = run(SQL.update_items, version)
-    run(SQL.item_sources, source_id)
-    touched = {int(row[0]) for row in connection.execute(SQL.impacts.encode(), (source_id,))}
-    stage.partitions.attach()
+    items, above = Items.read(connection, SQL.derive_items), derive.ancestors(connection)
+    new_months = [first for first, _ in stage.partitions.new.values()]
+    with Ahead(items, above, sorted(new_months), stage.spool.read) as cells:
+        counts["items_new"] = run(SQL.insert_items, version)
+        counts["items_changed"] = run(SQL.update_items, version)
+        run(SQL.item_sources, source_id)
+        touched = {int(row[0]) for row in connection.execute(SQL.impacts.encode(), (source_id,))}
+        stage.partitions.attach()
+        _place(connection, stage, counts)
+        touched |= _touched(connection, stage)
+        counts["items_touched"] = run(SQL.touch_items, version, list(touched)) if touched else 0
+        run(SQL.brand_figures)
+        run(SQL.brand_channels)
+        derive.touched(connection, items, above, SQL.derive_touched, but=set(new_months))
+        cells.write(connection)
+    changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
+    return any(counts[name] for name in changes)
+
+
+def _place(connection: Connection, stage: Stage, counts: dict[str, int]) -> None:
+    """Merge the observations of months that had some, and count those of all months."""
     if stage.events and stage.runs > 1:  # within a run they are numbered already
-        run(PARTITIONS.number_equal.replace("{table}", "stage_observations"))
-    run(SQL.observations)
+        connection.execute(PARTITIONS.number_equal.replace("{table}", "stage_observations").encode())
+    connection.execute(SQL.observations.encode())
     placed = connection.execute(SQL.placed_counts.encode()).fetchone()
     assert placed is not None
     new = stage.partitions
     counts["observations_new"] = new.rows - new.superseded + placed[0]
     counts["observations_replaced"] = placed[1] + new.superseded
     counts["observations_same"] = stage.observations - counts["observations_new"] - counts["observations_replaced"]
-    touched |= _touched(connection, stage)
-    counts["items_touched"] = run(SQL.touch_items, version, list(touched)) if touched else 0
-    run(SQL.brand_figures)
-    run(SQL.brand_channels)
-    derive.after_load(connection, set(stage.partitions.new), items=SQL.derive_items, touched=SQL.derive_touched)
-    changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
-    return any(counts[name] for name in changes)
 
 
 def touched_months(connection: Connection, stage: Stage) -> list[date]:

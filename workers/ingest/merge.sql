@@ -137,11 +137,12 @@ FROM (SELECT b.id, array_agg(DISTINCT c ORDER BY c) AS channels
 WHERE b.id = grown.id AND b.channels <> grown.channels;
 
 -- name: derive_items
--- Where the load's items belong, and where they did before: -1 where they were not.
-SELECT i.id, coalesce(i.brand_id, 0), coalesce(i.category_id, 0),
-       CASE WHEN m.is_new THEN -1 ELSE coalesce(m.old_brand_id, 0) END,
-       CASE WHEN m.is_new THEN -1 ELSE coalesce(m.old_category_id, 0) END
-FROM merged m JOIN items i USING (id);
+-- Where the load's items will belong, and where they did before: -1 where they were not. One that says nothing new stays.
+SELECT id, coalesce(CASE WHEN is_new OR is_changed THEN brand_id ELSE old_brand_id END, 0),
+       coalesce(CASE WHEN is_new OR is_changed THEN category_id ELSE old_category_id END, 0),
+       CASE WHEN is_new THEN -1 ELSE coalesce(old_brand_id, 0) END,
+       CASE WHEN is_new THEN -1 ELSE coalesce(old_category_id, 0) END
+FROM merged;
 
 -- name: derive_touched
 -- The months in which an item got or changed an observation; all its months where it moved to another brand or category.

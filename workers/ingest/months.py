@@ -55,7 +55,7 @@ class Months:
             return
         rows["channel"] = np.array([self._code(name) for name in channels], "i4")[rows["channel"]]
         months = _months(rows["day"])
-        here = np.unique(months).tolist()
+        here = (np.flatnonzero(np.bincount(months - months.min())) + months.min()).tolist()
         for month in here:
             part = rows if len(here) == 1 else rows.take(np.flatnonzero(months == month))
             self._kept.setdefault(month, []).append(part)

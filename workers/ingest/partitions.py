@@ -35,10 +35,7 @@ class Partitions:
         if table in self._there:
             return None
         if table not in self.new:
-            self.new[table] = (chunk.month, (chunk.month + timedelta(days=32)).replace(day=1))
-            create = sql.SQL("CREATE TABLE {} (LIKE observations INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
-            self._connection.execute(create.format(sql.Identifier(table)))
-            set_defaults(self._connection, table, self._constants)
+            self._create(table, chunk.month)
         elif table in self._indexed:
             self._reopen(table)
         self.rows += len(chunk.rows) + chunk.superseded
@@ -52,16 +49,24 @@ class Partitions:
 
     def attach(self) -> None:
         """Index what is not indexed yet, and make all new months parts of `observations`."""
-        # A tenth of the usual sample is enough to see that few rows have one item, and takes a tenth of the time.
-        self._connection.execute("SET LOCAL default_statistics_target = 10")
         for table, span in self.new.items():
             if table not in self._indexed:
                 self._index(table)
             set_defaults(self._connection, table, dict.fromkeys(self._constants) | {"units": 1})
             attach = sql.SQL("ALTER TABLE observations ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})")
-            days = (sql.Literal(day.isoformat()) for day in span)
-            self._connection.execute(attach.format(sql.Identifier(table), *days))
-            self._connection.execute(sql.SQL("ANALYZE {} (item_id, day)").format(sql.Identifier(table)))
+            self._connection.execute(attach.format(sql.Identifier(table), *_days(span)))
+            dropped = sql.SQL("ALTER TABLE {} DROP CONSTRAINT days").format(sql.Identifier(table))
+            self._connection.execute(dropped)
+
+    def _create(self, table: str, month: date) -> None:
+        # COPY checks the days while the server has time; it need not read the month again to attach it.
+        create = sql.SQL(
+            "CREATE TABLE {} (LIKE observations INCLUDING DEFAULTS INCLUDING CONSTRAINTS, "
+            "CONSTRAINT days CHECK (day >= {} AND day < {}))"
+        )
+        self.new[table] = (month, (month + timedelta(days=32)).replace(day=1))
+        self._connection.execute(create.format(sql.Identifier(table), *_days(self.new[table])))
+        set_defaults(self._connection, table, self._constants)
 
     def _reopen(self, table: str) -> None:
         # Rows of a month that seemed complete: the file is in no order, so no month is taken for complete any more.
@@ -84,6 +89,10 @@ class Partitions:
             self.superseded += 0 if self._events else mended.rowcount
             self._build(table)
         self._indexed.add(table)
+        # A tenth of the usual sample is enough to see that few rows have one item, and takes a tenth of the time.
+        self._connection.execute("SET LOCAL default_statistics_target = 10")
+        self._connection.execute(sql.SQL("ANALYZE {} (item_id, day)").format(sql.Identifier(table)))
+        self._connection.execute("SET LOCAL default_statistics_target TO DEFAULT")
 
     def _build(self, table: str) -> None:
         self._connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
@@ -100,6 +109,10 @@ def set_defaults(connection: Connection, table: str, constants: dict[str, object
         for name, value in constants.items()
     ]
     connection.execute(sql.SQL("ALTER TABLE {} {}").format(sql.Identifier(table), sql.SQL(", ").join(changes)))
+
+
+def _days(span: tuple[date, date]) -> list[sql.Composable]:
+    return [sql.SQL("DATE {}").format(sql.Literal(day.isoformat())) for day in span]
 
 
 def _index_of(table: str) -> str:

@@ -105,7 +105,8 @@ class Shaper:
     def _place(self, rows: Any, channels: list[str], met: "_Met", numbers: Any, result: Shaped) -> None:
         rows["item"] = self.registry.keys(numbers).take(met.codes)
         met.first, met.last = _spans(rows, met.codes, len(met.ids))
-        met.in_channels = np.unique(met.codes * np.int64(len(channels)) + rows["channel"])
+        pairs = np.sort(met.codes * np.int64(len(channels)) + rows["channel"])  # many times cheaper than np.unique
+        met.in_channels = pairs.compress(np.append(True, pairs[1:] != pairs[:-1]))
         result.observations, result.channels = rows, channels
 
     def _finish(self, batch: Batch, path: Path, met: "_Met", numbers: Any, result: Shaped) -> Shaped:

@@ -14,6 +14,7 @@ from workers.ingest.mapping import Mapping
 from workers.ingest.months import Chunk, Months
 from workers.ingest.partitions import Partitions, set_defaults
 from workers.ingest.shape import ItemRow, Shaped
+from workers.ingest.spool import Spool
 
 SQL = beside(__file__, "stage.sql")
 LOAD = beside(__file__, "load.sql")
@@ -32,7 +33,9 @@ _ITEM_COLUMNS = (
 class Stage:
     """Takes shaped batches. Months that are new are written as partitions-to-be; the others wait for the merge."""
 
-    def __init__(self, connection: Connection, mapping: Mapping, months: Months, constants: dict[str, object]) -> None:
+    def __init__(
+        self, connection: Connection, mapping: Mapping, months: Months, constants: dict[str, object], spool: Spool
+    ) -> None:
         self._connection = connection
         self._mapping = mapping
         self.events = mapping.counts_events
@@ -43,6 +46,7 @@ class Stage:
         set_defaults(connection, "stage_observations", constants)
         self._months = months
         self.partitions = Partitions(connection, constants, events=self.events)
+        self.spool = spool
         self.observations = 0
         self.runs = 0
 
@@ -104,7 +108,10 @@ class Stage:
             for start in range(0, len(written), _WRITE_BYTES):
                 copy.write(written[start : start + _WRITE_BYTES])
             copy.write(_TRAILER)
-        if new is not None and chunk.passed:
+        if new is None:
+            return
+        self.spool.add(chunk.month, chunk.rows, begins=chunk.begins)
+        if chunk.passed:
             self.partitions.index(new)
 
     def _channel(self, code: str) -> int:

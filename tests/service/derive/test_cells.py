@@ -10,7 +10,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.shop import MAPPING, ROWS, load_rows
-from workers.derive.pack import counted, order_by, pack, unpack
+from workers.derive.pack import counted, numbered, order_by, pack, unpack
 from workers.derive.refresh import rebuild
 
 SALES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"\nkind = "sale"\nidentity = "event"').replace(
@@ -97,8 +97,29 @@ def test_packed_columns_come_back_and_are_as_narrow_as_can_be() -> None:
 def test_sorting_by_wide_keys_equals_sorting_by_narrow_ones() -> None:
     random_numbers = np.random.default_rng(1)
     group, price = random_numbers.integers(0, 50, 999), random_numbers.integers(0, 90, 999)
-    assert (order_by(group, price) == np.lexsort((price, group))).all()
+    exact = np.lexsort((price, group))
+    for order in (order_by(group, price), order_by(group, price, nearly=True)):
+        assert (group[order] == group[exact]).all()
+        assert (price[order] == price[exact]).all()
     wide = [column.tolist() for column in counted(group, price * 2**56)]
     narrow = [column.tolist() for column in counted(group, price)]
     assert (wide[0], wide[2]) == (narrow[0], narrow[2])
     assert [p * 2**56 for p in narrow[1]] == wide[1]
+
+
+@pytest.mark.parametrize("factor", [1, 10**6])
+def test_values_are_numbered_by_a_table_or_by_sorting(factor: int) -> None:
+    values = np.array([7, 0, 3, 7, 3]) * factor
+    distinct, place = numbered(values)
+    assert distinct.tolist() == [0, 3 * factor, 7 * factor]
+    assert (distinct[place] == values).all()
+
+
+def test_counts_add_up_however_they_are_sorted() -> None:
+    random_numbers = np.random.default_rng(2)
+    group, price = random_numbers.integers(0, 9, 999), random_numbers.integers(0, 9, 999)
+    once = [column.tolist() for column in counted(group, price)]
+    assert sum(once[2]) == 999
+    for factor in (1, 2**58, -1):  # by one integer, too wide for one, with what is taken out
+        group_of, price_of, times = counted(group, price, np.full(999, factor))
+        assert [group_of.tolist(), price_of.tolist(), (times // factor).tolist()] == once

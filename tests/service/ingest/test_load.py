@@ -274,6 +274,8 @@ def test_new_months_are_like_any_partition(settings: Settings, tmp_path: Path) -
         WHERE a.attrelid = $1::regclass AND a.attnum > 0 ORDER BY a.attnum"""
     of_parent = ask(settings, defaults, "observations")
     assert ask(settings, defaults, "observations_2026_07") == of_parent
+    checks = "SELECT conname FROM pg_constraint WHERE conrelid = $1::regclass AND contype = 'c' ORDER BY 1"
+    assert ask(settings, checks, "observations_2026_07") == ask(settings, checks, "observations")
     index = "SELECT indexdef FROM pg_indexes WHERE tablename = 'observations_2026_07'"
     [(definition,)] = ask(settings, index)
     assert "UNIQUE INDEX" in definition

@@ -1,0 +1,52 @@
+"""What a load has written into new months, kept beside the server: their cells need not read it back."""
+
+import tempfile
+from datetime import date
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from workers.ingest.months import in_order
+
+_ROW = np.dtype([("item", "<i8"), ("mark", "<i8"), ("price", "<i8"), ("day", "<i4"), ("channel", "<i4"),
+                 ("units", "<i4"), ("currency", "S3")])  # fmt: skip
+_COLUMNS = {"item_id": "item", "mark": "mark", "price_minor": "price", "day": "day", "channel_id": "channel",
+            "units": "units", "currency": "currency"}  # fmt: skip
+
+
+class Spool:
+    """Rows by month in an unnamed temporary file: memory holds one month at most, and a killed load leaves nothing."""
+
+    def __init__(self, constants: dict[str, object], *, events: bool) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
+        self._constants = {_COLUMNS[name]: value for name, value in constants.items() if name in _COLUMNS}
+        self._events = events
+        self._pieces: dict[date, list[tuple[int, int]]] = {}
+        self._runs: dict[date, int] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def add(self, month: date, rows: Any, *, begins: bool) -> None:
+        """Keep rows as COPY takes them; `begins` says that they begin a sorted run, without equal states in it."""
+        kept = np.empty(len(rows), _ROW)
+        for name, own in _COLUMNS.items():
+            kept[own] = rows[name] if name in rows.dtype.names else self._constants[own]
+        self._pieces.setdefault(month, []).append((self._file.tell(), len(rows)))
+        self._runs[month] = self._runs.get(month, 0) + begins
+        self._file.write(kept.data)
+
+    def read(self, month: date) -> Any:
+        """Return a month's rows as the table has them when it is indexed: of states told in several runs the last."""
+        parts = []
+        for offset, count in self._pieces[month]:
+            self._file.seek(offset)
+            parts.append(np.fromfile(self._file, _ROW, count))
+        rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return rows if self._events or self._runs[month] == 1 else in_order(rows, events=False)
