@@ -97,6 +97,12 @@ class ValkeyCluster:
         source.ask("CLUSTER MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", target.id)
         wait_for(lambda: self.primary_of(slot) is target, source)
 
+    def forget_everything(self) -> None:
+        """Empty all shards."""
+        for node in self.nodes:
+            if node.role() == "master":
+                node.ask("FLUSHALL")
+
     def settled(self) -> bool:
         """Whether every live node sees all slots served, each by a primary with a replica in step."""
         return all(node.child.program.ready() and _covered(node.ask("CLUSTER SLOTS")) for node in self.alive())
