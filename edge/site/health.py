@@ -106,7 +106,7 @@ class Health:
 
 
 async def _store(client: Any, name: str) -> dict[str, str]:
-    consequence = {"state": "quotas are decided locally and not verified", "cache": "records come from PostgreSQL"}
+    consequence = {"state": "calls cannot be counted", "cache": "records come from PostgreSQL"}
     try:
         await client.command("PING")
     except StoreUnavailable:

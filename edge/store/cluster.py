@@ -186,6 +186,7 @@ class ClusterClient(Store):
             # Counted from when the node was lost, so that in a long outage nobody waits for nothing.
             since = now if node is None or node.healthy else node.lost_at
             call.expires = since + self._hold_seconds
+            metrics.store_held.labels(self.name).inc()
         if now >= call.expires or len(self._held) >= _HELD_MAX:
             self._give_up(call)
         else:
@@ -262,6 +263,7 @@ class ClusterClient(Store):
             node = self._nodes[shard.primary]
             node.replicas = len(shard.replicas)
             self._owners[shard.first : shard.last + 1] = [node] * (shard.last + 1 - shard.first)
+        self._log.info("store-moved", store=self.name, primaries=sorted(f"{host}:{port}" for host, port in primaries))
         for where in self._nodes.keys() - primaries:
             await self._nodes.pop(where).close()
 

@@ -122,7 +122,8 @@ async def test_what_a_replica_has_not_seen_was_not_served(cluster: ValkeyCluster
         await asyncio.sleep(0.3)
         primary.kill()
         mend(replica)
-        await until(lambda: calls.refused[account] > 100)
+        refused = calls.refused[account]
+        await until(lambda: calls.refused[account] > refused + 100)
     assert seen < LIMIT
     if acked:
         assert calls.served[account] == LIMIT
@@ -154,6 +155,18 @@ async def test_a_replica_that_dies_stops_nothing(cluster: ValkeyCluster) -> None
     async with edges(cluster) as meters, load(meters, [account]) as calls:
         await until(lambda: calls.served[account] > LIMIT / 10)
         cluster.replica_of(cluster.primary_of(slot(account))).kill()
+        await until(lambda: calls.refused[account] > 100)
+    assert calls.served[account] == LIMIT
+    assert not calls.uncounted
+
+
+async def test_a_primary_that_is_back_before_its_replica_takes_over_knows_what_it_knew(cluster: ValkeyCluster) -> None:
+    account = accounts_of(cluster)[0]
+    async with edges(cluster) as meters, load(meters, [account]) as calls:
+        await until(lambda: calls.served[account] > LIMIT / 10)
+        primary = cluster.primary_of(slot(account))
+        primary.kill()
+        primary.child.start()
         await until(lambda: calls.refused[account] > 100)
     assert calls.served[account] == LIMIT
     assert not calls.uncounted
