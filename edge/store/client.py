@@ -224,8 +224,12 @@ class StoreClient(Store):
         if address.database:
             greeting.append(("SELECT", address.database))
         greeting.append(("PING",))
-        for arguments in greeting:
-            await self._greet(line, arguments)
+        try:
+            for arguments in greeting:
+                await self._greet(line, arguments)
+        except asyncio.CancelledError:
+            line.abort()
+            raise
         self._line = line
         if self._ever_connected:
             self._log.info("store-back", store=self.name)

@@ -106,8 +106,9 @@ class ClusterClient(Store):
 
     @property
     def healthy(self) -> bool:
-        """Whether any primary can be asked now."""
-        return any(node.healthy for node in self._nodes.values())
+        """Whether any primary can be asked now, or was lost so lately that its commands are held."""
+        since = asyncio.get_running_loop().time() - self._hold_seconds
+        return any(node.healthy or node.lost_at > since for node in self._nodes.values())
 
     async def start(self) -> None:
         """Find the nodes; never fails: attempts go on in the background."""
@@ -265,7 +266,8 @@ class ClusterClient(Store):
             self._owners[shard.first : shard.last + 1] = [node] * (shard.last + 1 - shard.first)
         self._log.info("store-moved", store=self.name, primaries=sorted(f"{host}:{port}" for host, port in primaries))
         for where in self._nodes.keys() - primaries:
-            await self._nodes.pop(where).close()
+            await self._nodes[where].close()  # and only then forgotten: our own close() may come in between
+            del self._nodes[where]
 
 
 def _forget(reply: Any) -> None:

@@ -97,6 +97,11 @@ class ValkeyCluster:
         source.ask("CLUSTER MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", target.id)
         wait_for(lambda: self.primary_of(slot) is target, source)
 
+    def wait_for_failover(self, gone: Node) -> None:
+        """Wait until the other nodes know another primary for all that one had."""
+        others = [node for node in self.alive() if node is not gone]
+        wait_for(lambda: all(gone.port not in _primaries(node) for node in others), gone)
+
     def forget_everything(self) -> None:
         """Empty all shards."""
         for node in self.nodes:
@@ -166,6 +171,10 @@ def _answers(client: redis.Redis) -> bool:
         return bool(client.ping())
     except redis.RedisError:
         return False
+
+
+def _primaries(node: Node) -> set[int]:
+    return {entry[2][1] for entry in node.ask("CLUSTER SLOTS")}
 
 
 # An entry is [first, last, primary, replicas…], each node [host, port, id, …].

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -155,6 +156,22 @@ async def test_a_replica_that_dies_stops_nothing(cluster: ValkeyCluster) -> None
     async with edges(cluster) as meters, load(meters, [account]) as calls:
         await until(lambda: calls.served[account] > LIMIT / 10)
         cluster.replica_of(cluster.primary_of(slot(account))).kill()
+        await until(lambda: calls.refused[account] > 100)
+    assert calls.served[account] == LIMIT
+    assert not calls.uncounted
+
+
+async def test_a_primary_that_hangs_and_wakes_up_serves_nothing_more(cluster: ValkeyCluster) -> None:
+    account = accounts_of(cluster)[0]
+    primary = cluster.primary_of(slot(account))
+    assert primary.child.process is not None
+    async with edges(cluster) as meters, load(meters, [account]) as calls:
+        await until(lambda: calls.served[account] > LIMIT / 10)
+        primary.child.process.send_signal(signal.SIGSTOP)
+        try:
+            await asyncio.to_thread(cluster.wait_for_failover, primary)
+        finally:
+            primary.child.process.send_signal(signal.SIGCONT)
         await until(lambda: calls.refused[account] > 100)
     assert calls.served[account] == LIMIT
     assert not calls.uncounted

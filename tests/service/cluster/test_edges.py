@@ -47,7 +47,7 @@ def on_cluster(settings: Settings, cluster: ValkeyCluster, tmp_path: Path) -> Se
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(f"UPDATE plans SET daily_units = {LIMIT}, burst_units = 1000000 WHERE name = 'anonymous'")
     cluster.forget_everything()
-    return replace(settings, state_url=cluster.url, cache_url=cluster.url, quota_outage="closed", state_deadline_ms=1000,
+    return replace(settings, state_url=cluster.url, cache_url=cluster.url, quota_outage="closed", state_deadline_ms=1000, database_deadline_ms=10_000,
                    state_failover_seconds=20.0)  # fmt: skip
 
 
@@ -72,6 +72,7 @@ async def test_callers_see_a_pause_and_no_error_when_a_primary_is_killed(
     async def call(edge: Edge, address: str) -> None:
         while answers[address, 429] < 2 * CALLERS:
             answer = await edge.get(f"/index/lookup/{SOY}", address=address)
+            assert answer.status in (200, 429), answer
             answers[address, answer.status] += 1
 
     async with two_edges(on_cluster, tmp_path) as edges, asyncio.TaskGroup() as group:
@@ -81,7 +82,6 @@ async def test_callers_see_a_pause_and_no_error_when_a_primary_is_killed(
         primary.kill()
         served = answers[hottest, 200]
     assert served < LIMIT
-    assert {status for _, status in answers} == {200, 429}
     assert {address: answers[address, 200] for address in addresses} == dict.fromkeys(addresses, LIMIT)
     assert others
 
@@ -106,7 +106,8 @@ async def test_the_cache_goes_on_without_one_of_its_nodes(cluster: ValkeyCluster
     dead.kill()
     for iid in iids:
         assert (await records.find(iid)).state == "+"
-    assert set(read) == {iid for iid in iids if owners[iid] is dead}
+    assert read
+    assert {owners[iid].port for iid in read} == {dead.port}
     await whole_again(client)
     read.clear()
     for iid in iids:

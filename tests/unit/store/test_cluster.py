@@ -140,6 +140,18 @@ async def test_a_lost_reply_is_asked_for_again() -> None:
         assert nodes[0].names().count("SET") == 2
 
 
+async def test_a_store_that_was_lost_just_now_is_waited_for() -> None:
+    async with stubs(owning_all({"SET": [None, OK]})) as nodes:  # type: ignore[list-item]
+        async with client_of(nodes[0], deadline_seconds=0.2) as client:
+            waiting = asyncio.create_task(client.command("SET", "foo", "x"))
+            node = next(iter(client._nodes.values()))
+            async with asyncio.timeout(5):
+                while node.healthy:
+                    await asyncio.sleep(0.01)
+            assert client.healthy
+            assert await waiting == b"OK"
+
+
 async def test_every_new_connection_is_taught_the_scripts_first() -> None:
     async with stubs(owning_all({"SET": [None, OK]})) as nodes:  # type: ignore[list-item]
         async with client_of(nodes[0], deadline_seconds=0.2) as client:
