@@ -24,7 +24,7 @@ from edge.http.context import instance_of
 from edge.http.trace import ANY_ORIGIN_FIELDS, COMMON_FIELDS
 from edge.index.lookup import CACHE_CONTROL
 from edge.quota.headers import limit_fields
-from edge.quota.policy import Decision, outcome_name
+from edge.quota.policy import NOT_COUNTED, Decision, outcome_name
 from edge.quota.refusal import refusal
 from edge.resources import Resources
 from shared import metrics
@@ -49,10 +49,17 @@ _OK = (
     b"Content-Type: application/json\r\n%bX-Request-Id: %b\r\n" + _TAIL + b"Content-Length: %d\r\nDate: %b\r\n\r\n%b"
 )
 _REFUSED = (
+    429,
+    b'"rate-limited"',
     b"HTTP/1.1 429 Too Many Requests\r\nCache-Control: no-store\r\nRetry-After: %d\r\n"
     b"Content-Type: application/problem+json\r\n%bX-Request-Id: %b\r\n"
     + _TAIL
-    + b"Content-Length: %d\r\nDate: %b\r\n\r\n%b"
+    + b"Content-Length: %d\r\nDate: %b\r\n\r\n%b",
+)
+_UNAVAILABLE = (
+    503,
+    b'"service-unavailable"',
+    _REFUSED[2].replace(b"429 Too Many Requests", b"503 Service Unavailable"),
 )
 _LINE = (
     b'{"ts":"%b","request_id":"%b","method":"GET","route":"lookup","path":"/v1/index/lookup/%b",'
@@ -75,12 +82,14 @@ class FastLane:
         self.draining = False
         self._served = metrics.Tally()
         self._refused = metrics.Tally()
+        self._unavailable = metrics.Tally()
         self._outcomes: dict[tuple[str, str], int] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def count(self, decision: Decision, status: int, seconds: float) -> None:
         """Note one answer; cheap, because the real metrics are written once a second."""
-        (self._served if status == 200 else self._refused).note(seconds)
+        tally = self._served if status == 200 else self._refused if status == 429 else self._unavailable
+        tally.note(seconds)
         key = (decision.plan.name, outcome_name(decision.outcome))
         self._outcomes[key] = self._outcomes.get(key, 0) + 1
         if self._timer is None:
@@ -89,7 +98,7 @@ class FastLane:
     def flush(self) -> None:
         """Add what was counted to the metrics."""
         self._timer = None
-        for tally, status in ((self._served, 200), (self._refused, 429)):
+        for tally, status in ((self._served, 200), (self._refused, 429), (self._unavailable, 503)):
             if tally.count:
                 metrics.requests.labels(ROUTE, status).inc(tally.count)
                 tally.flush_into(metrics.request_seconds.labels(ROUTE))
@@ -170,8 +179,8 @@ class LaneHandler(RequestHandler):
                 self._finish(answer)
                 status, slug = 200, b"null"
             else:
-                self._finish(_refused(decision, network, request_id, lane.errors_base))
-                status, slug = 429, b'"rate-limited"'
+                status, slug, form = _UNAVAILABLE if decision.outcome == NOT_COUNTED else _REFUSED
+                self._finish(_refused(form, decision, network, request_id, lane.errors_base))
             seconds = perf_counter() - started
             lane.count(decision, status, seconds)
             lane.used(principal, network, ROUTE, status, 1 if status == 200 else 0)
@@ -215,11 +224,11 @@ def _caller(network: str, account: str, organization: str | None, key: str) -> b
     return msgspec.json.encode(members)[1:-1]
 
 
-def _refused(decision: Decision, network: str, request_id: bytes, errors_base: str) -> bytes:
+def _refused(form: bytes, decision: Decision, network: str, request_id: bytes, errors_base: str) -> bytes:
     before, after = _refusal_body(decision, network, errors_base)
     body = before + _instance(request_id) + after
     now = rfc822_formatted_time().encode()
-    return _REFUSED % (decision.retry_after_seconds, limit_fields(decision), request_id, len(body), now, body)
+    return form % (decision.retry_after_seconds, limit_fields(decision), request_id, len(body), now, body)
 
 
 def _refusal_body(decision: Decision, network: str, errors_base: str) -> tuple[bytes, bytes]:

@@ -16,7 +16,8 @@ from edge.jobs.watch import Watch
 from edge.quota.local import LocalAllowance
 from edge.quota.meter import Meter
 from edge.quota.usage import Usage
-from edge.store.client import StoreClient
+from edge.store.client import Store, StoreClient
+from edge.store.cluster import ClusterClient
 from edge.store.database import Database
 from edge.store.notices import Notices
 from edge.store.pulse import Pulse
@@ -25,6 +26,7 @@ from shared.config import Settings
 from shared.log import Log
 from shared.results.store import ResultStore
 from shared.results.stores import store_of
+from shared.store_urls import is_cluster
 from shared.tracing.spans import Spans
 
 
@@ -36,8 +38,8 @@ class Resources:
     log: Log
     lines: AccessLines
     database: Database
-    state: StoreClient
-    cache: StoreClient
+    state: Store
+    cache: Store
     notices: Notices
     version: DataVersion
     directory: Directory
@@ -88,7 +90,7 @@ def build(settings: Settings) -> Resources:
         directory=directory,
         people=people,
         usage=Usage(database, settings.usage_flush_seconds),
-        meter=Meter(state, LocalAllowance()),
+        meter=Meter(state, LocalAllowance(closed=settings.quota_outage == "closed")),
         records=Records(
             cache,
             version,
@@ -104,11 +106,22 @@ def build(settings: Settings) -> Resources:
     )
 
 
-def _stores(settings: Settings, log: Log) -> tuple[StoreClient, StoreClient]:
-    state_seconds, cache_seconds = settings.state_deadline_ms / 1000, settings.cache_deadline_ms / 1000
+def _stores(settings: Settings, log: Log) -> tuple[Store, Store]:
+    # Quotas wait for a failover and are exact through it; a record has PostgreSQL behind it and waits for nobody.
     return (
-        StoreClient(settings.state_url, name="state", deadline_seconds=state_seconds, log=log),
-        StoreClient(settings.cache_url, name="cache", deadline_seconds=cache_seconds, log=log),
+        _store(
+            "state", settings.state_url, settings.state_deadline_ms, log, settings.state_failover_seconds, acked=True
+        ),
+        _store("cache", settings.cache_url, settings.cache_deadline_ms, log, 0.0, acked=False),
+    )
+
+
+def _store(name: str, url: str, deadline_ms: int, log: Log, hold_seconds: float, *, acked: bool) -> Store:
+    deadline_seconds = deadline_ms / 1000
+    if not is_cluster(url):
+        return StoreClient(url, name=name, deadline_seconds=deadline_seconds, log=log)
+    return ClusterClient(
+        url, name=name, deadline_seconds=deadline_seconds, hold_seconds=hold_seconds, acked=acked, log=log
     )
 
 

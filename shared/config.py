@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from shared.errors import ConfigurationError
+from shared.store_urls import is_cluster
 
 
 def _setting(sentence: str, default: Any, *, secret: bool = False) -> Any:
@@ -25,10 +26,17 @@ class Settings:
     edge_database_url: str = _setting("PostgreSQL as the edge's role; empty: DATABASE_URL.", "", secret=True)
     worker_database_url: str = _setting("PostgreSQL as the workers' role; empty: DATABASE_URL.", "", secret=True)
     state_url: str = _setting(
-        "Valkey or Redis for quotas and sessions; must not evict and must persist.", "", secret=True
+        "Valkey or Redis for quotas and sessions; must not evict and must persist. A cluster: "
+        "redis+cluster://host:port,host:port (rediss+cluster:// with TLS), some of its nodes.",
+        "",
+        secret=True,
     )
-    cache_url: str = _setting("Valkey or Redis for records; may lose everything at any time.", "", secret=True)
-    broker_url: str = _setting("Celery's broker; empty: database 1 of STATE_URL.", "", secret=True)
+    cache_url: str = _setting(
+        "Valkey or Redis for records; may lose everything at any time. A cluster: as STATE_URL.", "", secret=True
+    )
+    broker_url: str = _setting(
+        "Celery's broker; empty: database 1 of STATE_URL, which must then be a single server.", "", secret=True
+    )
 
     base_url: str = _setting("Public address of the API, with its version segment.", "http://127.0.0.1:8080/v1")
     errors_base: str = _setting("Address below which each problem's slug is explained; empty: BASE_URL + /errors.", "")
@@ -58,6 +66,14 @@ class Settings:
     record_cache_bytes_max: int = _setting("Memory for records in each edge process.", 64 * 1024 * 1024)
     record_ttl_seconds: int = _setting("How long the cache store keeps a record.", 86_400)
     state_deadline_ms: int = _setting("How long the edge waits for the state store before it goes on without.", 100)
+    state_failover_seconds: float = _setting(
+        "How long a call waits for a cluster's failover or a slot on its way, before QUOTA_OUTAGE applies.", 5.0
+    )
+    quota_outage: str = _setting(
+        "What happens to calls that cannot be counted: `bounded`, each process serves a little and paid work goes on; "
+        "`closed`, 503; empty: closed on a cluster, else bounded.",
+        "",
+    )
     cache_deadline_ms: int = _setting("How long the edge waits for the cache store before it asks PostgreSQL.", 50)
     database_deadline_ms: int = _setting("How long the edge waits for PostgreSQL.", 1_000)
     database_pool_max: int = _setting("Connections to PostgreSQL of each edge process.", 8)
@@ -110,6 +126,8 @@ class Settings:
             text = given.get(item.name.upper(), "")
             if text:
                 values[item.name] = _convert(item.name.upper(), text, item.default)
+        if values.get("quota_outage", "closed") not in ("bounded", "closed"):
+            raise ConfigurationError("QUOTA_OUTAGE must be bounded or closed")
         settings = cls(**values)
         return settings._with_derived()
 
@@ -118,6 +136,7 @@ class Settings:
             "edge_database_url": self.edge_database_url or self.database_url,
             "worker_database_url": self.worker_database_url or self.database_url,
             "broker_url": self.broker_url or _database_one(self.state_url),
+            "quota_outage": self.quota_outage or ("closed" if is_cluster(self.state_url) else "bounded"),
             "errors_base": self.errors_base or f"{self.base_url}/errors",
         }
         return type(self)(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **derived})
@@ -147,6 +166,8 @@ def _convert(name: str, text: str, default: Any) -> Any:
 
 def _database_one(url: str) -> str:
     """Give the broker a database of its own on the state server, so its keys never meet the quotas'."""
+    if is_cluster(url):  # Celery has no transport for a cluster, and a cluster no second database
+        return ""
     if url.startswith("unix://"):
         return f"redis+socket://{url.removeprefix('unix://').split('?')[0]}?virtual_host=1" if url else ""
     return f"{url.split('?')[0].rstrip('/').removesuffix('/0')}/1" if url else ""

@@ -56,6 +56,9 @@ data_version = _gauge(
 
 # Stores.
 store_errors = _counter("store_errors", "Calls to a store that failed or were late.", "store")
+store_held = _counter(
+    "store_held", "Calls that had to wait for a store's cluster: a failover, or a slot on its way.", "store"
+)
 store_up = _gauge(
     "store_up",
     "1 where every process that needs it reaches the store, hears its notices, rings the broker; else 0.",

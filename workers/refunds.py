@@ -8,6 +8,7 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.jobs import refunds
 from shared.log import Log
+from shared.stores import connect_store
 
 SQL = beside(__file__, "relay.sql")
 _DEADLINE_SECONDS = 2.0
@@ -18,15 +19,15 @@ class Refunds:
 
     def __init__(self, settings: Settings, log: Log) -> None:
         self._log = log
-        self._store = redis.Redis.from_url(
-            settings.state_url, socket_timeout=_DEADLINE_SECONDS, socket_connect_timeout=_DEADLINE_SECONDS
-        )
+        self._url = settings.state_url
+        self._store: redis.Redis | redis.RedisCluster | None = None
 
     def settle(self, connection: Connection) -> int:
         """Pay back what is due; return how many orders were settled. What the store does not take stays due."""
         settled: list[str] = []
         given: list[str] = []
         try:
+            self._store = self._store or connect_store(self._url, deadline_seconds=_DEADLINE_SECONDS)
             for order, account, charge_id, day, units in connection.execute(SQL.refunds_due.encode()).fetchall():
                 if self._store.eval(*refunds.call(account, charge_id, day, units)):
                     given.append(order)
@@ -41,4 +42,5 @@ class Refunds:
 
     def close(self) -> None:
         """Close the connection."""
-        self._store.close()
+        if self._store is not None:
+            self._store.close()

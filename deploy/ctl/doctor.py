@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import click
 import psycopg
 
+from deploy.ctl.stores import look_at
 from deploy.ctl.ui import console, data_dir_option, json_option
 from deploy.local import nginx, postgres, valkey
 from deploy.local.places import Places
@@ -76,6 +77,8 @@ def _examine(places: Places) -> Iterator[Finding]:
         )
     settings = Settings.from_environment(state["environment"])
     yield from _database(settings)
+    yield _store("state store", settings.state_url, must_keep=True)
+    yield _store("cache store", settings.cache_url, must_keep=False)
     yield _search(settings)
     yield from _answers(state["port"], settings.anonymous_token)
 
@@ -100,6 +103,11 @@ def _database(settings: Settings) -> Iterator[Finding]:
                 yield Finding("data", bool(found), f"data_version {found}", "load some with `itemindex ingest`")
     except psycopg.OperationalError as error:
         yield Finding("database", False, type(error).__name__, "see `itemindex logs postgres`")
+
+
+def _store(part: str, url: str, *, must_keep: bool) -> Finding:
+    store = look_at(url, must_keep=must_keep)
+    return Finding(part, not store.fault, store.fault or store.found, store.remedy)
 
 
 def _search(settings: Settings) -> Finding:

@@ -22,6 +22,7 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.errors import ConfigurationError
+from shared.store_urls import is_cluster
 
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.2
@@ -55,6 +56,8 @@ class Stack:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
         secrets = self.places.secrets()
         outside = Settings.from_environment()
+        if is_cluster(outside.state_url) and not outside.broker_url:
+            raise StackError("BROKER_URL must be set where STATE_URL is a cluster: Celery's queues cannot lie in one")
         own_database = not outside.database_url
         if own_database:
             told("PostgreSQL")

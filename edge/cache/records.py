@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from edge.cache.versions import DataVersion
-from edge.store.client import StoreClient
+from edge.store.client import Store
 from shared import metrics, redis_keys
 from shared.errors import ItemMerged, ItemNotFound, ItemWithdrawn, StoreUnavailable
 
@@ -50,9 +50,7 @@ Reader = Callable[[str], Awaitable[Record]]
 class Records:
     """Answers for IIDs. `read` is the last resort: one query to PostgreSQL."""
 
-    def __init__(
-        self, cache: StoreClient, version: DataVersion, read: Reader, *, bytes_max: int, ttl_seconds: int
-    ) -> None:
+    def __init__(self, cache: Store, version: DataVersion, read: Reader, *, bytes_max: int, ttl_seconds: int) -> None:
         self._cache = cache
         self._version = version
         self._read = read

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from edge.store.client import StoreClient
+from edge.store.client import Store
 from shared import redis_keys
 from shared.errors import StoreUnavailable
 
@@ -66,7 +66,7 @@ class Sessions:
     """Begins, finds and ends sessions. Raises StoreUnavailable while the state store is down."""
 
     def __init__(
-        self, store: StoreClient, *, idle_seconds: int, seconds_max: int, clock: Callable[[], float] = time.time
+        self, store: Store, *, idle_seconds: int, seconds_max: int, clock: Callable[[], float] = time.time
     ) -> None:
         self._store = store
         self._idle_seconds = idle_seconds

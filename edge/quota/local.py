@@ -2,11 +2,12 @@
 
 Availability limits fail open to a bound: with w processes an anonymous caller gets at most w more requests in an
 outage's day. Past the table's size nobody new is let in, or an attacker with many addresses would have no limit.
+Where `closed`, nobody is let in: a limit is then never exceeded, and callers are told to come back.
 """
 
 import time
 
-from edge.quota.policy import REFUSED_DAY, TAKEN, Decision
+from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, TAKEN, Decision
 from shared import metrics
 from shared.plans import Plan
 
@@ -19,7 +20,8 @@ _DAY_SECONDS = 86_400
 class LocalAllowance:
     """Counts per account and UTC day in the memory of one process."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, closed: bool = False) -> None:
+        self._closed = closed
         self._day = 0
         self._used: dict[str, int] = {}
 
@@ -35,6 +37,8 @@ class LocalAllowance:
         return Decision(account, charge_id, plan, units, outcome, plan.daily_units, 0, day, ends_in, verified=False)
 
     def _outcome(self, account: str, plan: Plan) -> int:
+        if self._closed:
+            return NOT_COUNTED
         if plan.counted_by == "organization":
             return TAKEN  # paid work goes on; the metric tells how much went uncounted
         used = self._used.get(account, 0)

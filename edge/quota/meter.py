@@ -10,7 +10,7 @@ import hiredis
 
 from edge.quota.local import LocalAllowance
 from edge.quota.policy import TAKEN, Decision, outcome_name
-from edge.store.client import StoreClient, pack
+from edge.store.client import Store, pack
 from shared import metrics, redis_keys
 from shared.errors import StoreUnavailable
 from shared.jobs import refunds
@@ -34,7 +34,7 @@ TAKE, REFUND = Script("take.lua"), Script("refund.lua")
 class Meter:
     """Takes and refunds units. Never raises: while the store is down the local allowance decides."""
 
-    def __init__(self, store: StoreClient, local: LocalAllowance) -> None:
+    def __init__(self, store: Store, local: LocalAllowance) -> None:
         self._store = store
         self._local = local
 
@@ -113,7 +113,7 @@ class Meter:
         if isinstance(reply, hiredis.ReplyError) and str(reply).startswith("NOSCRIPT"):
             self._store.send(pack("SCRIPT", "LOAD", TAKE.source), lambda loaded: None)
             self._store.send(packed, done)
-        elif isinstance(reply, StoreUnavailable):
+        elif isinstance(reply, StoreUnavailable) and not self._store.asks_again:
             asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._store.send, packed, done)
         else:
             done(reply)

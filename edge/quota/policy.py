@@ -5,9 +5,16 @@ from typing import Literal, NamedTuple
 
 from shared.plans import Plan
 
-TAKEN, REPEATED, REFUSED_DAY, REFUSED_SECOND = 1, 2, 0, -1
+TAKEN, REPEATED, REFUSED_DAY, REFUSED_SECOND, NOT_COUNTED = 1, 2, 0, -1, -2
+_NOT_COUNTED_SECONDS = 2
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NAMES = {TAKEN: "taken", REPEATED: "repeated", REFUSED_DAY: "refused", REFUSED_SECOND: "refused"}
+_NAMES = {
+    TAKEN: "taken",
+    REPEATED: "repeated",
+    REFUSED_DAY: "refused",
+    REFUSED_SECOND: "refused",
+    NOT_COUNTED: "refused",
+}
 
 
 class Decision(NamedTuple):
@@ -40,7 +47,9 @@ class Decision(NamedTuple):
 
     @property
     def retry_after_seconds(self) -> int:
-        """When the refusing window opens again; 1 to 86,400."""
+        """When the refusing window opens again, or counting may work again; 1 to 86,400."""
+        if self.outcome == NOT_COUNTED:
+            return _NOT_COUNTED_SECONDS
         return 1 if self.outcome == REFUSED_SECOND else max(1, self.ends_in_seconds)
 
     @property

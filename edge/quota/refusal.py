@@ -1,8 +1,9 @@
 """How a refusal is told: which limit, when it opens again, who was counted, and what would lift it. Pure."""
 
-from edge.http.problems import Problem
-from edge.quota.policy import Decision
+from edge.http.problems import Problem, unavailable
+from edge.quota.policy import NOT_COUNTED, Decision
 from shared.clock import rfc3339
+from shared.errors import StoreUnavailable
 
 _LIFTS = {
     "anonymous": "Free sign-up has 100 requests a day; the Brand plan counts your organization, not your address.",
@@ -14,6 +15,8 @@ _LIFTS = {
 
 def refusal(decision: Decision, network: str) -> Problem:
     """Make the problem `rate-limited`, or `service-unavailable` where nothing was counted."""
+    if decision.outcome == NOT_COUNTED:
+        return unavailable(StoreUnavailable("state", decision.retry_after_seconds))
     plan = decision.plan
     counted_as = decision.account if plan.counted_by == "organization" else network
     seconds = decision.retry_after_seconds

@@ -23,6 +23,8 @@ if units == 0 then
     return { 1, used, burst, day, left }
 end
 if redis.call('EXISTS', KEYS[2]) == 1 then
+    -- Written again: on a cluster the reply waits for the replicas, and only for what its own connection wrote.
+    redis.call('EXPIRE', KEYS[2], ARGV[4])
     return { 2, used, burst, day, left }
 end
 if used + units > tonumber(ARGV[2]) then

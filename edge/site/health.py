@@ -11,7 +11,7 @@ from marshmallow import Schema, fields, validate
 
 from edge.cache.versions import DataVersion
 from edge.index.search_engine import SearchEngine
-from edge.store.client import StoreClient
+from edge.store.client import Store
 from edge.store.database import Database
 from shared.clock import rfc3339, utc_now
 from shared.config import Settings
@@ -56,7 +56,7 @@ class Health:
     """The handlers."""
 
     def __init__(
-        self, settings: Settings, database: Database, stores: dict[str, StoreClient], version: DataVersion,
+        self, settings: Settings, database: Database, stores: dict[str, Store], version: DataVersion,
         search: SearchEngine,
     ) -> None:  # fmt: skip
         self._settings = settings
@@ -116,7 +116,7 @@ class Health:
 
 
 async def _store(client: Any, name: str) -> dict[str, str]:
-    consequence = {"state": "quotas are decided locally and not verified", "cache": "records come from PostgreSQL"}
+    consequence = {"state": "calls cannot be counted", "cache": "records come from PostgreSQL"}
     try:
         await client.command("PING")
     except StoreUnavailable:

@@ -8,6 +8,7 @@ deploy/decisions/0003-coalescing-store-client.md for what was measured.
 import asyncio
 import contextlib
 import ssl
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
@@ -58,7 +59,7 @@ def pack(*arguments: bytes | str | int) -> bytes:
     return packed
 
 
-class _Line(asyncio.Protocol):
+class Line(asyncio.Protocol):
     """One connection: what was sent and not yet answered, in order."""
 
     def __init__(self, store: str, deadline_seconds: float, lost: Callable[[], None]) -> None:
@@ -127,22 +128,57 @@ class _Line(asyncio.Protocol):
             self._watch = self._loop.call_later(left, self._check_deadline)
 
 
-class StoreClient:
-    """Sends commands to one store. While it is down every command fails at once; it reconnects by itself."""
+class Store(ABC):
+    """What the edge asks a store through, be it one server or a cluster."""
 
-    def __init__(self, url: str, *, name: str, deadline_seconds: float, log: Log) -> None:
-        self._address = parse_url(url)
-        self._name = name
+    name: str
+    # Whether a command whose reply was lost is sent again by the client; if not, its caller may do so.
+    asks_again = False
+
+    @property
+    @abstractmethod
+    def healthy(self) -> bool:
+        """Whether commands can be sent now."""
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Connect; never fails: when the store is down, attempts go on in the background."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close every connection; commands on their way fail."""
+
+    @abstractmethod
+    def send(self, packed: bytes, done: Done) -> None:
+        """Send a packed command; `done` gets its reply, an error reply, or StoreUnavailable, and must not raise."""
+
+    async def command(self, *arguments: bytes | str | int) -> Reply:
+        """Send one command and wait. Raises StoreUnavailable, also for the store's own errors (OOM, LOADING …)."""
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self.send(pack(*arguments), lambda reply: None if future.done() else future.set_result(reply))
+        reply = await future
+        if isinstance(reply, Exception):
+            metrics.store_errors.labels(self.name).inc()
+            raise reply if isinstance(reply, StoreUnavailable) else StoreUnavailable(self.name)
+        return reply
+
+
+class StoreClient(Store):
+    """Sends commands to one server. While it is down every command fails at once; it reconnects by itself."""
+
+    def __init__(self, address: str | Address, *, name: str, deadline_seconds: float, log: Log) -> None:
+        self._address = parse_url(address) if isinstance(address, str) else address
+        self.name = name
         self._deadline_seconds = deadline_seconds
         self._log = log
-        self._line: _Line | None = None
+        self._line: Line | None = None
         self._task: asyncio.Task[None] | None = None
         self._down = asyncio.Event()
         self._ever_connected = False
 
     @property
     def healthy(self) -> bool:
-        """Whether commands can be sent now."""
+        """Whether there is a connection."""
         return self._line is not None
 
     async def start(self) -> None:
@@ -152,7 +188,7 @@ class StoreClient:
         self._task = asyncio.create_task(self._keep_connected())
 
     async def close(self) -> None:
-        """Close the connection; commands on their way fail."""
+        """Close the connection."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -166,20 +202,10 @@ class StoreClient:
         """Send a packed command; `done` gets its reply, an error reply, or StoreUnavailable, and must not raise."""
         line = self._line
         if line is None:
-            metrics.store_errors.labels(self._name).inc()
-            done(StoreUnavailable(self._name))
+            metrics.store_errors.labels(self.name).inc()
+            done(StoreUnavailable(self.name))
         else:
             line.send(packed, done)
-
-    async def command(self, *arguments: bytes | str | int) -> Reply:
-        """Send one command and wait. Raises StoreUnavailable, also for the store's own errors (OOM, LOADING …)."""
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self.send(pack(*arguments), lambda reply: None if future.done() else future.set_result(reply))
-        reply = await future
-        if isinstance(reply, Exception):
-            metrics.store_errors.labels(self._name).inc()
-            raise reply if isinstance(reply, StoreUnavailable) else StoreUnavailable(self._name)
-        return reply
 
     async def _keep_connected(self) -> None:
         attempt = 0
@@ -195,7 +221,8 @@ class StoreClient:
                 await self._down.wait()
 
     async def _connect(self) -> None:
-        line = await asyncio.wait_for(self._open(), _CONNECT_SECONDS)
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            line = await self._open()
         address = self._address
         greeting: list[tuple[bytes | str | int, ...]] = []
         if address.password is not None:
@@ -204,20 +231,24 @@ class StoreClient:
         if address.database:
             greeting.append(("SELECT", address.database))
         greeting.append(("PING",))
-        for arguments in greeting:
-            await self._greet(line, arguments)
+        try:
+            for arguments in greeting:
+                await self._greet(line, arguments)
+        except asyncio.CancelledError:
+            line.abort()
+            raise
         if not line.open:  # lost between its last word and this one
-            raise StoreUnavailable(self._name)
+            raise StoreUnavailable(self.name)
         self._line = line
         if self._ever_connected:
-            self._log.info("store-back", store=self._name)
+            self._log.info("store-back", store=self.name)
         self._ever_connected = True
 
-    async def _open(self) -> _Line:
+    async def _open(self) -> Line:
         loop, address = asyncio.get_running_loop(), self._address
 
-        def factory() -> _Line:
-            return _Line(self._name, self._deadline_seconds, lambda: self._on_lost(line))
+        def factory() -> Line:
+            return self._make_line(lambda: self._on_lost(line))
 
         if address.path is not None:
             _, line = await loop.create_unix_connection(factory, address.path)
@@ -226,16 +257,19 @@ class StoreClient:
             _, line = await loop.create_connection(factory, address.host, address.port, ssl=context)
         return line
 
-    async def _greet(self, line: _Line, arguments: tuple[bytes | str | int, ...]) -> None:
+    def _make_line(self, lost: Callable[[], None]) -> Line:
+        return Line(self.name, self._deadline_seconds, lost)
+
+    async def _greet(self, line: Line, arguments: tuple[bytes | str | int, ...]) -> None:
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         line.send(pack(*arguments), lambda reply: None if future.done() else future.set_result(reply))
         reply = await future
         if isinstance(reply, Exception):
             line.abort()
-            raise StoreUnavailable(self._name)
+            raise StoreUnavailable(self.name)
 
-    def _on_lost(self, line: _Line) -> None:
+    def _on_lost(self, line: Line) -> None:
         if self._line is line:
             self._line = None
-            self._log.warning("store-down", store=self._name)
+            self._log.warning("store-down", store=self.name)
             self._down.set()

@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from time import perf_counter
 
-from edge.store.client import StoreClient
+from edge.store.client import Store
 from edge.store.database import Database
 from edge.store.notices import Notices
 from shared import metrics
@@ -22,7 +22,7 @@ class Pulse:
     """Beats in the background for as long as the edge runs."""
 
     def __init__(
-        self, stores: Mapping[str, StoreClient], database: Database, notices: Notices, lines_lost: Callable[[], int]
+        self, stores: Mapping[str, Store], database: Database, notices: Notices, lines_lost: Callable[[], int]
     ) -> None:
         self._stores = stores
         self._database = database
@@ -66,7 +66,7 @@ class Pulse:
                 await self.measure()
             beats += 1
 
-    async def _probe(self, name: str, client: StoreClient) -> None:
+    async def _probe(self, name: str, client: Store) -> None:
         # A store that is known to be down is not asked: that would count as one more failed call of a caller.
         up = client.healthy
         if up:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from edge.lane import LaneHandler
 from shared.config import Settings
 from shared.ids import mint
 from tests.support.accounts import api_key, free_token
-from tests.support.client import Edge
+from tests.support.client import Edge, running_edge
 from tests.support.shop import open_shop
 
 SOY = mint("shop", "1").iid
@@ -85,6 +86,23 @@ async def test_both_ways_give_the_same_bytes(edge: Edge, settings: Settings, tak
     if caller == "key":  # one organization, one counter: each call sees the one before
         lane, slow = ([re.sub(rb"r=\d+", b"r=-", answer) for answer in answers] for answers in (lane, slow))
     assert [_alike(a) for a in lane] == [_alike(a).replace(b"192.0.2.11", b"192.0.2.10") for a in slow]
+
+
+async def test_both_ways_say_the_same_where_nothing_can_be_counted(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    closed = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_outage="closed")
+    async with running_edge(closed, tmp_path) as edge:
+        await edge.resources.records.find(SOY)
+        await _exchange(edge, _head(edge, 1, address="192.0.2.9"))  # teaches the lane who calls
+        lane = await _exchange(edge, _head(edge, 2, address="192.0.2.10"))
+        slow = await _exchange(edge, _head(edge, 3, address="192.0.2.10", extra="Accept: application/json\r\n"))
+        edge.resources.lines.flush()
+    assert taken[1:] == [True, False]
+    assert lane[0].startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert [_alike(answer) for answer in lane] == [_alike(answer) for answer in slow]
+    lines = Path(closed.access_log).read_text().splitlines()
+    assert all('"status":503' in line and '"problem":"service-unavailable"' in line for line in lines)
 
 
 @pytest.mark.parametrize(

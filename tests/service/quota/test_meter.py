@@ -13,6 +13,7 @@ from edge.quota import meter as meters
 from edge.quota.local import LocalAllowance
 from edge.quota.meter import Meter
 from edge.quota.policy import Decision
+from edge.quota.refusal import refusal
 from edge.store.client import StoreClient
 from shared import redis_keys
 from shared.config import Settings
@@ -167,6 +168,15 @@ async def test_without_the_store_a_little_is_served_and_no_number_is_stated(sett
             served[name] += decision.allowed
     await down.close()
     assert served == {"anonymous": 1, "free": 12, "brand": 50}
+
+
+async def test_without_the_store_nobody_is_served_where_that_was_chosen(settings: Settings) -> None:
+    down = StoreClient("unix:///nowhere/at/all.sock", name="state", deadline_seconds=0.1, log=Log("tests"))
+    await down.start()
+    decision = await Meter(down, LocalAllowance(closed=True)).charge("ip:a", ANONYMOUS, 1, "1")
+    await down.close()
+    assert (decision.allowed, decision.verified, decision.retry_after_seconds) == (False, False, 2)
+    assert refusal(decision, "192.0.2.1").type.slug == "service-unavailable"
 
 
 def test_hiredis_speaks_of_errors_as_the_meter_expects() -> None:

@@ -79,6 +79,14 @@ def test_a_socket_of_the_state_store_gives_the_broker_its_own_database() -> None
     )
 
 
+def test_a_cluster_closes_in_an_outage_and_is_no_broker() -> None:
+    settings = Settings.from_environment({"STATE_URL": "redis+cluster://a:1,b:2"})
+    assert (settings.quota_outage, settings.broker_url) == ("closed", "")
+    assert Settings.from_environment({"STATE_URL": "redis://a:1"}).quota_outage == "bounded"
+    with pytest.raises(ConfigurationError, match="QUOTA_OUTAGE"):
+        Settings.from_environment({"QUOTA_OUTAGE": "open"})
+
+
 @pytest.mark.parametrize("names", [("0001_a.sql", "0001_b.sql"), ("1_a.sql",)])
 def test_migrations_with_a_twin_or_another_spelling_are_refused(tmp_path: Path, names: tuple[str, ...]) -> None:
     for name in names:

@@ -1,0 +1,71 @@
+"""Which node of a cluster has a key: the protocol's arithmetic and its table. Pure.
+
+Source: the cluster specification of Redis and Valkey. CRC-16/XMODEM, which the standard library has in C.
+"""
+
+from binascii import crc_hqx
+from typing import Any, NamedTuple
+
+SLOTS = 16_384
+Where = tuple[str, int]
+_WITHOUT_KEY = frozenset({b"PING", b"SCRIPT"})
+
+
+class Shard(NamedTuple):
+    """A range of slots, the node that serves it, and the nodes that could take its place."""
+
+    first: int
+    last: int
+    primary: Where
+    replicas: tuple[Where, ...]
+
+
+def slot_of(key: bytes) -> int:
+    """Return a key's slot; what stands between its first `{` and the next `}` decides, if anything does."""
+    begin = key.find(b"{")
+    if begin >= 0:
+        end = key.find(b"}", begin + 1)
+        if end > begin + 1:
+            key = key[begin + 1 : end]
+    return crc_hqx(key, 0) % SLOTS
+
+
+def key_of(packed: bytes) -> bytes | None:
+    """Return the first key of a packed command; None where it has none and goes to every primary.
+
+    No key of ours has a line end in it, nor has what stands before one, but for a script's text.
+    """
+    # *3 $3 SET $1 k …, and *7 $7 EVALSHA $40 <digest> $1 2 $1 k …: one split is a tenth of a parse.
+    parts = packed.split(b"\r\n", 9)
+    name = parts[2]
+    if name == b"EVALSHA":
+        return parts[8]
+    if name == b"EVAL":
+        return _key_after_script(packed, len(parts[0]) + len(parts[1]) + len(name) + 6)
+    return None if name in _WITHOUT_KEY else parts[4]
+
+
+def read_slots(reply: Any, asked: str) -> list[Shard]:
+    """Read the reply to CLUSTER SLOTS. A node without a host is on the one that was `asked`."""
+    return [
+        Shard(first, last, _where(primary, asked), tuple(_where(replica, asked) for replica in replicas))
+        for first, last, primary, *replicas in reply
+    ]
+
+
+def read_redirection(text: str, asked: str) -> Where:
+    """Read where `MOVED 3999 host:port` or `ASK …` points to."""
+    host, _, port = text.split(" ")[2].rpartition(":")
+    return host.strip("[]") or asked, int(port)
+
+
+def _key_after_script(packed: bytes, at: int) -> bytes:
+    """Skip the script, whose length stands at a position, and the number of keys."""
+    begin = packed.index(b"\r\n", at) + 2
+    end = begin + int(packed[at + 1 : begin - 2])
+    return packed[end:].split(b"\r\n", 5)[4]
+
+
+def _where(node: list[Any], asked: str) -> Where:
+    host = (node[0] or b"").decode()
+    return (host if host not in ("", "?") else asked), int(node[1])

@@ -1,0 +1,162 @@
+"""Whole edges on a cluster: what callers see while a primary dies, and what a cache without one of its nodes does."""
+
+import asyncio
+import itertools
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from deploy.ctl.stores import look_at
+from edge.cache.records import Record, Records
+from edge.dashboard.sessions import Sessions
+from edge.quota.local import LocalAllowance
+from edge.quota.meter import Meter
+from edge.store.cluster import ClusterClient
+from edge.store.slots import slot_of
+from shared import redis_keys
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.errors import StoreUnavailable
+from shared.ids import mint
+from shared.jobs import refunds
+from shared.log import Log
+from shared.stores import connect_store
+from tests.service.cluster.test_charges import PLAN, until
+from tests.support.client import Edge, running_edge
+from tests.support.shop import open_shop
+from tests.support.valkey_cluster import ValkeyCluster, wait_for
+
+pytestmark = pytest.mark.xdist_group("cluster")
+
+SOY = mint("shop", "1").iid
+LIMIT, ADDRESSES, CALLERS = 40, 12, 2
+RECORDS = 200
+
+
+@pytest.fixture
+def on_cluster(settings: Settings, cluster: ValkeyCluster, tmp_path: Path) -> Settings:
+    """Settings whose stores are a cluster, with a shop, and with a daily limit that a test can reach."""
+    open_shop(settings, tmp_path)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(f"UPDATE plans SET daily_units = {LIMIT}, burst_units = 1000000 WHERE name = 'anonymous'")
+    cluster.forget_everything()
+    return replace(settings, state_url=cluster.url, cache_url=cluster.url, quota_outage="closed", state_deadline_ms=1000, database_deadline_ms=10_000,
+                   state_failover_seconds=20.0)  # fmt: skip
+
+
+@asynccontextmanager
+async def two_edges(settings: Settings, folder: Path) -> AsyncIterator[list[Edge]]:
+    async with AsyncExitStack() as stack:
+        edges = []
+        for name in ("a", "b"):
+            (folder / name).mkdir()
+            own = replace(settings, access_log=str(folder / name / "access.log"))
+            edges.append(await stack.enter_async_context(running_edge(own, folder / name)))
+        yield edges
+
+
+async def test_callers_see_a_pause_and_no_error_when_a_primary_is_killed(
+    on_cluster: Settings, cluster: ValkeyCluster, tmp_path: Path
+) -> None:
+    answers: Counter[tuple[str, int]] = Counter()
+    hottest, *others = addresses = [f"198.51.100.{n}" for n in range(ADDRESSES)]
+    primary = cluster.primary_of(slot_of(redis_keys.quota_prefix(f"ip:{hottest}").encode()))
+
+    async def call(edge: Edge, address: str) -> None:
+        while answers[address, 429] < 2 * CALLERS:
+            answer = await edge.get(f"/index/lookup/{SOY}", address=address)
+            assert answer.status in (200, 429), answer
+            answers[address, answer.status] += 1
+
+    async with two_edges(on_cluster, tmp_path) as edges, asyncio.TaskGroup() as group:
+        for edge, address, _ in itertools.product(edges, addresses, range(CALLERS)):
+            group.create_task(call(edge, address))
+        await until(lambda: answers[hottest, 200] > LIMIT / 4)
+        primary.kill()
+        served = answers[hottest, 200]
+    assert served < LIMIT
+    assert {address: answers[address, 200] for address in addresses} == dict.fromkeys(addresses, LIMIT)
+    assert others
+
+
+async def test_the_cache_goes_on_without_one_of_its_nodes(cluster: ValkeyCluster) -> None:
+    read: Counter[str] = Counter()
+
+    async def from_database(iid: str) -> Record:
+        read[iid] += 1
+        return Record("+", b"{}", '"1"')
+
+    client = ClusterClient(cluster.url, name="cache", deadline_seconds=1, hold_seconds=0, acked=False, log=Log("tests"))
+    await client.start()
+    version = cast(Any, SimpleNamespace(current=time.time_ns(), on_change=lambda changed: None))
+    records = Records(client, version, from_database, bytes_max=0, ttl_seconds=60)
+    iids = [mint("cache", str(n)).iid for n in range(RECORDS)]
+    for iid in iids:
+        await records.find(iid)
+    dead = cluster.primary_of(0)
+    owners = {iid: cluster.primary_of(slot_of(redis_keys.record(version.current, iid).encode())) for iid in iids}
+    read.clear()
+    dead.kill()
+    for iid in iids:
+        assert (await records.find(iid)).state == "+"
+    assert read
+    assert {owners[iid].port for iid in read} == {dead.port}
+    await whole_again(client)
+    read.clear()
+    for iid in iids:
+        await records.find(iid)
+    await client.close()
+    assert not read
+
+
+async def whole_again(client: ClusterClient) -> None:
+    """Wait until every primary that the client knows answers, as /ready asks."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                await client.command("PING")
+                return
+            except StoreUnavailable:
+                await asyncio.sleep(0.1)
+
+
+async def test_sessions_and_the_workers_refunds_find_their_keys(cluster: ValkeyCluster) -> None:
+    client = ClusterClient(cluster.url, name="state", deadline_seconds=1, hold_seconds=20, acked=True, log=Log("tests"))
+    await client.start()
+    sessions, meter = Sessions(client, idle_seconds=60, seconds_max=60), Meter(client, LocalAllowance(closed=True))
+    cookies = [await sessions.begin(f"person-{n}") for n in range(20)]
+    days = {n: (await meter.charge(f"org:refund-{n}", PLAN, 5, "job")).day for n in range(20)}
+    cluster.primary_of(0).kill()
+    found = await asyncio.gather(*(sessions.find(cookie) for cookie in cookies))
+    assert [session.person_id for session in found if session] == [f"person-{n}" for n in range(20)]
+    store = await asyncio.to_thread(connect_store, cluster.url, deadline_seconds=2.0)
+    for n, day in days.items():
+        paid = [store.eval(*refunds.call(f"org:refund-{n}", "job", day, 5)) for _ in range(2)]
+        assert [bool(one) for one in paid] == [True, False]
+        assert (await meter.peek(f"org:refund-{n}", PLAN)).used_day == 0
+    store.close()
+    await client.close()
+
+
+def test_the_doctor_sees_a_shard_that_nobody_could_follow(cluster: ValkeyCluster) -> None:
+    well = look_at(cluster.url, must_keep=True)
+    assert well.found.startswith("a cluster, 3 primaries, 3 replicas, Valkey ")
+    assert not well.fault
+    primary = cluster.primary_of(0)
+    cluster.replica_of(primary).kill()
+    wait_for(lambda: primary.ask("ROLE")[2] == [], primary)
+    assert look_at(cluster.url, must_keep=True).fault == f"the primary on port {primary.port} has no replica"
+
+
+def test_the_doctor_tells_what_must_not_forget_from_what_may(settings: Settings) -> None:
+    assert look_at(settings.state_url, must_keep=True).found.startswith("one server, Valkey ")
+    assert not look_at(settings.cache_url, must_keep=False).fault
+    assert look_at(settings.cache_url, must_keep=True).fault == "it evicts (allkeys-lfu)"
+    assert look_at("redis://127.0.0.1:1", must_keep=True).fault

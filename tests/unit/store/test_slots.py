@@ -1,0 +1,75 @@
+"""Which slot a key has, and that every command of ours keeps to one."""
+
+import pytest
+
+from edge.quota.meter import REFUND, TAKE
+from edge.store.client import pack
+from edge.store.slots import Shard, key_of, read_redirection, read_slots, slot_of
+from shared import redis_keys
+from shared.errors import ConfigurationError
+from shared.jobs import refunds
+from shared.store_urls import ClusterUrl, is_cluster, parse_cluster
+
+
+@pytest.mark.parametrize(
+    ("key", "slot"),
+    [(b"123456789", 0x31C3), (b"foo", 12_182), (b"bar", 5_061), (b"hello", 866), (b"somekey", 11_058), (b"", 0)],
+)
+def test_the_specification_s_vectors(key: bytes, slot: int) -> None:
+    assert slot_of(key) == slot
+
+
+@pytest.mark.parametrize(
+    ("key", "tag"),
+    [(b"{user1000}.following", b"user1000"), (b"foo{}{bar}", None), (b"foo{{bar}}zap", b"{bar"),
+     (b"foo{bar}{zap}", b"bar"), (b"foo{bar", None), (b"}foo{bar}", b"bar")],
+)  # fmt: skip
+def test_what_stands_in_the_first_braces_decides(key: bytes, tag: bytes | None) -> None:
+    whole = key.replace(b"{", b"(").replace(b"}", b")")
+    assert (slot_of(key) == slot_of(tag)) if tag else (slot_of(key) != slot_of(whole) != slot_of(b"bar"))
+
+
+@pytest.mark.parametrize("account", ["ip:192.0.2.1", "ip:2001:db8::/64", "org:8a1f"])
+def test_all_keys_of_an_account_lie_in_one_slot(account: str) -> None:
+    keys = [redis_keys.quota_prefix(account), redis_keys.quota(account, 20_000),
+            redis_keys.charge_marker(account, "c"), redis_keys.refund_marker(account, "c")]  # fmt: skip
+    assert len({slot_of(key.encode()) for key in keys}) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [(("GET", "r:1:IID-A"), b"r:1:IID-A"), (("SET", "s:1", b"\r\n\x00", "EX", 5), b"s:1"),
+     (("EVALSHA", TAKE.digest, 2, "q:{a}:", "c:{a}:1", 1), b"q:{a}:"),
+     (("EVAL", REFUND.source, 2, "q:{a}:7", "c:{a}:1"), b"q:{a}:7"),
+     (("EVAL", "return\r\n1", 1, "k"), b"k"),
+     (("EVAL", *refunds.call("a", "1", 7, 2)), b"q:{a}:7"),
+     (("PING",), None), (("SCRIPT", "LOAD", "return 1"), None)],
+)  # fmt: skip
+def test_the_key_of_a_packed_command(command: tuple[str | int | bytes, ...], key: bytes | None) -> None:
+    assert key_of(pack(*command)) == key
+
+
+def test_a_node_that_does_not_tell_its_host_is_where_it_was_asked() -> None:
+    reply = [[0, 5, [None, 7000, b"a", []], [b"", 7001, b"b"]], [6, 9, [b"10.0.0.2", 7002, b"c"]]]
+    assert read_slots(reply, "host") == [
+        Shard(0, 5, ("host", 7000), (("host", 7001),)),
+        Shard(6, 9, ("10.0.0.2", 7002), ()),
+    ]
+    assert read_redirection("MOVED 3999 :6381", "host") == ("host", 6381)
+    assert read_redirection("ASK 3999 [2001:db8::1]:6381", "host") == ("2001:db8::1", 6381)
+
+
+def test_a_cluster_is_addressed_by_some_of_its_nodes() -> None:
+    assert parse_cluster("rediss+cluster://me:p%40ss@a:1,b,[2001:db8::1]:3") == ClusterUrl(
+        (("a", 1), ("b", 6379), ("2001:db8::1", 3)), "me", "p@ss", tls=True
+    )
+    assert not parse_cluster("redis+cluster://a:1").tls
+    assert is_cluster("valkey+cluster://a")
+    assert not is_cluster("redis://a:1")
+
+
+@pytest.mark.parametrize("url", ["redis+cluster://u:hunter2@", "redis+cluster://u:hunter2@a:x", "redis+cluster://a/1"])
+def test_an_address_that_cannot_be_read_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        parse_cluster(url)
+    assert "hunter2" not in str(raised.value)
