@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import psycopg
+
 from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
@@ -96,7 +98,10 @@ def _attempt(
         if lease.lost.is_set():
             return None  # the error is what breaking off looked like from inside
         refusal = _refusal(error, late=lease.late.is_set())
-        return fail(connection, job_id, attempt, refusal.problem, final=refusal.final)
+        try:
+            return fail(connection, job_id, attempt, refusal.problem, final=refusal.final)
+        except psycopg.OperationalError:
+            return None  # PostgreSQL is away and cannot be told; the lease lapses, and the job is taken up again
 
 
 def _refusal(error: Exception, *, late: bool) -> _Refusal:

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.demo import DATA, LOADS, MAPPINGS
+from deploy.drill.accounts import issue_key
 from deploy.drill.verdict import SQL
 from deploy.local.child import Child
 from deploy.local.places import Places, free_port
 from deploy.local.stack import Stack
-from edge.auth.tokens import KEY_PREFIX, keyed_hash, mint, split
+from edge.auth.tokens import KEY_PREFIX, mint
 from shared.db.connect import connect
 from shared.ids import mint as mint_iid
 from workers.ingest.load import load
@@ -205,16 +206,10 @@ class OutageDrill:
                 _signal(child, signal.SIGCONT)
 
     def _prepare(self) -> str:
-        settings, key = self._stack.settings, mint(KEY_PREFIX)
-        form = split(key)
-        assert form is not None
+        settings = self._stack.settings
         with connect(settings.database_url, application="drill", autocommit=True) as connection:
             connection.execute(SQL.lift_limits.encode())
-            row = connection.execute(SQL.organization.encode()).fetchone()
-            assert row is not None
-            values = (form.credential_id, row[0], keyed_hash(key, settings.token_pepper))
-            connection.execute(SQL.key.encode(), values)
-        return key
+            return issue_key(connection, settings.token_pepper)
 
 
 def _listens(path: Path) -> bool:

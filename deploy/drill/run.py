@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 import psycopg
 
+from deploy.drill.accounts import issue_key
 from deploy.drill.chaos import Chaos, children_of, kill
 from deploy.drill.client import Client, ask_all
 from deploy.drill.questions import LONG_QUESTION, questions
 from deploy.drill.verdict import SQL, Check, judge
 from deploy.local.places import Places, free_port
 from deploy.local.stack import Stack, StackError
-from edge.auth.tokens import KEY_PREFIX, keyed_hash, mint, split
 from shared.db.connect import Connection, connect
 
 _WORKERS = (("worker-a", "reports", 2), ("worker-b", "reports", 2))
@@ -84,7 +84,7 @@ class Drill:
     def _work(self, key: str, outcome: Outcome) -> None:
         began = time.monotonic()
         poisons = max(1, self.jobs // 100)
-        client = Client(self._stack.port, key, self._ends)
+        client = Client("127.0.0.1", self._stack.port, key, self._ends)
         chaos = Chaos(self._stack, self.seed, self.kills)
         self.told(f"asking {self.jobs} questions and killing {self.kills} processes")
         chaos.start()
@@ -129,17 +129,10 @@ class Drill:
         raise StackError(f"no worker says that it has job {job}")
 
     def _prepare(self) -> str:
-        settings, key = self._stack.settings, mint(KEY_PREFIX)
-        form = split(key)
-        assert form is not None
         with self._connection() as connection:
             for query in (SQL.write_down, SQL.on_each_move, SQL.watch_jobs, SQL.begin, SQL.lift_limits):
                 connection.execute(query.encode())
-            row = connection.execute(SQL.organization.encode()).fetchone()
-            assert row is not None
-            values = (form.credential_id, row[0], keyed_hash(key, settings.token_pepper))
-            connection.execute(SQL.key.encode(), values)
-        return key
+            return issue_key(connection, self._stack.settings.token_pepper)
 
     def _open(self) -> int:
         with contextlib.suppress(psycopg.OperationalError), self._connection() as connection:
