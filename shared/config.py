@@ -25,6 +25,12 @@ class Settings:
     )
     edge_database_url: str = _setting("PostgreSQL as the edge's role; empty: DATABASE_URL.", "", secret=True)
     worker_database_url: str = _setting("PostgreSQL as the workers' role; empty: DATABASE_URL.", "", secret=True)
+    analytics_database_url: str = _setting(
+        "Streaming replica of PostgreSQL that reports are read from; empty: the primary.", "", secret=True
+    )
+    analytics_wait_seconds: float = _setting(
+        "How long a report waits for the replica to hold what it was ordered of, before it reads the primary.", 2.0
+    )
     state_url: str = _setting(
         "Valkey or Redis for quotas and sessions; must not evict and must persist. A cluster: "
         "redis+cluster://host:port,host:port (rediss+cluster:// with TLS), some of its nodes.",

@@ -25,6 +25,7 @@ EVENTS: dict[str, str] = {
     "job-started": "A worker claimed a job.",
     "job-finished": "A job reached its last state.",
     "job-lost": "A worker lost its lease; another one has the job.",
+    "replica-passed-over": "A report is read from the primary: the replica was behind, away, or gave its reading up.",
     "export-part-failed": "A part of an export was not made and is tried again, or the export fails.",
     "job-refunded": "What a job had cost was given back.",
     "results-swept": "Results that nobody may read any more were deleted.",

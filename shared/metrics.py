@@ -84,6 +84,11 @@ jobs_lost = _counter(
 job_seconds = _histogram("job_seconds", "Time that a job's last attempt took.", "kind")
 job_attempts = _histogram("job_attempts", "Attempts that an ended job took.", "kind", buckets=(1, 2, 3, 4, 5))
 jobs_refunded = _counter("jobs_refunded", "Units given back for jobs without a result.")
+replica_reads = _counter(
+    "replica_reads",
+    "Reports by where they were read: replica; or primary, because the replica was behind, away, in conflict, rested.",
+    "outcome",
+)
 result_bytes_made = _counter("result_bytes_made", "Bytes of published results, by kind.", "kind")
 queue_depth = _gauge("queue_depth", "Jobs that are queued or running, by queue and state.", "queue", "state")
 queue_age_seconds = _gauge("queue_age_seconds", "How long the oldest queued job of a queue waits.", "queue")

@@ -1,8 +1,9 @@
 """A job in the hands of one worker: claimed, beaten, finished; every write fenced by the attempt number."""
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -87,6 +88,16 @@ class Lease:
         if self.late.is_set():
             raise TimeIsUp(self.job_id)
 
+    @contextlib.contextmanager
+    def stopped_by(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Have something else broken off while the block runs: the work is on another server for that long."""
+        usual, self.stop = self.stop, stop
+        try:
+            self.check()  # what was lost before this has broken off the usual one
+            yield
+        finally:
+            self.stop = usual
+
     def _beat_until_over(self) -> None:
         # Most reports are done before the first look, and then this thread never needs a connection.
         while not self._over.wait(min(_LOOK_SECONDS, self.ttl_seconds / 6)):
@@ -130,6 +141,12 @@ class Lease:
     def _note(self, kept: bool, told: tuple[float, str, int, int | None] | None = None) -> bool:
         self._beaten, self._told = time.monotonic(), told or self.progress.now()
         return kept
+
+
+def break_off(connection: Connection) -> None:
+    """Cancel what runs on a connection, from another thread; nothing happens where nothing runs any more."""
+    with contextlib.suppress(psycopg.Error):
+        connection.cancel_safe(timeout=2)
 
 
 def claim(connection: Connection, job_id: str, ttl_seconds: int) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from shared.results.store import ResultStore
 from shared.results.stores import store_of
 from workers.lease import SQL as LEASE
 from workers.lease import Lease
+from workers.replica import replica_of
 from workers.reports.answer import Answer
 from workers.reports.registry import Make
 
@@ -31,7 +32,12 @@ def spool(settings: Settings, connection: Connection, job: dict[str, Any], lease
         lease.progress.tell(stage, done, total)
         lease.check()
 
-    data_version, answer = _read(connection, job, make, told)
+    def read(source: Connection) -> tuple[int, Answer]:
+        return _read(source, job, make, told)
+
+    found = replica_of(settings).read(lease, job["data_version"], read)
+    lease.check()
+    data_version, answer = found or read(connection)
     told("writing", 0, answer.table.num_rows)
     return _write(store_of(settings), job, data_version, answer)
 

@@ -57,6 +57,7 @@ class Relay:
         while not self.stopping:
             try:
                 with connect(self._settings.worker_database_url, application="relay", autocommit=True) as connection:
+                    connection.execute(SQL.let_go.encode())
                     connection.execute("LISTEN jobs_queued")
                     attempt = 0
                     self._serve(connection)

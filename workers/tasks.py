@@ -1,6 +1,5 @@
 """The one Celery task: claim, make, finish. What a kind of job makes is one function in a table."""
 
-import contextlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from shared.tracing.context import step_from
 from workers import search_index
 from workers.app import app
 from workers.exports import export, parts
-from workers.lease import Lease, LeaseLost, TimeIsUp, claim, fail, postpone, succeed
+from workers.lease import Lease, LeaseLost, TimeIsUp, break_off, claim, fail, postpone, succeed
 from workers.publish import publish, spool
 from workers.releases import cut
 from workers.reports.registry import MAKERS as REPORTS
@@ -74,7 +73,7 @@ def _attempt(
     job_id, attempt, kind = job["id"], job["attempt"], KINDS[job["kind"]]
     lease = Lease(
         settings.worker_database_url, job_id, attempt, settings.lease_ttl_seconds, kind.seconds_max,
-        stop=lambda: _break_off(connection),
+        stop=lambda: break_off(connection),
     )  # fmt: skip
     try:
         with lease:
@@ -99,19 +98,16 @@ def _attempt(
         if lease.lost.is_set():
             return None  # the error is what breaking off looked like from inside
         refusal = _refusal(error, late=lease.late.is_set())
-        # A store that is away or full, and not a statement that was broken off: PostgreSQL's errors are no OSError.
-        if isinstance(error, OSError | StoreUnavailable) and not refusal.final:
-            state = postpone(connection, job_id, attempt, refusal.problem)
-            if state is not None:
-                metrics.store_errors.labels("results").inc()
-                return state
-        return fail(connection, job_id, attempt, refusal.problem, final=refusal.final)
-
-
-def _break_off(connection: Connection) -> None:
-    # The statement may have ended just now, or the server be gone: then there is nothing to break off.
-    with contextlib.suppress(psycopg.Error):
-        connection.cancel_safe(timeout=2)
+        try:
+            # A store that is away or full, and not a statement that was broken off: PostgreSQL's errors are no OSError.
+            if isinstance(error, OSError | StoreUnavailable) and not refusal.final:
+                state = postpone(connection, job_id, attempt, refusal.problem)
+                if state is not None:
+                    metrics.store_errors.labels("results").inc()
+                    return state
+            return fail(connection, job_id, attempt, refusal.problem, final=refusal.final)
+        except psycopg.OperationalError:
+            return None  # PostgreSQL is away and cannot be told; the lease lapses, and the job is taken up again
 
 
 def _refusal(error: Exception, *, late: bool) -> _Refusal:

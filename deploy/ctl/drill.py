@@ -14,8 +14,11 @@ import click
 from deploy.ctl.ui import console, errors, json_option, show
 from deploy.drill.callers import Seen
 from deploy.drill.crowd import CrowdDrill, Measured, percentile
+from deploy.drill.hosts import HostsDrill
+from deploy.drill.network import obstacle
 from deploy.drill.outages import OutageDrill
 from deploy.drill.run import Drill, Outcome
+from deploy.drill.verdict import Check
 from deploy.local.places import Places
 from shared.errors import ItemIndexError
 
@@ -51,12 +54,8 @@ def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
         )
         return
     show(({"killed": what, "times": times} for what, times in sorted(outcome.killed.items())), as_json=False)
-    rows = (
-        {"promise": c.promise, "found": c.found, "": "[green]kept[/]" if c.kept else "[red]BROKEN[/]"}
-        for c in outcome.checks
-    )
     show(
-        rows,
+        _verdicts(outcome.checks),
         as_json=False,
         title=f"{number} jobs, seed {seed}, {outcome.seconds:.0f} s, asked again {outcome.asked_again} times",
     )
@@ -152,6 +151,42 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Places, Callable[[str], None]]]:
         live = console.is_terminal and not as_json
         told = (lambda text: status.update(f"{text} …")) if live else errors.print
         yield Places.below(Path(folder)), told
+
+
+@drill.command("hosts", epilog="Example: itemindex drill hosts --seconds 20")
+@click.option(
+    "--jobs", "number", default=40, show_default=True, type=click.IntRange(4, 1_000), help="Reports to order."
+)
+@click.option(
+    "--seconds", default=8.0, show_default=True, type=click.FloatRange(2, 120), help="How long each cut lasts."
+)
+@click.option("--minutes", default=6.0, show_default=True, help="When to give up.")
+@json_option
+def hosts(number: int, seconds: float, minutes: float, as_json: bool) -> None:
+    """Run stores, two edges and two workers on hosts of their own; cut one off, join it again, count what was lost.
+
+    The hosts are network namespaces, reachable from nowhere else, and gone afterwards. It takes root, or
+    `unshare --user --map-root-user --net`. Exit code 1 when a promise was broken.
+    """
+    reason = obstacle()
+    if reason is not None:
+        raise ItemIndexError(f"no hosts can be made here: {reason}")
+    with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
+        told = (lambda text: None) if as_json else (lambda text: status.update(f"{text} …"))
+        found = HostsDrill(Places.below(Path(folder)), number, seconds, minutes * 60, told).run()
+    if as_json:
+        served = {one.name: {"counted": one.counted, "uncounted": one.uncounted} for one in found.accounts}
+        checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in found.checks]
+        click.echo(json.dumps({"checks": checks, "served": served, "seconds": found.seconds}, indent=1))
+    else:
+        show(_verdicts(found.checks), as_json=False, title=f"hosts, cut off for {seconds:.0f} s, {found.seconds:.0f} s")
+    sys.exit(0 if found.passed else 1)
+
+
+def _verdicts(checks: list[Check]) -> Iterator[dict[str, Any]]:
+    for check in checks:
+        verdict = "[green]kept[/]" if check.kept else "[red]BROKEN[/]"
+        yield {"promise": check.promise, "found": check.found, "": verdict}
 
 
 def _grid(found: list[Seen]) -> list[dict[str, Any]]:

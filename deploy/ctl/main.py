@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "releases": ("deploy.ctl.releases:releases", "The data as files: cut, list, expire."),
     "fetch": ("deploy.ctl.fetch:fetch", "Download a release, and go on where it broke off."),
+    "capacity": ("deploy.ctl.capacity:capacity", "From a load to the machines that it needs."),
     "settings": ("deploy.ctl.settings:settings", "List every setting with its sentence."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
 }

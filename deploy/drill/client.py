@@ -14,7 +14,8 @@ _TIMEOUT_SECONDS = 10.0
 class Client:
     """Asks through the front with one key. Counts how often it had to ask again."""
 
-    def __init__(self, port: int, key: str, ends: float) -> None:
+    def __init__(self, address: str, port: int, key: str, ends: float) -> None:
+        self._address = address
         self._port = port
         self._key = key
         self._ends = ends
@@ -23,23 +24,23 @@ class Client:
     def get(self, path: str, **fields: str) -> tuple[int, bytes]:
         """GET until the status is not one that asks to come back; raise TimeoutError when the drill's time is over."""
         while time.monotonic() < self._ends:
-            try:
-                status, body = self._once(path, fields)
-            except (OSError, http.client.HTTPException):
-                status, body = 0, b""
+            status, body = self.once(path, **fields)
             if status and status not in (401, 429, 500, 502, 503, 504):
                 return status, body
             self.again += 1
             time.sleep(_PAUSE_SECONDS)
         raise TimeoutError(path)
 
-    def _once(self, path: str, fields: dict[str, str]) -> tuple[int, bytes]:
-        line = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_TIMEOUT_SECONDS)
+    def once(self, path: str, **fields: str) -> tuple[int, bytes]:
+        """GET once; the status is 0 where no answer came."""
+        line = http.client.HTTPConnection(self._address, self._port, timeout=_TIMEOUT_SECONDS)
         try:
             head = {"Authorization": f"ApiKey {self._key}", **{name.replace("_", "-"): v for name, v in fields.items()}}
             line.request("GET", f"/v1{path}", headers=head)
             response = line.getresponse()
             return response.status, response.read()
+        except (OSError, http.client.HTTPException):
+            return 0, b""
         finally:
             line.close()
 

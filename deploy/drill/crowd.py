@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.demo import DATA, LOADS, MAPPINGS
+from deploy.drill.accounts import issue_key, issue_token
 from deploy.drill.attacks import KINDS
 from deploy.drill.callers import Credentials, Front
-from deploy.drill.guests import free_token, organization_key
 from deploy.drill.verdict import SQL
 from deploy.local.places import Places, free_port
 from deploy.local.stack import Stack
@@ -93,8 +93,9 @@ class CrowdDrill:
 
     def _work(self, found: list[Measured]) -> None:
         with connect(self._stack.settings.database_url, application="drill", autocommit=True) as connection:
-            key = organization_key(connection, self._stack.settings)
-            token = free_token(connection, self._stack.settings)
+            connection.execute(SQL.lift_limits.encode())
+            pepper = self._stack.settings.token_pepper
+            key, token = issue_key(connection, pepper), issue_token(connection, pepper)
             [(iid, _)] = connection.execute(SQL.some_item.encode()).fetchall()
         file = Front(self._stack.port).export(Credentials(key, token, ""), "observations", _EXPORT_SECONDS)
         paths = [f"/v1/index/lookup/{iid}", "/v1/index/search?q=milk", "/v1/index/brands?limit=20"]

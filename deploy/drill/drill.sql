@@ -29,15 +29,24 @@ UPDATE plans SET daily_units = 1000000000, burst_units = 1000000,
 
 -- name: organization
 -- Whose jobs these are.
-INSERT INTO organizations (name, plan) VALUES ('Drill', 'institutional') RETURNING id::text;
+INSERT INTO organizations (name, plan) VALUES ('Drill', $1) RETURNING id::text;
 
 -- name: key
 -- The organization has one key; the drill asks with it.
 INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3);
 
 -- name: token
--- A free sign-up of the drill's own.
-INSERT INTO public_tokens (token_id, secret_hash, label) VALUES ($1, $2, 'Drill');
+-- A caller who signed up and has no organization.
+INSERT INTO public_tokens (token_id, secret_hash, label) VALUES ($1, $2, 'drill');
+
+-- name: lift_institutional
+-- Whoever orders the reports has no limit; all others keep theirs.
+UPDATE plans SET daily_units = 1000000000, burst_units = 1000000, jobs_running = 64, jobs_queued = 100000
+WHERE name = 'institutional';
+
+-- name: small_allowance
+-- A day's allowance that a drill can use up.
+UPDATE plans SET daily_units = $1, burst_units = 1000 WHERE name = 'brand';
 
 -- name: open
 -- Orders that have not ended, and how many there are in all.
@@ -60,6 +69,10 @@ SELECT job_id::text, count(*) FROM drill_moves WHERE state = 'succeeded' GROUP B
 -- name: running
 -- Jobs that are being worked on, by the attempt that does.
 SELECT id::text, attempt FROM jobs WHERE state = 'running' AND lease_until > statement_timestamp() ORDER BY started_at;
+
+-- name: running_of
+-- The job of one question, by the attempt that works on it.
+SELECT id::text, attempt FROM jobs WHERE state = 'running' AND parameters ->> 'from' = $1::text;
 
 -- name: taken_again
 -- When another attempt began, by the database's clock.

@@ -12,9 +12,9 @@ import psycopg
 
 from deploy.demo import DATA, LOADS, MAPPINGS
 from deploy.drill import links
+from deploy.drill.accounts import issue_key, issue_token
 from deploy.drill.callers import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token
 from deploy.drill.faults import FAULTS, Fault, Trouble
-from deploy.drill.guests import free_token, organization_key
 from deploy.drill.verdict import SQL
 from deploy.local import valkey
 from deploy.local.places import Places, free_port
@@ -167,7 +167,8 @@ class OutageDrill:
         settings, identity = self._stack.settings, self._stack.identity
         assert identity is not None
         with self._connection() as connection:
-            key, token = organization_key(connection, settings), free_token(connection, settings)
+            connection.execute(SQL.lift_limits.encode())
+            key, token = issue_key(connection, settings.token_pepper), issue_token(connection, settings.token_pepper)
         return Credentials(key, token, id_token(identity, settings.oidc_issuer))
 
     def _calls(self, front: Front, credentials: Credentials) -> list[Call]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import psycopg
 
+from deploy.drill.accounts import issue_key
 from deploy.drill.chaos import Chaos, children_of, kill
 from deploy.drill.client import Client, ask_all
-from deploy.drill.guests import organization_key
 from deploy.drill.questions import LONG_QUESTION, questions
 from deploy.drill.verdict import SQL, Check, judge
 from deploy.local.places import Places, free_port
@@ -84,7 +84,7 @@ class Drill:
     def _work(self, key: str, outcome: Outcome) -> None:
         began = time.monotonic()
         poisons = max(1, self.jobs // 100)
-        client = Client(self._stack.port, key, self._ends)
+        client = Client("127.0.0.1", self._stack.port, key, self._ends)
         chaos = Chaos(self._stack, self.seed, self.kills)
         self.told(f"asking {self.jobs} questions and killing {self.kills} processes")
         chaos.start()
@@ -132,7 +132,8 @@ class Drill:
         with self._connection() as connection:
             for query in (SQL.write_down, SQL.on_each_move, SQL.watch_jobs, SQL.begin):
                 connection.execute(query.encode())
-            return organization_key(connection, self._stack.settings)
+            connection.execute(SQL.lift_limits.encode())
+            return issue_key(connection, self._stack.settings.token_pepper)
 
     def _open(self) -> int:
         with contextlib.suppress(psycopg.OperationalError), self._connection() as connection:

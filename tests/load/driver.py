@@ -1,5 +1,5 @@
-"""A load generator that nothing must be installed for: keep-alive connections over a unix socket, one request each at a
-time, bounded in number. It checks every answer's status."""
+"""A load generator that nothing must be installed for: keep-alive connections over a unix socket or to `host:port`, one
+request each at a time, bounded in number. It checks every answer's status."""
 
 import asyncio
 import itertools
@@ -28,6 +28,14 @@ class _Caller(asyncio.Protocol):
     ) -> None:
         self._numbers, self._make, self._left, self._statuses, self._done = heads, make, left, statuses, done
         self._buffer = b""
+        self._waiting = False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._waiting:  # the server hung up on a request: no status is 0, and the others must not wait for this one
+            self._statuses[0] += 1
+            self._left[1] -= 1
+            if self._left[1] == 0:
+                self._done.set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -44,6 +52,7 @@ class _Caller(asyncio.Protocol):
             found and len(self._buffer) < end + 4 + int(found[1])
         ):
             return
+        self._waiting = False
         self._statuses[int(self._buffer[9:12])] += 1
         self._buffer = b""
         self._next()
@@ -56,6 +65,7 @@ class _Caller(asyncio.Protocol):
             self._transport.close()
             return
         self._left[0] -= 1
+        self._waiting = True
         self._transport.write(self._make(next(self._numbers)))  # type: ignore[attr-defined,operator]
 
 
@@ -63,11 +73,15 @@ async def _drive(path: str, make: object, requests: int, connections: int) -> Ou
     left, statuses, done = [requests, connections], Counter[int](), asyncio.Event()
     numbers = itertools.count(time.monotonic_ns())
     started = time.perf_counter()
+    loop = asyncio.get_running_loop()
     for _ in range(connections):
-        await asyncio.get_running_loop().create_unix_connection(
-            lambda: _Caller(numbers, make, left, statuses, done), path
-        )
-    await asyncio.wait_for(done.wait(), 120)
+        caller = _Caller(numbers, make, left, statuses, done)
+        if path.startswith("/"):
+            await loop.create_unix_connection(lambda caller=caller: caller, path)  # type: ignore[misc]
+        else:
+            host, _, port = path.rpartition(":")
+            await loop.create_connection(lambda caller=caller: caller, host, int(port))  # type: ignore[misc]
+    await asyncio.wait_for(done.wait(), 60)
     return Outcome(sum(statuses.values()), time.perf_counter() - started, statuses)
 
 

@@ -33,11 +33,13 @@ class Servers:
 
     @classmethod
     @contextmanager
-    def running(cls, folder: Path) -> Iterator[Self]:
-        """Run the servers for as long as the block lasts."""
+    def running(cls, folder: Path, options: dict[str, str] | None = None) -> Iterator[Self]:
+        """Run the servers for as long as the block lasts; `options` are PostgreSQL's."""
         servers = cls(Places.below(folder))
         try:
-            servers.start(postgres.program(servers.places, servers.secrets["owner_password"], _FAST))
+            servers.start(
+                postgres.program(servers.places, servers.secrets["owner_password"], {**_FAST, **(options or {})})
+            )
             servers.start(local_valkey.state(servers.places))
             servers.start(local_valkey.cache(servers.places))
             postgres.prepare(servers.places, servers.secrets)

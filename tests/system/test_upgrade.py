@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from deploy.demo import DATA, LOADS, MAPPINGS
-from deploy.drill.guests import organization_key
+from deploy.drill.accounts import SQL, issue_key
 from deploy.local import valkey
 from deploy.local.child import Child, tail
 from deploy.local.places import Places, free_port
@@ -66,7 +66,8 @@ class Upgrade:
     def traffic(self) -> Traffic:
         """Return callers of the service who are under no limit."""
         with connect(self.stack.settings.database_url, application="tests") as connection:
-            key = organization_key(connection, self.stack.settings)
+            connection.execute(SQL.lift_limits.encode())
+            key = issue_key(connection, self.stack.settings.token_pepper)
             iids = [row[0] for row in connection.execute("SELECT iid FROM items ORDER BY iid LIMIT 20")]
             row = connection.execute("SELECT slug FROM brands ORDER BY item_count DESC LIMIT 1").fetchone()
         assert row is not None

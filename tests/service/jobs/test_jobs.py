@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
@@ -103,6 +104,19 @@ def test_two_relays_share_the_rows(settings: Settings, rung: list[str]) -> None:
     with ThreadPoolExecutor(2) as pool:
         assert sum(pool.map(lambda n: sweep(settings), range(2))) == 40
     assert sorted(rung) == sorted(jobs)
+
+
+def test_a_relay_that_falls_silent_in_the_middle_holds_the_others_up_for_seconds_only(
+    settings: Settings, rung: list[str]
+) -> None:
+    order(settings)
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as silent:
+        silent.execute(relays.SQL.let_go.replace("5s", "300ms").encode())
+        silent.execute("BEGIN")
+        silent.execute(relays.SQL.alone.encode())
+        assert sweep(settings) == 1
+        with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
+            silent.execute("SELECT 1")
 
 
 def test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three(settings: Settings, rung: list[str]) -> None:

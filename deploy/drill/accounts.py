@@ -1,0 +1,26 @@
+"""Who calls in a drill: keys and tokens of its own."""
+
+from edge.auth.tokens import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, split
+from shared.db.connect import Connection
+from shared.db.queries import beside
+
+SQL = beside(__file__, "drill.sql")
+
+
+def issue_key(connection: Connection, pepper: str, plan: str = "institutional") -> str:
+    """Make an organization with this plan, and return its key."""
+    key = mint(KEY_PREFIX)
+    form, row = split(key), connection.execute(SQL.organization.encode(), (plan,)).fetchone()
+    assert form is not None
+    assert row is not None
+    connection.execute(SQL.key.encode(), (form.credential_id, row[0], keyed_hash(key, pepper)))
+    return key
+
+
+def issue_token(connection: Connection, pepper: str) -> str:
+    """Return the public token of somebody who signed up."""
+    token = mint(FREE_PREFIX)
+    form = split(token)
+    assert form is not None
+    connection.execute(SQL.token.encode(), (form.credential_id, keyed_hash(token, pepper)))
+    return token

@@ -1,0 +1,1 @@
+"""From measured costs and a load to the machines that it needs."""

@@ -1,0 +1,26 @@
+"""A worker whose broker went away with a job in hand connects anew, instead of waiting for ever beside it."""
+
+import pytest
+from kombu import Connection, Queue
+from kombu.transport import redis
+
+from shared.config import Settings
+from tests.support.servers import Servers
+from workers.broker import Acknowledgements, mend
+
+
+def test_an_acknowledgement_that_fails_ends_the_connection(servers: Servers, settings: Settings) -> None:
+    mend()
+    assert redis.Channel.QoS is Acknowledgements
+    with Connection(settings.broker_url) as connection:
+        queue = Queue("lost")(connection.default_channel)
+        queue.declare()
+        connection.SimpleQueue("lost").put({})
+        message = queue.get()
+        assert message is not None
+        pool = message.channel.pool
+        pool.connection_kwargs["path"] = str(servers.places.run / "nobody.sock")
+        pool.reset()
+        with pytest.raises(BrokenPipeError):
+            message.ack()
+        assert not message.acknowledged

@@ -1,0 +1,241 @@
+"""Reports from a streaming replica: the same bytes, never older than what was ordered, and never lost with it."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from shared import metrics
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.jobs.contract import SQL as JOBS
+from shared.results.stores import store_of
+from tests.service.reports import market
+from tests.support.replica import Pair, in_recovery, ordered
+from tests.support.reports import all_by, answer
+from tests.support.shop import ROWS, load_rows, open_shop
+from workers import replica
+from workers.reports.answer import Answer
+from workers.reports.registry import MAKERS, Make, Told
+from workers.tasks import run
+
+pytestmark = pytest.mark.xdist_group("replica")
+MORE = ROWS.replace("2026-07", "2026-08").replace("10.90", "99.90")
+QUESTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("cohorts", {"brand": ["vita", "alco"], "granularity": "week", "from": "2026-03-01", "to": "2026-06-30"}),
+    ("cohorts", {"category": ["food"], "group_by": ["brand", "channel"], "from": "2026-03-01", "to": "2026-06-30"}),
+    ("category-insights", {}),
+    ("brand-insights", {"brand": ["vita"]}),
+    ("sustainability-rollup", {"from": "2026-03-01", "to": "2026-06-30"}),
+]
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    with Pair.running(tmp_path_factory.mktemp("pair")) as running:
+        yield running
+
+
+@pytest.fixture
+def primary(pair: Pair, tmp_path: Path) -> Iterator[Settings]:
+    with pair.primary.fresh(tmp_path) as settings:
+        open_shop(settings, tmp_path)
+        pair.catch_up()
+        yield settings
+
+
+@pytest.fixture
+def paused(pair: Pair, primary: Settings) -> Iterator[None]:
+    """The replica receives and does not replay."""
+    pair.on_replica("SELECT pg_wal_replay_pause()")
+    while pair.on_replica("SELECT pg_get_wal_replay_pause_state()") != [("paused",)]:
+        pass
+    yield
+    pair.on_replica("SELECT CASE WHEN pg_is_wal_replay_paused() THEN pg_wal_replay_resume() END")
+
+
+def counted() -> dict[str, float]:
+    """Return how often each outcome was counted so far."""
+    outcomes = ("replica", "behind", "away", "conflict", "rested")
+    return {outcome: metrics.replica_reads.labels(outcome)._value.get() for outcome in outcomes}
+
+
+def since(before: dict[str, float]) -> dict[str, float]:
+    """Return what was counted since."""
+    return {outcome: value - before[outcome] for outcome, value in counted().items() if value != before[outcome]}
+
+
+def made(settings: Settings, job: str) -> tuple[dict[str, Any], bytes]:
+    """Return a job's manifest and the bytes of its result."""
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute("SELECT result FROM jobs WHERE id = $1 AND state = 'succeeded'", (job,)).fetchone()
+    assert row is not None
+    return row[0], (settings.results_dir / row[0]["key"]).read_bytes()
+
+
+def telling_where(told_where: list[bool], then: Make | None = None) -> Make:
+    """Make a report that notes whether it was read from the replica; `then` may go wrong there."""
+
+    def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+        told_where.append(in_recovery(connection))
+        return then(connection, parameters, told) if then and told_where[-1] else answer()
+
+    return make
+
+
+def test_every_report_is_the_same_to_the_last_byte(pair: Pair, tmp_path: Path) -> None:
+    with market.opened(pair.primary, tmp_path) as settings:
+        before, both = counted(), []
+        for source in (settings, pair.settings(settings)):
+            results = []
+            for kind, parameters in QUESTIONS:
+                for format in ("json", "csv", "parquet"):
+                    job = ordered(settings, kind, format, **parameters)
+                    assert run(source, job) == "succeeded", (kind, parameters)
+                    manifest, content = made(settings, job)
+                    assert manifest["rows"] > 0
+                    results.append((content, manifest["data_version"], manifest["result_sha256"]))
+            both.append(results)
+        assert {kind for kind, _ in QUESTIONS} == set(MAKERS)
+        assert both[0] == both[1]
+        assert since(before) == {"replica": 3 * len(QUESTIONS)}
+
+
+def test_its_role_reads_what_reports_read_and_nothing_else(pair: Pair, primary: Settings) -> None:
+    with connect(pair.settings(primary).analytics_database_url, application="tests", autocommit=True) as connection:
+        assert in_recovery(connection)
+        for table in ("api_keys", "organizations", "people", "jobs", "audit", "usage", "public_tokens", "observations"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"SELECT 1 FROM {table}".encode())
+
+
+@pytest.mark.usefixtures("paused")
+def test_a_lagging_replica_never_answers_for_a_newer_load(pair: Pair, primary: Settings, tmp_path: Path) -> None:
+    settings, before = pair.settings(primary, wait_seconds=0.2), counted()
+    load_rows(primary, tmp_path, MORE)
+    for outcome in ("behind", "rested"):  # the second job does not wait for it again
+        job = ordered(primary, brand=["vita"], **{"from": "2026-08-01", "to": "2026-08-31"})
+        assert run(settings, job) == "succeeded"
+        manifest, content = made(primary, job)
+        assert manifest["data_version"] == 2
+        assert b'"max":"99.90"' in content
+        assert since(before).pop(outcome) == 1
+    assert "replica" not in since(before)
+    replica.replica_of.cache_clear()
+
+
+@pytest.mark.usefixtures("paused")
+def test_a_report_waits_for_the_load_that_it_was_ordered_after(pair: Pair, primary: Settings, tmp_path: Path) -> None:
+    settings, before = pair.settings(primary, wait_seconds=60), counted()
+    load_rows(primary, tmp_path, MORE)
+    job = ordered(primary, brand=["vita"], **{"from": "2026-08-01", "to": "2026-08-31"})
+    resume = threading.Timer(0.5, pair.on_replica, ("SELECT pg_wal_replay_resume()::text",))
+    resume.start()
+    assert run(settings, job) == "succeeded"
+    resume.join()
+    manifest, content = made(primary, job)
+    assert (manifest["data_version"], since(before)) == (2, {"replica": 1})
+    assert b'"max":"99.90"' in content
+
+
+def test_a_job_of_the_old_data_may_be_read_from_a_replica_that_lags(
+    pair: Pair, primary: Settings, tmp_path: Path
+) -> None:
+    settings, before = pair.settings(primary), counted()
+    first = ordered(primary, brand=["vita"])
+    assert run(settings, first) == "succeeded"
+    job = ordered(primary, brand=["vita"])
+    pair.on_replica("SELECT pg_wal_replay_pause()::text")
+    try:
+        load_rows(primary, tmp_path, MORE)
+        assert run(settings, job) == "succeeded"
+    finally:
+        pair.on_replica("SELECT pg_wal_replay_resume()::text")
+    assert since(before) == {"replica": 2}
+    assert made(primary, job)[1] == made(primary, first)[1]  # it says that it is of the old data, and is
+
+
+@pytest.fixture
+def impatient(pair: Pair) -> Iterator[None]:
+    """The replica puts replaying before reading."""
+    pair.set("max_standby_streaming_delay", "50ms")
+    yield
+    pair.set("max_standby_streaming_delay", "30s")
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("conflicts", "outcome"), [(1, "replica"), (2, "conflict")])
+def test_a_recovery_conflict_is_tried_again_then_left_to_the_primary(
+    pair: Pair, primary: Settings, conflicts: int, outcome: str
+) -> None:
+    """What the replica must replay removes rows that the report's snapshot still sees: the server cancels the query."""
+    where: list[bool] = []
+
+    def be_cancelled(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+        if len(where) <= conflicts:
+            connection.execute("SELECT count(*) FROM brands")
+            with connect(primary.database_url, application="tests", autocommit=True) as other:
+                other.execute("UPDATE brands SET item_count = item_count + 1")
+                other.execute("VACUUM brands")
+            connection.execute("SELECT pg_sleep(60)")
+            raise AssertionError("nothing was in conflict")
+        return answer()
+
+    before, job = counted(), ordered(primary)
+    assert run(pair.settings(primary), job, None, all_by(telling_where(where, be_cancelled))) == "succeeded"
+    assert where == ([True, True] if outcome == "replica" else [True, True, False])
+    assert since(before) == {outcome: 1}
+
+
+def test_a_replica_that_dies_under_a_report_costs_nothing_but_time(pair: Pair, primary: Settings) -> None:
+    where: list[bool] = []
+
+    def die(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+        pair.kill()
+        connection.execute("SELECT 1")
+        raise AssertionError("a dead server answered")
+
+    before, settings = counted(), pair.settings(primary)
+    try:
+        job = ordered(primary)
+        assert run(settings, job, None, all_by(telling_where(where, die))) == "succeeded"
+        assert where == [True, False]
+        replica.replica_of.cache_clear()
+        job = ordered(primary)  # and a worker that has never seen it finds nobody there
+        assert run(settings, job, None, all_by(telling_where(where))) == "succeeded"
+        assert (where.pop(), since(before)) == (False, {"away": 2})
+        with connect(primary.database_url, application="tests") as connection:
+            attempts = connection.execute("SELECT max(attempt) FROM jobs").fetchone()
+        assert attempts == (1,)
+    finally:
+        pair.start()
+    replica.replica_of.cache_clear()
+    assert run(settings, ordered(primary), None, all_by(telling_where(where))) == "succeeded"
+    assert where.pop()
+
+
+def test_a_cancelled_report_stops_on_the_replica(pair: Pair, primary: Settings) -> None:
+    job, began = ordered(primary), threading.Event()
+
+    def sleep(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+        assert in_recovery(connection)
+        began.set()
+        connection.execute("SELECT pg_sleep(300) AS long_report")
+        raise AssertionError("nobody broke it off")
+
+    ended: list[str | None] = []
+    working = threading.Thread(
+        target=lambda: ended.append(run(pair.settings(primary), job, None, all_by(sleep))), daemon=True
+    )
+    working.start()
+    assert began.wait(30)
+    with connect(primary.database_url, application="tests") as connection:
+        connection.execute(JOBS.cancel.encode(), (job,))
+    working.join(30)
+    assert ended == [None]
+    running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%long_report' AND state = 'active'"
+    assert pair.on_replica(running) == [(0,)]
+    assert list(store_of(primary).attempts()) == []
