@@ -9,15 +9,19 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import socket
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-_CONNECTIONS = {"slow heads": 2_000, "slow bodies": 1_000, "slow readers": 500, "idle connections": 4_000}
+SLOW_READERS = "slow readers"
+_CONNECTIONS = {"slow heads": 2_000, "slow bodies": 1_000, SLOW_READERS: 500, "idle connections": 4_000}
 _ADDRESSES = 20
 _FLOODS_AT_ONCE = 40
-_DRIP_SECONDS = 0.5
+_DRIP_SECONDS = 1.0
+_REST_SECONDS = 0.05
+_FILES_LEFT = 200
 _HEAD = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n"
 _LARGE = 4 * 1024 * 1024
 _OVERSIZED = (
@@ -45,12 +49,12 @@ class Attack:
             "slow heads": lambda n: self._drip(n, _HEAD, b"A: b\r\n"),
             "slow bodies": lambda n: self._drip(
                 n, b"POST /v1/index/exports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n", b"b"),
-            "slow readers": self._read_slowly,
+            SLOW_READERS: self._read_slowly,
             "idle connections": lambda n: self._drip(n, b"", b""),
             "flood of connections": self._flood,
             "oversized requests": self._oversize,
         }  # fmt: skip
-        number = _CONNECTIONS.get(self._kind, _FLOODS_AT_ONCE)
+        number = min(_CONNECTIONS.get(self._kind, _FLOODS_AT_ONCE), _files_max() - _FILES_LEFT)
         await asyncio.gather(*(self._again(acts[self._kind], n) for n in range(number)))
 
     @property
@@ -64,11 +68,11 @@ class Attack:
                 await act(number)
             except (OSError, asyncio.IncompleteReadError):
                 self.met["cut off"] += 1
-                await asyncio.sleep(_DRIP_SECONDS / 10)
+                await asyncio.sleep(_REST_SECONDS)
 
     async def _connect(self, number: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         line = socket.socket()
-        if self._kind == "slow readers":
+        if self._kind == SLOW_READERS:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         line.setblocking(False)
         line.bind((f"127.0.1.{number % _ADDRESSES + 1}", 0))
@@ -123,14 +127,21 @@ class Attack:
             await self._told(await reader.read(64))
         finally:
             writer.transport.abort()
-        await asyncio.sleep(_DRIP_SECONDS / 10)
+        await asyncio.sleep(_REST_SECONDS)
 
     async def _told(self, answer: bytes) -> None:
         if not answer:
             self.met["cut off"] += 1
-            await asyncio.sleep(_DRIP_SECONDS / 10)
+            await asyncio.sleep(_REST_SECONDS)
         else:
             self.met["served" if answer[9:10] == b"2" else f"refused {answer[9:12].decode()}"] += 1
+
+
+def _files_max() -> int:
+    """Allow this process as many connections as the host lets it have; return how many."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
 
 
 KINDS = (*_CONNECTIONS, "flood of connections", "oversized requests")
