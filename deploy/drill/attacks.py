@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable
 
 SLOW_READERS = "slow readers"
 _CONNECTIONS = {"slow heads": 2_000, "slow bodies": 1_000, SLOW_READERS: 500, "idle connections": 4_000}
+COMING_SECONDS = 1.5
 _ADDRESSES = 20
 _FLOODS_AT_ONCE = 40
 _DRIP_SECONDS = 1.0
@@ -55,14 +56,15 @@ class Attack:
             "oversized requests": self._oversize,
         }  # fmt: skip
         number = min(_CONNECTIONS.get(self._kind, _FLOODS_AT_ONCE), _files_max() - _FILES_LEFT)
-        await asyncio.gather(*(self._again(acts[self._kind], n) for n in range(number)))
+        # They come one after the other: what is tried is how it is when they are there.
+        await asyncio.gather(*(self._again(acts[self._kind], n, n / number * COMING_SECONDS) for n in range(number)))
 
     @property
     def _over(self) -> bool:
         return asyncio.get_running_loop().time() >= self._ends
 
-    async def _again(self, act: Callable[[int], Awaitable[None]], number: int) -> None:
-        await asyncio.sleep(number / 4_000)  # they come within a second, not within a moment
+    async def _again(self, act: Callable[[int], Awaitable[None]], number: int, wait_seconds: float) -> None:
+        await asyncio.sleep(wait_seconds)
         while not self._over:
             try:
                 await act(number)

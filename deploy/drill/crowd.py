@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.demo import DATA, LOADS, MAPPINGS
-from deploy.drill.attacks import KINDS, SLOW_READERS
+from deploy.drill.attacks import COMING_SECONDS, KINDS, SLOW_READERS
 from deploy.drill.callers import Credentials, Front
 from deploy.drill.guests import free_token, organization_key
 from deploy.drill.verdict import SQL
@@ -27,7 +27,7 @@ _CALLERS = 4
 _RATE = 25.0
 """Calls a second of each ordinary caller: a steady beat, so that a service that stands still is not asked less."""
 _DEADLINE_SECONDS = 10.0
-_BEFORE_SECONDS = 1.5
+_BEFORE_SECONDS = COMING_SECONDS + 0.5
 _READY_SECONDS = 60.0
 _EXPORT_SECONDS = 60.0
 _PROJECT = Path(__file__).parents[2]
