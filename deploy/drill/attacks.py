@@ -16,10 +16,16 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 
 SLOW_READERS = "slow readers"
-_CONNECTIONS = {"slow heads": 2_000, "slow bodies": 1_000, SLOW_READERS: 500, "idle connections": 4_000}
+_CONNECTIONS = {
+    "slow heads": 2_000,
+    "slow bodies": 1_000,
+    SLOW_READERS: 500,
+    "idle connections": 4_000,
+    "flood of connections": 40,
+    "oversized requests": 12,
+}
 COMING_SECONDS = 1.5
 _ADDRESSES = 20
-_FLOODS_AT_ONCE = 40
 _DRIP_SECONDS = 1.0
 _REST_SECONDS = 0.05
 _FILES_LEFT = 200
@@ -55,7 +61,7 @@ class Attack:
             "flood of connections": self._flood,
             "oversized requests": self._oversize,
         }  # fmt: skip
-        number = min(_CONNECTIONS.get(self._kind, _FLOODS_AT_ONCE), _files_max() - _FILES_LEFT)
+        number = min(_CONNECTIONS[self._kind], _files_max() - _FILES_LEFT)
         # They come one after the other: what is tried is how it is when they are there.
         await asyncio.gather(*(self._again(acts[self._kind], n, n / number * COMING_SECONDS) for n in range(number)))
 
@@ -143,10 +149,10 @@ def _files_max() -> int:
     """Allow this process as many connections as the host lets it have; return how many."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return hard
+    return hard if hard != resource.RLIM_INFINITY else 1 << 20
 
 
-KINDS = (*_CONNECTIONS, "flood of connections", "oversized requests")
+KINDS = tuple(_CONNECTIONS)
 
 
 async def _main(kind: str, port: int, seconds: float, path: str, key: str) -> None:

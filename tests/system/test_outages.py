@@ -10,7 +10,7 @@ from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
 pytestmark = pytest.mark.xdist_group("outages")
 
-TRIED = ("PostgreSQL is down", "the state store hangs", "the store of results is away", "the workers' disk is full")
+TRIED = ("PostgreSQL is down", "the state store hangs", "the store of results is away")
 
 
 @pytest.mark.timeout(300)

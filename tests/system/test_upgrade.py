@@ -76,7 +76,7 @@ class Upgrade:
 
     def ctl(self, *arguments: str) -> str:
         """Run `itemindex` of the new code, as its image would."""
-        environment = {**os.environ, **self.stack.settings.environment(), **self._is_new()}
+        environment = {**os.environ, **self.stack.settings.environment(), **self.is_new()}
         done = subprocess.run([sys.executable, "-m", "deploy.ctl.main", *arguments], cwd=self.new, env=environment,
                               capture_output=True, text=True, check=False, timeout=120)  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
@@ -90,7 +90,7 @@ class Upgrade:
         if part.startswith("edge"):
             self.stack.places.socket(part).unlink(missing_ok=True)
         environment = {**program.environment, "REVISION": "old", "PYTHONPATH": ""}
-        child.program = replace(program, environment={**environment, **(self._is_new() if new else {})})
+        child.program = replace(program, environment={**environment, **(self.is_new() if new else {})})
         child.start()
         if part.startswith("edge"):
             until(lambda: listens(self.stack.places.socket(part)), tail(program.log))
@@ -99,7 +99,8 @@ class Upgrade:
         """Return the program of a part."""
         return next(child for child in self.stack.children if child.program.name == part)
 
-    def _is_new(self) -> dict[str, str]:
+    def is_new(self) -> dict[str, str]:
+        """Return the environment that makes a process one of the new code."""
         return {"PYTHONPATH": str(self.new), "REVISION": "new"}
 
 
@@ -131,7 +132,7 @@ def listens(path: Path) -> bool:
 def long_report(url: str) -> Iterator[None]:
     """Somebody reads the very tables that a migration wants to change, and goes on reading."""
     with psycopg.connect(url) as connection:
-        connection.execute("SELECT count(*) FROM items, jobs, job_orders")
+        connection.execute("SELECT FROM items, jobs, job_orders LIMIT 1")
         yield
 
 
@@ -150,8 +151,11 @@ def test_every_part_is_replaced_and_no_caller_notices(upgrade: Upgrade) -> None:
     until(lambda: len(traffic.answers) == 7, str(traffic.answers))
     with long_report(settings.worker_database_url):
         migrating = subprocess.Popen([sys.executable, "-m", "deploy.ctl.main", "migrate"], cwd=upgrade.new,
-                                     env={**os.environ, **settings.environment(), **upgrade._is_new()},
+                                     env={**os.environ, **settings.environment(), **upgrade.is_new()},
                                      stdout=subprocess.PIPE)  # fmt: skip
+        trying = "SELECT FROM pg_stat_activity WHERE application_name = 'itemindex-migrate'"
+        with psycopg.connect(settings.database_url, autocommit=True) as connection:
+            until(lambda: connection.execute(trying).fetchone() is not None, "nobody migrates")
         answered = traffic.answers["order"]
         until(lambda: traffic.answers["order"] > answered + 8 or traffic.failures, "no order is taken meanwhile")
         assert migrating.poll() is None, "it did not wait for the report"
