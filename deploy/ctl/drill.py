@@ -65,9 +65,9 @@ def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
 @click.option(
     "--seconds", default=6.0, show_default=True, type=click.FloatRange(1, 120), help="How long each fault lasts."
 )
-@click.option("--only", default="", help="Only the faults whose name has this in it.")
+@click.option("--only", multiple=True, help="Only the faults whose name has this in it; may come again.")
 @json_option
-def outages(seconds: float, only: str, as_json: bool) -> None:
+def outages(seconds: float, only: tuple[str, ...], as_json: bool) -> None:
     """Let one part after another go down, hang, slow or restart, while callers go on; show what each of them saw.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when a caller saw what
@@ -90,10 +90,10 @@ def outages(seconds: float, only: str, as_json: bool) -> None:
     "--seconds", default=12.0, show_default=True, type=click.FloatRange(1, 120), help="Of calm, and of crowd."
 )
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 50), help="How often, by turns.")
-@click.option("--only", default="", help="Only the attacks whose name has this in it.")
+@click.option("--only", multiple=True, help="Only the attacks whose name has this in it; may come again.")
 @click.option("--ratio-max", default=2.0, show_default=True, help="The worst p99 that passes, in calm ones; 0: any.")
 @json_option
-def crowd(seconds: float, rounds: int, only: str, ratio_max: float, as_json: bool) -> None:
+def crowd(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float, as_json: bool) -> None:
     """Ask as ordinary callers do, in calm and while others are slow, many or far too large; compare the waiting.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller

@@ -9,15 +9,26 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import socket
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-_CONNECTIONS = {"slow heads": 2_000, "slow bodies": 1_000, "slow readers": 500, "idle connections": 4_000}
+SLOW_READERS = "slow readers"
+_CONNECTIONS = {
+    "slow heads": 2_000,
+    "slow bodies": 1_000,
+    SLOW_READERS: 500,
+    "idle connections": 4_000,
+    "flood of connections": 40,
+    "oversized requests": 12,
+}
+COMING_SECONDS = 1.5
 _ADDRESSES = 20
-_FLOODS_AT_ONCE = 40
-_DRIP_SECONDS = 0.5
+_DRIP_SECONDS = 1.0
+_REST_SECONDS = 0.05
+_FILES_LEFT = 200
 _HEAD = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n"
 _LARGE = 4 * 1024 * 1024
 _OVERSIZED = (
@@ -45,30 +56,31 @@ class Attack:
             "slow heads": lambda n: self._drip(n, _HEAD, b"A: b\r\n"),
             "slow bodies": lambda n: self._drip(
                 n, b"POST /v1/index/exports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n", b"b"),
-            "slow readers": self._read_slowly,
+            SLOW_READERS: self._read_slowly,
             "idle connections": lambda n: self._drip(n, b"", b""),
             "flood of connections": self._flood,
             "oversized requests": self._oversize,
         }  # fmt: skip
-        number = _CONNECTIONS.get(self._kind, _FLOODS_AT_ONCE)
-        await asyncio.gather(*(self._again(acts[self._kind], n) for n in range(number)))
+        number = min(_CONNECTIONS[self._kind], _files_max() - _FILES_LEFT)
+        # They come one after the other: what is tried is how it is when they are there.
+        await asyncio.gather(*(self._again(acts[self._kind], n, n / number * COMING_SECONDS) for n in range(number)))
 
     @property
     def _over(self) -> bool:
         return asyncio.get_running_loop().time() >= self._ends
 
-    async def _again(self, act: Callable[[int], Awaitable[None]], number: int) -> None:
-        await asyncio.sleep(number / 4_000)  # they come within a second, not within a moment
+    async def _again(self, act: Callable[[int], Awaitable[None]], number: int, wait_seconds: float) -> None:
+        await asyncio.sleep(wait_seconds)
         while not self._over:
             try:
                 await act(number)
             except (OSError, asyncio.IncompleteReadError):
                 self.met["cut off"] += 1
-                await asyncio.sleep(_DRIP_SECONDS / 10)
+                await asyncio.sleep(_REST_SECONDS)
 
     async def _connect(self, number: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         line = socket.socket()
-        if self._kind == "slow readers":
+        if self._kind == SLOW_READERS:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         line.setblocking(False)
         line.bind((f"127.0.1.{number % _ADDRESSES + 1}", 0))
@@ -123,17 +135,24 @@ class Attack:
             await self._told(await reader.read(64))
         finally:
             writer.transport.abort()
-        await asyncio.sleep(_DRIP_SECONDS / 10)
+        await asyncio.sleep(_REST_SECONDS)
 
     async def _told(self, answer: bytes) -> None:
         if not answer:
             self.met["cut off"] += 1
-            await asyncio.sleep(_DRIP_SECONDS / 10)
+            await asyncio.sleep(_REST_SECONDS)
         else:
             self.met["served" if answer[9:10] == b"2" else f"refused {answer[9:12].decode()}"] += 1
 
 
-KINDS = (*_CONNECTIONS, "flood of connections", "oversized requests")
+def _files_max() -> int:
+    """Allow this process as many connections as the host lets it have; return how many."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard if hard != resource.RLIM_INFINITY else 1 << 20
+
+
+KINDS = tuple(_CONNECTIONS)
 
 
 async def _main(kind: str, port: int, seconds: float, path: str, key: str) -> None:

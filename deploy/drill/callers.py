@@ -93,6 +93,16 @@ class Front:
         on_time = seen.slowest_seconds <= ANSWER_SECONDS_MAX
         seen.kept = bool(seen.statuses) and on_time and set(seen.statuses) <= allowed
 
+    def wait_ready(self, seconds: float) -> None:
+        """Wait until every part is there, the search index too. Raises TimeoutError."""
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends:
+            status, body = self.ask("GET", "/v1/ready", {})
+            if status == 200 and json.loads(body)["status"] == "ready":
+                return
+            time.sleep(0.2)
+        raise TimeoutError("the drill's service does not become ready")
+
     def used(self, credentials: Credentials) -> int | None:
         """Return what the free caller's network is counted as having used today."""
         status, body = self.ask("GET", "/v1/quota", {"X-Service-Public-Token": credentials.token})

@@ -1,5 +1,6 @@
 """The same releases out of an S3 bucket: cut, served, resumed, swept; and what is told when it is away."""
 
+import asyncio
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,9 +16,11 @@ from shared.results.stores import store_of
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.releases import cut
+from tests.support.reports import all_by, queued, quick
 from tests.support.s3 import in_bucket, s3_server
 from tests.support.shop import load_rows
 from workers.releases.keep import expire
+from workers.tasks import run
 
 
 @pytest.fixture
@@ -49,3 +52,17 @@ async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> No
     async with running_edge(away, tmp_path) as edge:
         refused = await edge.get(path, anonymous=False)
         assert (refused.status, "Retry-After" in refused.head) == (503, True)
+
+
+async def test_a_report_is_put_off_while_its_bucket_is_away(bucket: Settings, tmp_path: Path) -> None:
+    load_rows(bucket, tmp_path)
+    key, away = api_key(bucket), replace(bucket, s3_endpoint="http://127.0.0.1:1")
+    async with running_edge(bucket, tmp_path) as edge:
+        path = "/index/cohorts?brand=vita"
+        assert (await edge.get(path, key=key, head={"Prefer": "respond-async"})).status == 202
+        [job] = queued(bucket)
+        for _ in range(4):  # more often than a job may fail
+            assert await asyncio.to_thread(run, away, job, None, all_by(quick)) == "queued"
+        assert await asyncio.to_thread(run, bucket, job, None, all_by(quick)) == "succeeded"
+        answer = await edge.get(path, key=key)
+        assert (answer.status, answer.json["meta"]["cached"]) == (200, True)

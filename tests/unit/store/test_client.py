@@ -2,30 +2,53 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from edge.store.client import StoreClient
 from shared.log import Log
 
 
-async def test_a_store_that_hangs_up_as_soon_as_it_is_called_is_tried_again(tmp_path: Path) -> None:
+async def pong(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while await reader.read(1024):
+        writer.write(b"+PONG\r\n")
+    writer.close()
+
+
+@pytest.mark.parametrize("moment", ["at once", "before the first word", "after the last word"])
+async def test_a_store_that_hangs_up_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """As a store at its `maxclients` does, or a proxy without a store behind it; nobody may wait for what is lost."""
     path, calls = str(tmp_path / "store.sock"), 0
+    step = "_greet" if moment == "after the last word" else "_open"
+    whole: Any = getattr(StoreClient, step)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if moment == "at once" and calls == 1:
+            writer.transport.abort()
+        else:
+            await pong(reader, writer)
+
+    async def then_lose(self: StoreClient, *given: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls <= 3:  # as a store at its `maxclients`, or a proxy without a store behind it
-            writer.transport.abort()
-            return
-        while await reader.read(1024):
-            writer.write(b"+PONG\r\n")
-        writer.close()
+        made = await whole(self, *given)
+        line = given[0] if given else made
+        if moment != "at once" and calls == 1:
+            line.abort()
+            while line.open:
+                await asyncio.sleep(0.001)
+        return made
 
-    async with await asyncio.start_unix_server(serve, path), asyncio.timeout(20):
+    monkeypatch.setattr(StoreClient, step, then_lose)
+    async with await asyncio.start_unix_server(serve, path), asyncio.timeout(10):
         client = StoreClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
         await client.start()
         while not client.healthy:
             await asyncio.sleep(0.01)
         assert await client.command("PING") == b"PONG"
-        assert calls == 4
+        assert calls == 2
         await client.close()
         await asyncio.sleep(0.05)  # until the other end has heard

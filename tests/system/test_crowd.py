@@ -1,0 +1,33 @@
+"""Slow, many and oversized callers are cut off or refused; whoever asks in order is served all the while.
+
+How long they wait is for `itemindex drill crowd` to measure: a test on a busy machine could not tell.
+"""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.system.conftest import COMMAND, PROJECT, clean_environment
+
+pytestmark = [pytest.mark.xdist_group("outages"), pytest.mark.timeout(300)]
+
+TRIED = ("slow heads", "flood of connections", "oversized requests")
+_GROWN_MB_MAX = 100
+
+
+def test_in_a_crowd_everybody_else_is_served() -> None:
+    only = [word for attack in TRIED for word in ("--only", attack)]
+    command = [*COMMAND, "drill", "crowd", "--seconds", "1", "--rounds", "1", "--ratio-max", "0", *only, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=PROJECT, env=clean_environment(),
+                          timeout=280)  # fmt: skip
+    assert done.stdout, done.stderr
+    found = {measured["attack"]: measured for measured in json.loads(done.stdout)}
+    assert set(found) == set(TRIED)
+    for measured in found.values():
+        assert measured["failures"] == {} and measured["calls"] == 100
+        assert measured["grown_mb"] < _GROWN_MB_MAX
+    assert "served" not in found["oversized requests"]["attackers"]
+    assert {"refused 413", "refused 414", "refused 431"} <= set(found["oversized requests"]["attackers"])
+    assert "refused 400" in found["flood of connections"]["attackers"]
+    assert done.returncode == 0
