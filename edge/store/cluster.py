@@ -187,7 +187,8 @@ class ClusterClient(Store):
             # Counted from when the node was lost, so that in a long outage nobody waits for nothing.
             since = now if node is None or node.healthy else node.lost_at
             call.expires = since + self._hold_seconds
-            metrics.store_held.labels(self.name).inc()
+            if now < call.expires:
+                metrics.store_held.labels(self.name).inc()
         if now >= call.expires or len(self._held) >= _HELD_MAX:
             self._give_up(call)
         else:
