@@ -103,12 +103,12 @@ def _stores(load: Load) -> list[Need]:
         Need(
             part="state store", need=_count(charges, "store"), cores=charges, times=charges,
             carries=f"{_rate(load, _LOOK_UP, 'state')} charges/s",
-            then="cells: the balancer sends an account always to one cell, which has a state store of its own",
+            then="a cluster of so many shards: an account's keys lie in one of them, so its limits stay exact",
         ),
         Need(
             part="cache store", need=_count(records, "store"), cores=records, times=records,
             carries=f"{_rate(load, _COLD, 'cache')} records/s",
-            then="one for each cell; it may lose everything, so none need to agree",
+            then="a cluster, or one for each group of edges: it may lose everything, so none need to agree",
         ),
         Need(
             part="PostgreSQL, callers", need=_count(database, "core"), cores=database,
