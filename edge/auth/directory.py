@@ -4,10 +4,12 @@ A change in the accounts' tables is told by NOTIFY and everything remembered is 
 an entry is the net under a lost notice.
 """
 
+import asyncio
 import time
 
 from edge.auth import tokens
 from edge.store.database import Database
+from shared import metrics
 from shared.accounts import CredentialKind, Principal
 from shared.db.queries import beside
 from shared.log import Log
@@ -34,6 +36,8 @@ class Directory:
         self._plans: dict[str, Plan] = {}
         self._anonymous: Principal | None = None
         self._known: dict[str, tuple[float, Principal | None]] = {}
+        self._flights: dict[str, asyncio.Task[Principal | None]] = {}
+        self._forgotten = 0
 
     @property
     def plans(self) -> dict[str, Plan]:
@@ -59,15 +63,23 @@ class Directory:
         if form.prefix == tokens.ANONYMOUS_PREFIX:
             return await self._find_anonymous(credential)
         entry = self._known.get(credential)
-        if entry is None or entry[0] <= time.monotonic():
-            entry = (time.monotonic() + _REMEMBERED_SECONDS, await self._read(form, kind, credential))
-            self._remember(credential, entry)
-        return entry[1]
+        if entry is not None and entry[0] > time.monotonic():
+            return entry[1]
+        # A burst of one key's first calls is one question to PostgreSQL, whose connections others need too.
+        flight = self._flights.get(credential)
+        if flight is None:
+            flight = self._flights[credential] = asyncio.create_task(self._learn(form, kind, credential))
+            flight.add_done_callback(lambda done: self._landed(credential, done))
+        else:
+            metrics.flights_joined.labels("credential").inc()
+        return await asyncio.shield(flight)
 
     def forget(self) -> None:
         """Forget everything remembered, plans included: something in the accounts' tables has changed."""
         self._log.info("accounts-changed", remembered=len(self._known))
         self._known.clear()
+        self._flights.clear()
+        self._forgotten += 1
         self._plans = {}
         self._anonymous = None
 
@@ -84,6 +96,19 @@ class Directory:
         if self._anonymous is None:
             self._anonymous = Principal("public-token", "anonymous", await self.plan("anonymous"))
         return self._anonymous
+
+    def _landed(self, credential: str, flight: asyncio.Task[Principal | None]) -> None:
+        if self._flights.get(credential) is flight:
+            del self._flights[credential]
+        if not flight.cancelled():
+            flight.exception()  # seen, also where every caller has hung up
+
+    async def _learn(self, form: tokens.Credential, kind: CredentialKind, credential: str) -> Principal | None:
+        forgotten = self._forgotten
+        principal = await self._read(form, kind, credential)
+        if forgotten == self._forgotten:  # else something has changed since it was read: the next call reads again
+            self._remember(credential, (time.monotonic() + _REMEMBERED_SECONDS, principal))
+        return principal
 
     async def _read(self, form: tokens.Credential, kind: CredentialKind, credential: str) -> Principal | None:
         query = SQL.public_token if kind == "public-token" else SQL.api_key

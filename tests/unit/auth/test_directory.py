@@ -1,0 +1,86 @@
+"""What the directory asks PostgreSQL when many come with one credential, and when something changes meanwhile."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from edge.auth import tokens
+from edge.auth.directory import Directory
+from shared.errors import StoreUnavailable
+from shared.log import Log
+
+PEPPER = "p" * 32
+PLAN = {
+    "name": "brand", "title": "Brand", "rank": 2, "counted_by": "organization", "daily_units": 1, "burst_units": 1,
+    "jobs_running": 1, "jobs_queued": 1, "batch_iids_max": 1, "self_service": False,
+}  # fmt: skip
+
+
+class Slow:
+    """A database that answers when it is told to."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.asked = 0
+        self.away = False
+        self.answers = asyncio.Event()
+
+    async def fetch(self, query: str) -> list[dict[str, Any]]:
+        return [PLAN]
+
+    async def fetch_row(self, query: str, credential_id: str) -> dict[str, Any] | None:
+        self.asked += 1
+        await self.answers.wait()
+        if self.away:
+            raise StoreUnavailable("database")
+        secret = tokens.keyed_hash(self.key, PEPPER)
+        return {"secret_hash": secret, "plan": "brand", "organization_id": "o", "organization_name": "O"}
+
+
+@pytest.fixture
+def key() -> str:
+    return tokens.mint(tokens.KEY_PREFIX)
+
+
+def directory(slow: Slow) -> Directory:
+    return Directory(slow, Log("tests"), anonymous_token="", pepper=PEPPER)  # type: ignore[arg-type]
+
+
+async def test_a_burst_of_first_calls_is_one_question(key: str) -> None:
+    slow = Slow(key)
+    found = directory(slow)
+    calls = [asyncio.create_task(found.find("api-key", key)) for _ in range(50)]
+    await asyncio.sleep(0)
+    calls[0].cancel()  # whoever hangs up takes nobody along
+    slow.answers.set()
+    principals = await asyncio.gather(*calls[1:])
+    assert slow.asked == 1
+    assert {principal.organization_id for principal in principals if principal} == {"o"}
+    assert await found.find("api-key", key) is principals[0]
+    assert slow.asked == 1
+
+
+async def test_what_was_read_before_a_change_is_not_remembered_after_it(key: str) -> None:
+    slow = Slow(key)
+    found = directory(slow)
+    early = asyncio.create_task(found.find("api-key", key))
+    await asyncio.sleep(0.01)
+    found.forget()
+    late = asyncio.create_task(found.find("api-key", key))
+    await asyncio.sleep(0.01)
+    assert slow.asked == 2
+    slow.key = tokens.mint(tokens.KEY_PREFIX)  # revoked
+    slow.answers.set()
+    assert [await early, await late] == [None, None]
+
+
+async def test_an_outage_is_told_to_all_and_not_remembered(key: str) -> None:
+    slow = Slow(key)
+    slow.away = True
+    slow.answers.set()
+    found = directory(slow)
+    told = await asyncio.gather(*(found.find("api-key", key) for _ in range(3)), return_exceptions=True)
+    assert [type(one) for one in told] == [StoreUnavailable] * 3
+    slow.away = False
+    assert await found.find("api-key", key) is not None
