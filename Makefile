@@ -17,7 +17,7 @@ down: $(VENV)/.service ## Stop a service started with --detach
 	@$(BIN)/itemindex down $(ARGS)
 
 test: check ## Run every check and every test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest tests/service tests/system tests/browser tests/hostile -n $(JOBS) --dist loadgroup $(ARGS)
 
 check: $(VENV)/.test ## The fast part: style, types, import direction, unit tests (under 30 s)
 	@$(BIN)/ruff check .

@@ -90,12 +90,21 @@ class Child:
         """Leave the process dead for so long when it dies: a drill wants to see what others do without it."""
         self._not_before = time.monotonic() + seconds
 
+    def ask_to_end(self) -> None:
+        """Ask the process to end in order. Asked twice, a Celery worker would drop what it does."""
+        if self.process is not None and self.alive:
+            self.process.send_signal(self.program.stop_signal)
+
     def stop(self) -> None:
-        """Ask the process to end, wait its time, then end it and whatever it has started."""
+        """Ask the process to end, and see to it."""
+        self.ask_to_end()
+        self.see_ended()
+
+    def see_ended(self) -> None:
+        """Give the process its time to end, then end it and whatever it has started."""
         if self.process is None:
             return
         if self.alive:
-            self.process.send_signal(self.program.stop_signal)
             try:
                 self.process.wait(self.program.stop_seconds)
             except subprocess.TimeoutExpired:

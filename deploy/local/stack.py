@@ -24,6 +24,7 @@ from shared.db.migrate import migrate
 from shared.errors import ConfigurationError
 from shared.store_urls import is_cluster
 
+_STORES = ("postgres", "state", "cache")
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.2
 # Each queue has workers of its own: name, queue, processes.
@@ -113,9 +114,15 @@ class Stack:
             time.sleep(_WATCH_SECONDS)
 
     def stop(self) -> None:
-        """Stop everything, the front first and the stores last."""
-        for child in reversed(self.children):
-            child.stop()
+        """Stop everything, the front first and the stores last; what can end beside each other does."""
+        front = [child for child in self.children if child.program.name == "nginx"]
+        stores = [child for child in self.children if child.program.name in _STORES]
+        rest = [child for child in self.children if child not in front and child not in stores]
+        for together in (front, rest, stores):
+            for child in together:
+                child.ask_to_end()
+            for child in together:
+                child.see_ended()
         self.places.state.unlink(missing_ok=True)
 
     def tell(self, *, ready: bool = True) -> None:
