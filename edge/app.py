@@ -21,6 +21,7 @@ from edge.exports.shelf import ExportShelf
 from edge.http import cors, redirects
 from edge.http.analytics import light_units
 from edge.http.cursors import Cursors
+from edge.http.lists import Lists
 from edge.http.negotiation import negotiation
 from edge.http.openapi import Document
 from edge.http.parameters import validation
@@ -96,15 +97,15 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
     """Return every route of the edge with its rule: who may come in, and what one call costs."""
     settings = resources.settings
     cursors = Cursors(settings.cursor_secret)
+    lists = Lists(cursors, lambda: resources.version.current)
     stores = {"state": resources.state, "cache": resources.cache}
     health = Health(settings, resources.database, stores, resources.version, resources.search)
     pages, errors = Pages(settings, document), Errors(settings)
     lookup = Lookup(resources.records, settings.base_url)
     search = Search(resources.search, cursors, settings.base_url)
-    brands = Brands(resources.database, resources.version, cursors)
+    brands = Brands(resources.database, lists)
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
     acts = Acts(resources.database, settings.token_pepper)
-    org = OrganizationApi(acts, cursors, origin_of(settings))
     orders = Orders(resources.database, resources.watch, settings.jobs_waiting_max)
     documents = JobDocuments(settings.base_url, settings.errors_base)
     desk = Desk(resources.database, resources.version, orders, documents, resources.results, resources.meter)
@@ -123,6 +124,16 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/lookup", lookup.list, _batch()),
         Route("GET", f"{PREFIX}/index/search", search.show, _free("search")),
         Route("GET", f"{PREFIX}/index/brands", brands.list, _free("brands")),
+        *_organization_routes(OrganizationApi(acts, cursors, origin_of(settings))),
+        *_paid_routes(resources, lists, desk, orders),
+        *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
+        *_dataset_routes(resources, lists),
+        *_export_routes(resources, lists),
+    )
+
+
+def _organization_routes(org: OrganizationApi) -> tuple[Route, ...]:
+    return (
         Route("GET", f"{PREFIX}/org", org.show, _org("organization")),
         Route("POST", f"{PREFIX}/org", org.create, _org("organization", "state-conflict")),
         Route("POST", f"{PREFIX}/org/api-key", org.issue_key, _org("key", "state-conflict")),
@@ -137,17 +148,13 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
         Route("DELETE", f"{PREFIX}/org/invitations/{{invitation}}", org.withdraw_invitation, _org("invitations")),
         Route("GET", f"{PREFIX}/org/usage", org.usage, _org("usage")),
         Route("GET", f"{PREFIX}/org/audit", org.audit, _org("audit")),
-        *_paid_routes(resources, cursors, desk, orders),
-        *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
-        *_dataset_routes(resources, cursors),
-        *_export_routes(resources, cursors),
     )
 
 
-def _paid_routes(resources: Resources, cursors: Cursors, desk: Desk, orders: Orders) -> tuple[Route, ...]:
+def _paid_routes(resources: Resources, lists: Lists, desk: Desk, orders: Orders) -> tuple[Route, ...]:
     settings = resources.settings
     documents = JobDocuments(settings.base_url, settings.errors_base)
-    jobs = Jobs(orders, documents, resources.results, cursors, resources.version)
+    jobs = Jobs(orders, documents, resources.results, lists)
     events = Events(orders, documents)
     pricing = Pricing(resources.database, settings.base_url)
     footprint = Sustainability(resources.database, settings.base_url)
@@ -178,18 +185,16 @@ def _paid_routes(resources: Resources, cursors: Cursors, desk: Desk, orders: Ord
     )
 
 
-def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+def _export_routes(resources: Resources, lists: Lists) -> tuple[Route, ...]:
     settings = resources.settings
     orders = Orders(resources.database, resources.watch, settings.jobs_waiting_max)
     jobs, links = JobDocuments(settings.base_url, settings.errors_base), Links(settings.cursor_secret)
     documents = ExportDocuments(settings.base_url, jobs, links, settings.signed_url_seconds)
     desk = BookingDesk(resources.database, resources.version, settings.jobs_waiting_max)
-    shelf = ExportShelf(resources.database, orders)
-    downloads = Downloads(resources.results, settings.accel_location)
+    shelf = ExportShelf(resources.database, orders, Downloads(resources.results, settings.accel_location))
     exports = Exports(
-        resources.database, desk, shelf, resources.meter, documents, downloads, links, cursors, resources.version,
-        INSTITUTIONAL,
-    )  # fmt: skip
+        resources.database, desk, shelf, resources.meter, documents, links, lists, resources.version, INSTITUTIONAL
+    )
     booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
     above = f"{PREFIX}/index/exports"
     one = ("export-not-found", "result-expired")
@@ -206,12 +211,12 @@ def _export_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
     )
 
 
-def _dataset_routes(resources: Resources, cursors: Cursors) -> tuple[Route, ...]:
+def _dataset_routes(resources: Resources, lists: Lists) -> tuple[Route, ...]:
     settings = resources.settings
     shelf, links = Shelf(resources.database), Links(settings.cursor_secret)
     signer = Signer(links, settings.base_url, settings.signed_url_seconds)
     downloads = Downloads(resources.results, settings.accel_location)
-    datasets = Datasets(shelf, signer, links, downloads, cursors, resources.version, INSTITUTIONAL)
+    datasets = Datasets(shelf, signer, links, downloads, lists, resources.version, INSTITUTIONAL)
     path = f"{PREFIX}/index/datasets"
     release = f"{path}/{{name}}/releases/{{release}}"
     signed = Rule(name="dataset-signed", problems=("invalid-signature", "expired-signature", *_FILE_PROBLEMS))

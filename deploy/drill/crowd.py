@@ -12,16 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deploy.demo import DATA, LOADS, MAPPINGS
+from deploy.demo import load_prices
 from deploy.drill.accounts import issue_key, issue_token
 from deploy.drill.attacks import COMING_SECONDS, KINDS, SLOW_READERS
+from deploy.drill.beside import work_beside
 from deploy.drill.callers import Credentials, Front
 from deploy.drill.verdict import SQL
 from deploy.local.places import Places, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
-from workers.ingest.load import load
-from workers.ingest.mapping import read
 
 _CALLERS = 4
 _RATE = 25.0
@@ -70,26 +69,13 @@ class CrowdDrill:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
         self._stack = Stack(self.places, free_port())
         found = [Measured(kind) for kind in KINDS if not self.only or any(word in kind for word in self.only)]
-        failure: list[BaseException] = []
-
-        def work() -> None:
-            try:
-                self._work(found)
-            except BaseException as error:  # noqa: BLE001 - raised again below, in the thread that can stop the stack
-                failure.append(error)
-
         try:
             self._stack.start_servers(lambda what: self.told(f"starting {what}"))
-            mapping, file = LOADS[0]
-            load(self._stack.settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])
+            load_prices(self._stack.settings)
             self._stack.start_service(lambda what: self.told(f"starting {what}"))
-            working = threading.Thread(target=work, name="drill", daemon=True)
-            working.start()
-            self._stack.watch(lambda: not working.is_alive())
+            work_beside(self._stack.watch, lambda: self._work(found))
         finally:
             self._stack.stop()
-        if failure:
-            raise failure[0]
         return found
 
     def _work(self, found: list[Measured]) -> None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from deploy.drill.accounts import issue_key, issue_token
+from deploy.drill.beside import work_beside
 from deploy.drill.client import Client, ask_all, decoded
 from deploy.drill.customers import ANSWER_SECONDS_MAX, Account, Callers
 from deploy.drill.questions import LONG_QUESTION, questions
@@ -63,7 +64,7 @@ class HostsDrill:
 
     def run(self) -> Found:
         """Do all of it. Whatever happens, the site is stopped afterwards."""
-        self._ends, found, failure = time.monotonic() + self._seconds_max, Found(), list[BaseException]()
+        self._ends, found = time.monotonic() + self._seconds_max, Found()
         self._site = Site(self._places, callers=4)
         try:
             self._told("starting the stores")
@@ -72,20 +73,13 @@ class HostsDrill:
             self._told("starting the service")
             self._site.start_service()
 
-            def work() -> None:
-                try:
+            def among_the_callers() -> None:
+                with self._site.callers.entered():
                     self._work(found)
-                except BaseException as error:  # noqa: BLE001 - raised again below, in the thread that can stop the site
-                    failure.append(error)
 
-            with self._site.callers.entered():
-                working = threading.Thread(target=work, name="drill", daemon=True)
-                working.start()
-            self._site.watch(lambda: not working.is_alive())
+            work_beside(self._site.watch, among_the_callers)
         finally:
             self._site.stop()
-        if failure:
-            raise failure[0]
         return found
 
     def _prepare(self) -> None:

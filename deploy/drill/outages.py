@@ -10,9 +10,10 @@ from pathlib import Path
 
 import psycopg
 
-from deploy.demo import DATA, LOADS, MAPPINGS
+from deploy.demo import load_prices
 from deploy.drill import links
 from deploy.drill.accounts import issue_key, issue_token
+from deploy.drill.beside import work_beside
 from deploy.drill.callers import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token
 from deploy.drill.faults import FAULTS, Fault, Trouble
 from deploy.drill.verdict import SQL
@@ -20,8 +21,6 @@ from deploy.local import valkey
 from deploy.local.places import Places, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
-from workers.ingest.load import load
-from workers.ingest.mapping import read
 
 _HEAL_SECONDS_MAX = 30.0
 _JOBS_SECONDS_MAX = 60.0
@@ -44,27 +43,14 @@ class OutageDrill:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
         self._stack = Stack(self.places, free_port(), edge_module="deploy.drill.stepped", identity_port=free_port())
         found: list[Seen] = []
-        failure: list[BaseException] = []
-
-        def work() -> None:
-            try:
-                self._work(found)
-            except BaseException as error:  # noqa: BLE001 - raised again below, in the thread that can stop the stack
-                failure.append(error)
-
         try:
             self._stack.start_servers(self._starting)
-            mapping, file = LOADS[0]
-            load(self._stack.settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])
+            load_prices(self._stack.settings)
             self._put_links_between()
             self._stack.start_service(self._starting)
-            working = threading.Thread(target=work, name="drill", daemon=True)
-            working.start()
-            self._stack.watch(lambda: not working.is_alive())
+            work_beside(self._stack.watch, lambda: self._work(found))
         finally:
             self._stack.stop()
-        if failure:
-            raise failure[0]
         return found
 
     def _starting(self, what: str) -> None:

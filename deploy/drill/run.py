@@ -1,7 +1,6 @@
 """The drill from its beginning to its table: start, ask, kill, wait, judge."""
 
 import contextlib
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 import psycopg
 
 from deploy.drill.accounts import issue_key
+from deploy.drill.beside import work_beside
 from deploy.drill.chaos import Chaos, children_of, kill
 from deploy.drill.client import Client, ask_all
 from deploy.drill.questions import LONG_QUESTION, questions
@@ -60,26 +60,10 @@ class Drill:
             self._stack.start_servers(lambda what: self.told(f"starting {what}"))
             key = self._prepare()
             self._stack.start_service(lambda what: self.told(f"starting {what}"))
-            self._supervised(lambda: self._work(key, outcome))
+            work_beside(self._stack.watch, lambda: self._work(key, outcome))
         finally:
             self._stack.stop()
         return outcome
-
-    def _supervised(self, work: Callable[[], None]) -> None:
-        """Do the work in a thread: the stack revives its children in this one, because they die with their parent."""
-        failure: list[BaseException] = []
-
-        def guarded() -> None:
-            try:
-                work()
-            except BaseException as error:  # noqa: BLE001 - it is raised again below, in the thread that can stop the stack
-                failure.append(error)
-
-        working = threading.Thread(target=guarded, name="drill", daemon=True)
-        working.start()
-        self._stack.watch(lambda: not working.is_alive())
-        if failure:
-            raise failure[0]
 
     def _work(self, key: str, outcome: Outcome) -> None:
         began = time.monotonic()

@@ -38,7 +38,7 @@ class DatasetPages:
     async def one(self, request: web.Request, visit: Visit) -> web.StreamResponse:
         """One dataset: its columns, its releases, and the files of one of them."""
         dataset = dataset_of(request.match_info["name"])
-        releases = await self._shelf.listed(dataset, None, _LISTED)
+        releases, _ = await self._shelf.listed(dataset, _LISTED, None)
         chosen = request.query.get("release", LATEST)
         release = await self._shelf.release(dataset.name, chosen) if releases else None
         files = await self._shelf.files(dataset.name, release.data_version) if release else []

@@ -19,10 +19,9 @@ from edge.exports.shelf import ExportShelf
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.jobs.document import failure
-from edge.results.download import Downloads
 from edge.store.database import Database
 from shared.accounts import Principal
-from shared.errors import ResultGone, StoreUnavailable
+from shared.errors import StoreUnavailable
 from shared.exports.contract import FORMATS, SHAPES
 from shared.jobs.contract import EXPORT
 from shared.plans import INSTITUTIONAL
@@ -39,20 +38,19 @@ class ExportPages:
 
     def __init__(
         self, database: Database, desk: BookingDesk, shelf: ExportShelf, documents: ExportDocuments,
-        downloads: Downloads, payer: Payer, version: DataVersion, base_url: str,
+        payer: Payer, version: DataVersion, base_url: str,
     ) -> None:  # fmt: skip
         self._database = database
         self._version = version
         self._desk = desk
         self._shelf = shelf
         self._documents = documents
-        self._downloads = downloads
         self._payer = payer
         self._base_url = base_url
 
     async def list(self, request: web.Request, visit: Visit) -> web.StreamResponse:
         """The organization's exports, the newest first."""
-        found, total = await self._shelf.listed(_organization(visit), None, None, _LISTED)
+        found, total = await self._shelf.listed(_organization(visit), None, _LISTED, None)
         exports = [(order, json.loads(order.row["parameters"])) for order in found[:_LISTED]]
         plan = await self._payer.plan(visit)
         return render(request, "exports.html", visit, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL)
@@ -111,12 +109,8 @@ class ExportPages:
     async def file(self, request: web.Request, visit: Visit) -> web.StreamResponse:
         """A file, as the API would send it."""
         await self._payer.principal(visit, INSTITUTIONAL)
-        order = await self._shelf.find(_organization(visit), request.match_info["id"])
-        try:
-            return await self._downloads.answer(request, self._shelf.file(order, request.match_info["file"]))
-        except ResultGone:
-            await self._shelf.lose(order)
-            raise
+        path = request.match_info
+        return await self._shelf.send(request, _organization(visit), path["id"], path["file"])
 
     async def _shown(self, request: web.Request, visit: Visit, template: str) -> web.StreamResponse:
         organization = _organization(visit)

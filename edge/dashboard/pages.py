@@ -128,8 +128,8 @@ def _bulk_data(door: Door, resources: Resources, payer: Payer, orders: Orders) -
     jobs, links = JobDocuments(base_url, settings.errors_base), Links(settings.cursor_secret)
     desk = BookingDesk(resources.database, resources.version, settings.jobs_waiting_max)
     documents = ExportDocuments(base_url, jobs, links, settings.signed_url_seconds)
-    shelf = ExportShelf(resources.database, orders)
-    exports = ExportPages(resources.database, desk, shelf, documents, downloads, payer, resources.version, base_url)
+    shelf = ExportShelf(resources.database, orders, downloads)
+    exports = ExportPages(resources.database, desk, shelf, documents, payer, resources.version, base_url)
     return (
         _get("/datasets", door.page(datasets.list)),
         _post("/datasets/profile", door.form(datasets.profile)),

@@ -122,7 +122,7 @@ class ReportPages:
     async def jobs(self, request: web.Request, visit: Visit) -> web.StreamResponse:
         """The organization's jobs, the newest first."""
         organization = visit.acting.membership.organization_id
-        listed, total = await self._orders.list(organization, None, None, None, _LISTED)
+        listed, total = await self._orders.list(organization, None, None, _LISTED, None)
         return render(request, "jobs.html", visit, jobs=listed[:_LISTED], total=total, questions=QUESTIONS)
 
     async def job(self, request: web.Request, visit: Visit) -> web.StreamResponse:

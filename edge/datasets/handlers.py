@@ -1,5 +1,8 @@
 """GET /index/datasets, their releases, a release's manifest and its files."""
 
+from functools import partial
+from operator import itemgetter
+
 import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
@@ -9,13 +12,12 @@ from edge.datasets import schemas
 from edge.datasets.documents import Signer, dataset_entry, manifest, release_entry
 from edge.datasets.shelf import Shelf, dataset_of
 from edge.http.context import CONTEXT
-from edge.http.cursors import Cursors
 from edge.http.envelope import envelope
+from edge.http.lists import Lists
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
 from edge.results.download import Downloads
 from edge.results.links import Link, Links
-from shared.errors import InvalidCursor
 from shared.releases.datasets import DATASETS, MEDIA_TYPE
 
 KIND = "releases"
@@ -31,14 +33,14 @@ class Datasets:
     """The handlers."""
 
     def __init__(
-        self, shelf: Shelf, signer: Signer, links: Links, downloads: Downloads, cursors: Cursors, version: DataVersion,
+        self, shelf: Shelf, signer: Signer, links: Links, downloads: Downloads, lists: Lists, version: DataVersion,
         rank_min: int,
     ) -> None:  # fmt: skip
         self._shelf = shelf
         self._signer = signer
         self._links = links
         self._downloads = downloads
-        self._cursors = cursors
+        self._lists = lists
         self._version = version
         self._rank_min = rank_min
 
@@ -69,18 +71,10 @@ class Datasets:
     async def releases(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
         dataset, asked = dataset_of(request[PATH]["name"]), request[QUERY]
-        limit, query = asked["limit"], {"dataset": dataset.name, "limit": asked["limit"]}
-        before = self._cursors.open(KIND, query, asked["cursor"]) if asked["cursor"] else [None]
-        if len(before) != 1:
-            raise InvalidCursor
-        found = await self._shelf.listed(dataset, before[0], limit)
-        page = found[:limit]
-        more = self._cursors.seal(KIND, query, [page[-1]["data_version"]]) if len(found) > limit else None
-        entries = [release_entry(self._signer, dataset.name, row) for row in page]
-        total = int(found[0]["total"]) if found else 0
-        return envelope(
-            entries, total=total, exact=True, next_cursor=more, query=query, data_version=self._version.current
-        )
+        query = {"dataset": dataset.name, "limit": asked["limit"]}
+        find = partial(self._shelf.listed, dataset, asked["limit"])
+        entry = partial(release_entry, self._signer, dataset.name)
+        return await self._lists.answer(KIND, query, asked["cursor"], find, entry, itemgetter("data_version"))
 
     @docs(
         operationId="getManifest",

@@ -52,9 +52,10 @@ class Shelf:
         """Return the newest release of each dataset that has one."""
         return {row["dataset"]: row for row in await self._database.fetch(SQL.newest)}
 
-    async def listed(self, dataset: Dataset, before: int | None, limit: int) -> list[Any]:
-        """Return one page of a dataset's releases, and one more where there are more."""
-        return await self._database.fetch(SQL.listed, dataset.name, before, limit + 1)
+    async def listed(self, dataset: Dataset, limit: int, before: int | None) -> tuple[list[Any], int]:
+        """Return one page of a dataset's releases, one more where there are more; and how many there are."""
+        found = await self._database.fetch(SQL.listed, dataset.name, before, limit + 1)
+        return found, int(found[0]["total"]) if found else 0
 
     async def release(self, dataset: str, version: str) -> Release:
         """Find a release by its number, or the newest as `latest`."""

@@ -1,6 +1,7 @@
 """POST and GET /index/exports, GET and DELETE /index/exports/{id}, GET …/files/{file}."""
 
 import re
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,18 +14,16 @@ from edge.exports.booking import Booking, BookingDesk
 from edge.exports.document import ExportDocuments, signed_of
 from edge.exports.shelf import ExportShelf
 from edge.http.context import CONTEXT
-from edge.http.cursors import Cursors
-from edge.http.envelope import envelope
+from edge.http.lists import Lists
 from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
 from edge.http.problems import Problem, invalid_parameters
 from edge.jobs.handlers import organization_of
 from edge.jobs.orders import Charge
 from edge.quota.meter import Meter
-from edge.results.download import Downloads
 from edge.results.links import Link, Links
 from edge.store.database import Database
 from shared.accounts import Principal
-from shared.errors import InvalidCursor, ResultGone, StoreUnavailable
+from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import EXPORT
 
 KIND = "exports"
@@ -50,16 +49,15 @@ class Exports:
 
     def __init__(
         self, database: Database, desk: BookingDesk, shelf: ExportShelf, meter: Meter, documents: ExportDocuments,
-        downloads: Downloads, links: Links, cursors: Cursors, version: DataVersion, rank_min: int,
+        links: Links, lists: Lists, version: DataVersion, rank_min: int,
     ) -> None:  # fmt: skip
         self._database = database
         self._desk = desk
         self._shelf = shelf
         self._meter = meter
         self._documents = documents
-        self._downloads = downloads
         self._links = links
-        self._cursors = cursors
+        self._lists = lists
         self._version = version
         self._rank_min = rank_min
 
@@ -100,20 +98,9 @@ class Exports:
         """Answer with one page."""
         asked: dict[str, Any] = request[QUERY]
         query = {name: asked[name] for name in ("state", "limit")}
-        after = self._cursors.open(KIND, query, asked["cursor"]) if asked["cursor"] else [None]
-        if len(after) != 1:
-            raise InvalidCursor
-        organization, limit = organization_of(request), query["limit"]
-        found, total = await self._shelf.listed(organization, query["state"], after[0], limit)
-        page = found[:limit]
-        response = envelope(
-            [self._documents.listed(order) for order in page],
-            total=total,
-            exact=True,
-            next_cursor=self._cursors.seal(KIND, query, [page[-1].id]) if len(found) > limit else None,
-            query=query,
-            data_version=self._version.current,
-        )
+        find = partial(self._shelf.listed, organization_of(request), query["state"], query["limit"])
+        entry = self._documents.listed
+        response = await self._lists.answer(KIND, query, asked["cursor"], find, entry, lambda order: order.id)
         response.headers["Cache-Control"] = "no-store"
         return response
 
@@ -148,7 +135,8 @@ class Exports:
     @match_info_schema(schemas.FilePath())
     async def file(self, request: web.Request) -> web.StreamResponse:
         """Send a file that the manifest names."""
-        return await self._send(request, organization_of(request))
+        path = request[PATH]
+        return await self._shelf.send(request, organization_of(request), path["id"], path["file"])
 
     @docs(
         operationId="getSignedExportFile",
@@ -168,15 +156,7 @@ class Exports:
             raise Problem("expired-signature", "The address was good for its time. Read the export again.")
         if await self._shelf.rank_of(link.organization) < self._rank_min:
             raise Problem("invalid-signature", "The organization of the address may not read it any more.")
-        return await self._send(request, link.organization)
-
-    async def _send(self, request: web.Request, organization: str | None) -> web.StreamResponse:
-        order = await self._shelf.find(organization, request[PATH]["id"])
-        try:
-            return await self._downloads.answer(request, self._shelf.file(order, request[PATH]["file"]))
-        except ResultGone:
-            await self._shelf.lose(order)
-            raise
+        return await self._shelf.send(request, link.organization, path["id"], path["file"])
 
     async def _place(self, request: web.Request) -> str:
         context = request[CONTEXT]

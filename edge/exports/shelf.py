@@ -1,9 +1,11 @@
 """An organization's exports as they stand: found, their files, ended. For the API and the dashboard alike."""
 
+from aiohttp import web
+
 from edge.exports.booking import SQL
 from edge.http.problems import Problem
 from edge.jobs.orders import Order, Orders
-from edge.results.download import StoredFile
+from edge.results.download import Downloads, StoredFile
 from edge.store.database import Database
 from shared.errors import JobNotFound, ResultGone
 from shared.jobs.contract import EXPORT
@@ -12,15 +14,16 @@ from shared.jobs.contract import EXPORT
 class ExportShelf:
     """Another organization's export, and a job that is none, are the problem `export-not-found`."""
 
-    def __init__(self, database: Database, orders: Orders) -> None:
+    def __init__(self, database: Database, orders: Orders, downloads: Downloads) -> None:
         self._database = database
         self._orders = orders
+        self._downloads = downloads
 
     async def listed(
-        self, organization: str | None, state: str | None, after: str | None, limit: int
+        self, organization: str | None, state: str | None, limit: int, after: str | None
     ) -> tuple[list[Order], int]:
         """Return one page of exports, the newest first, one more where there are more; and how many there are."""
-        return await self._orders.list(organization, state, EXPORT.name, after, limit)
+        return await self._orders.list(organization, state, EXPORT.name, limit, after)
 
     async def find(self, organization: str | None, order_id: str) -> Order:
         """Return an export in whatever state it is."""
@@ -32,19 +35,23 @@ class ExportShelf:
             raise Problem("export-not-found", "There is no such export in your organization.")
         return order
 
-    def file(self, order: Order, name: str) -> StoredFile:
-        """Return a file that the export's manifest names. Raises ResultGone when the export's time is over."""
+    async def send(
+        self, request: web.Request, organization: str | None, order_id: str, name: str
+    ) -> web.StreamResponse:
+        """Send a file that the export's manifest names. Raises ResultGone when its time is over or it is lost."""
+        order = await self.find(organization, order_id)
         if order.state == "expired":
             raise ResultGone(order.id)
         manifest = order.export
         found = manifest.file(name) if manifest else None
         if manifest is None or found is None:
             raise Problem("export-not-found", "The export has no file of this name (yet).")
-        return StoredFile(found.key, found.bytes, found.sha256, manifest.media_type, found.name)
-
-    async def lose(self, order: Order) -> None:
-        """Note that the store has lost a file, so that nobody is sent to it again."""
-        await self._orders.lose(order.job_id)
+        file = StoredFile(found.key, found.bytes, found.sha256, manifest.media_type, found.name)
+        try:
+            return await self._downloads.answer(request, file)
+        except ResultGone:
+            await self._orders.lose(order.job_id)  # so that nobody is sent to it again
+            raise
 
     async def end(self, organization: str | None, order_id: str) -> None:
         """Cancel what is under way, which costs nothing then; let go the files of what is done."""

@@ -1,19 +1,19 @@
 """GET /index/brands: the brands in the order of their names."""
 
+from collections.abc import Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from aiohttp import web
 from aiohttp_apispec import docs, querystring_schema, response_schema
 
-from edge.cache.versions import DataVersion
-from edge.http.cursors import Cursors
-from edge.http.envelope import envelope
+from edge.http.lists import Lists
 from edge.http.parameters import QUERY
 from edge.index import schemas
 from edge.store.database import Database
 from shared.clock import rfc3339
 from shared.db.queries import beside
-from shared.errors import InvalidCursor
 from shared.search.text import fold
 
 SQL = beside(__file__, "brands.sql")
@@ -24,10 +24,9 @@ _LIKE_WILDCARDS = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 class Brands:
     """The handler."""
 
-    def __init__(self, database: Database, version: DataVersion, cursors: Cursors) -> None:
+    def __init__(self, database: Database, lists: Lists) -> None:
         self._database = database
-        self._version = version
-        self._cursors = cursors
+        self._lists = lists
 
     @docs(
         operationId="listBrands",
@@ -41,26 +40,20 @@ class Brands:
         """Answer with one page."""
         asked: dict[str, Any] = request[QUERY]
         query = {"q": asked["q"], "limit": asked["limit"]}
-        after: tuple[str | None, int | None] = (None, None)
-        if asked["cursor"] is not None:
-            position = self._cursors.open(KIND, query, asked["cursor"])
-            if len(position) != 2:
-                raise InvalidCursor
-            after = (position[0], position[1])
         prefix = fold(query["q"]).translate(_LIKE_WILDCARDS) if query["q"] else None
-        rows = await self._database.fetch(SQL.page, prefix, *after, query["limit"] + 1)
-        total = await self._database.fetch_row(SQL.total, prefix)
-        page, more = rows[: query["limit"]], len(rows) > query["limit"]
-        last = page[-1] if page else None
-        cursor = self._cursors.seal(KIND, query, [fold(last["name"]), last["id"]]) if more and last else None
-        return envelope(
-            [_entry(row) for row in page],
-            total=total["total"] if total else 0,
-            exact=True,
-            next_cursor=cursor,
-            query=query,
-            data_version=self._version.current,
-        )
+        find = partial(self._find, prefix, query["limit"])
+        return await self._lists.answer(KIND, query, asked["cursor"], find, _entry, _folded_name, itemgetter("id"))
+
+    async def _find(
+        self, prefix: str | None, limit: int, after_name: str | None, after_id: int | None
+    ) -> tuple[Sequence[Any], int]:
+        rows = await self._database.fetch(SQL.page, prefix, after_name, after_id, limit + 1)
+        [counted] = await self._database.fetch(SQL.total, prefix)
+        return rows, counted["total"]
+
+
+def _folded_name(row: Any) -> str:
+    return fold(row["name"])
 
 
 def _entry(row: Any) -> dict[str, Any]:

@@ -1,15 +1,14 @@
 """GET /jobs, /jobs/{id}, /jobs/{id}/result; DELETE /jobs/{id}."""
 
+from functools import partial
 from typing import Any
 
 import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
-from edge.cache.versions import DataVersion
 from edge.http.context import CONTEXT
-from edge.http.cursors import Cursors
-from edge.http.envelope import envelope
+from edge.http.lists import Lists
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
 from edge.jobs import schemas
@@ -17,7 +16,7 @@ from edge.jobs.document import JobDocuments, failure
 from edge.jobs.orders import Order, Orders
 from edge.results import stream
 from edge.results.body import Body
-from shared.errors import InvalidCursor, ResultGone
+from shared.errors import ResultGone
 from shared.results.layout import MEDIA_TYPES
 from shared.results.store import ResultStore
 
@@ -29,14 +28,11 @@ _NO_STORE = {"Cache-Control": "no-store"}
 class Jobs:
     """The handlers."""
 
-    def __init__(
-        self, orders: Orders, documents: JobDocuments, store: ResultStore, cursors: Cursors, version: DataVersion
-    ) -> None:
+    def __init__(self, orders: Orders, documents: JobDocuments, store: ResultStore, lists: Lists) -> None:
         self._orders = orders
         self._documents = documents
         self._store = store
-        self._cursors = cursors
-        self._version = version
+        self._lists = lists
 
     @docs(
         operationId="listJobs", summary="List your organization's jobs", description="The newest first.", tags=["jobs"]
@@ -47,19 +43,9 @@ class Jobs:
         """Answer with one page."""
         asked: dict[str, Any] = request[QUERY]
         query = {name: asked[name] for name in ("state", "kind", "limit")}
-        after = self._cursors.open(KIND, query, asked["cursor"]) if asked["cursor"] else [None]
-        if len(after) != 1:
-            raise InvalidCursor
-        limit = query["limit"]
-        found, total = await self._orders.list(organization_of(request), query["state"], query["kind"], after[0], limit)
-        page = found[:limit]
-        response = envelope(
-            [self._documents.make(order) for order in page],
-            total=total,
-            exact=True,
-            next_cursor=self._cursors.seal(KIND, query, [page[-1].id]) if len(found) > limit else None,
-            query=query,
-            data_version=self._version.current,
+        find = partial(self._orders.list, organization_of(request), query["state"], query["kind"], query["limit"])
+        response = await self._lists.answer(
+            KIND, query, asked["cursor"], find, self._documents.make, lambda one: one.id
         )
         response.headers["Cache-Control"] = "no-store"
         return response

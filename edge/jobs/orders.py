@@ -129,7 +129,7 @@ class Orders:
         return Order(row)
 
     async def list(
-        self, organization_id: str | None, state: str | None, kind: str | None, after: str | None, limit: int
+        self, organization_id: str | None, state: str | None, kind: str | None, limit: int, after: str | None
     ) -> tuple[list[Order], int]:
         """Return orders after a position, one more than asked where there are more, and how many there are in all."""
         rows = await self._database.fetch(SQL.list, organization_id, state, kind, after, limit + 1)

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from deploy.demo import DATA, LOADS, MAPPINGS
+from deploy.demo import load_prices
 from deploy.drill.accounts import SQL, issue_key
 from deploy.local import valkey
 from deploy.local.child import Child, tail
@@ -23,8 +23,6 @@ from deploy.local.stack import Stack
 from shared.db.connect import connect
 from tests.support.traffic import Traffic
 from tests.system.conftest import PROJECT
-from workers.ingest.load import load
-from workers.ingest.mapping import read
 
 pytestmark = [pytest.mark.xdist_group("upgrade"), pytest.mark.timeout(300)]
 
@@ -61,8 +59,7 @@ class Upgrade:
         stack.start_servers(lambda what: None)
         broker = f"redis+socket://{valkey.url(stack.places, 'state').removeprefix('unix://')}?virtual_host=1"
         stack.settings = replace(stack.settings, accel_location="", revision="old", broker_url=broker)
-        mapping, file = LOADS[0]
-        load(stack.settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])
+        load_prices(stack.settings)
         stack.start_service(lambda what: None)
 
     def traffic(self) -> Traffic:

@@ -78,6 +78,7 @@ def _pin(
     usual = _PART_ROWS.get(request.dataset, 1) // 2
     in_release = released.ranges(holder, store, request, version, usual)
     if 0 < len(in_release) <= _PARTS_MAX:
+        holder.rollback()  # nobody reads this snapshot: held open, it would keep VACUUM from its work
         return version, RELEASE, [], [(ROWS, first, end) for first, end in in_release]
     snapshot = _one(holder, "SELECT pg_export_snapshot()")[0]
     named = _one(holder, ROWS_SQL.named, request.brand, request.category, request.channel)
