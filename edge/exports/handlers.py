@@ -28,7 +28,8 @@ from shared.jobs.contract import EXPORT
 
 KIND = "exports"
 BOOKING: web.RequestKey[Booking] = web.RequestKey("booking", Booking)
-_KEY = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
+_KEY = re.compile(r"[!-~]{1,255}", re.ASCII)
+_KEY_SCHEMA = {"type": "string", "pattern": f"^{_KEY.pattern}$"}
 _TAGS = ["exports"]
 _RETRY_SECONDS = 2
 _FILE_KINDS = [
@@ -74,7 +75,7 @@ class Exports:
         description="Repeat a request under the same `Idempotency-Key` as often as you like: it is one export, paid "
         "once. `dry_run` and `preview` say what it would be and cost nothing.",
         tags=_TAGS,
-        parameters=[{"in": "header", "name": "Idempotency-Key", "schema": {"type": "string"}, "required": False}],
+        parameters=[{"in": "header", "name": "Idempotency-Key", "schema": _KEY_SCHEMA, "required": False}],
     )
     @querystring_schema(schemas.NewExportQuery())
     @json_schema(schemas.NewExport())
