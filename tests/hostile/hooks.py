@@ -13,6 +13,7 @@ from schemathesis.openapi.checks import RejectedPositiveData
 # Valid by the document and refused all the same, because of what no JSON Schema can say.
 UNSAYABLE = {
     "ambiguous-credentials": "a made-up credential may hold a comma, as two that a front has joined do",
+    "idempotency-key-reused": "a key stands for the first request that came with it",
     "invalid-cursor": "a cursor is signed, and bound to its query",
     "names no channel": "which channels there are is data",
     "names no brand": "which brands there are is data",

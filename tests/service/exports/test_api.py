@@ -114,6 +114,8 @@ async def test_the_same_key_and_body_are_one_export_paid_once(edge: Edge, settin
     theirs = await order(edge, api_key(settings, "institutional"), {"dataset": "items"}, Idempotency_Key="k-1")
     assert theirs.status == 202
     assert "Idempotency-Key" in faults(await order(edge, key, Idempotency_Key="a b"))
+    none = [await order(edge, key, Idempotency_Key="") for _ in range(2)]
+    assert len({answer.json["id"] for answer in none}) == 2
 
 
 async def test_two_requests_with_one_key_at_once_are_one_export(edge: Edge, key: str) -> None:
