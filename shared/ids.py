@@ -11,16 +11,10 @@ CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 IID_CHARACTERS_MAX = 80
 _IID = re.compile(r"IID(-[0-9A-Z]{1,16}){1,8}", re.ASCII)
 _IID_PREFIX = re.compile(r"IID-([0-9A-Z]{1,16}-){0,7}[0-9A-Z]{0,16}", re.ASCII)
-_MINTED_DIGITS = 14
-_PAIRS = [first + second for first in CROCKFORD for second in CROCKFORD]
+MINTED_DIGITS = 14
 _VALUES = {character: value for value, character in enumerate(CROCKFORD)}
-_WEIGHTS = range(1, 2 * _MINTED_DIGITS, 2)
-_SHIFTS = range(60, -1, -10)
-# What each pair of digits adds to the check sum at its place: a load mints an IID for every item it meets.
-_PAIR_SUMS = [
-    [first * (pair >> 5) + second * (pair & 31) for pair in range(1024)]
-    for first, second in zip(_WEIGHTS[::2], _WEIGHTS[1::2], strict=True)
-]
+# Odd, hence invertible modulo 32: every single wrong character changes the sum.
+CHECK_WEIGHTS = range(1, 2 * MINTED_DIGITS, 2)
 
 
 class ItemId(NamedTuple):
@@ -56,12 +50,14 @@ def item_key(iid: str) -> int:
 
 
 def mint(source: str, source_id: str) -> ItemId:
-    """Mint the IID of a source's item: the same source and id give the same IID, for ever."""
+    """Mint the IID of a source's item: the same source and id give the same IID, for ever.
+
+    The first 70 bits of the hash are fourteen digits; a fifteenth checks them. Many at once: workers/ingest/minting.py.
+    """
     digest = hashlib.blake2b(source.encode() + b"\0" + source_id.encode(), digest_size=9).digest()
     number = int.from_bytes(digest) >> 2
-    pairs = [number >> shift & 1023 for shift in _SHIFTS]
-    check = CROCKFORD[sum([sums[pair] for sums, pair in zip(_PAIR_SUMS, pairs, strict=True)]) % 32]
-    body = "".join([_PAIRS[pair] for pair in pairs]) + check
+    digits = "".join(CROCKFORD[number >> 5 * place & 31] for place in reversed(range(MINTED_DIGITS)))
+    body = digits + _check_character(digits)
     iid = f"IID-{body[:5]}-{body[5:10]}-{body[10:]}"
     return ItemId(iid, item_key(iid))
 
@@ -70,12 +66,9 @@ def is_minted(iid: str) -> bool:
     """Tell whether the IID has our own form and a right check character, so a typing error can be named."""
     body = iid.removeprefix("IID-").replace("-", "")
     return (
-        len(body) == _MINTED_DIGITS + 1
-        and all(c in CROCKFORD for c in body)
-        and _check_character(body[:-1]) == body[-1]
+        len(body) == MINTED_DIGITS + 1 and all(c in CROCKFORD for c in body) and _check_character(body[:-1]) == body[-1]
     )
 
 
 def _check_character(digits: str) -> str:
-    # Weights are odd, hence invertible modulo 32: every single wrong character changes the sum.
-    return CROCKFORD[sum([weight * _VALUES[c] for weight, c in zip(_WEIGHTS, digits, strict=True)]) % 32]
+    return CROCKFORD[sum(weight * _VALUES[c] for weight, c in zip(CHECK_WEIGHTS, digits, strict=True)) % 32]

@@ -3,12 +3,14 @@
 import hashlib
 import json
 import queue
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg.types.json import Jsonb
@@ -20,6 +22,7 @@ from shared.errors import LoadRefused
 from shared.jobs.contract import SEARCH_INDEX
 from shared.jobs.contract import SQL as JOBS
 from workers.ingest import factors, readers
+from workers.ingest.item_rows import as_csv
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
 from workers.ingest.months import Chunk, Months
@@ -30,7 +33,10 @@ from workers.ingest.stage import Stage
 
 SQL = beside(__file__, "load.sql")
 _READ_AHEAD = 4
+# Who sends to the server needs the interpreter for moments only: with the usual 5 ms it waits longer than it sends.
+_SWITCH_SECONDS = 0.0005
 Told = Callable[[int], None]
+_Ready = Chunk | tuple[Shaped, Any]  # rows of a month, or a batch with its items as COPY takes them
 
 
 @dataclass
@@ -145,18 +151,20 @@ class _Load:
             if isinstance(ready, Chunk):
                 stage.place(ready)
                 continue
-            self._keep(ready.rejects)
-            self._rows += ready.rows
-            stage.take(ready)
+            shaped, items = ready
+            self._keep(shaped.rejects)
+            self._rows += shaped.rows
+            stage.take(shaped, items)
         stage.spans(*shaper.registry.spans())
         return stage
 
-    def _shaped(self, shaper: Shaper, months: Months) -> Iterator[Shaped | Chunk]:
+    def _shaped(self, shaper: Shaper, months: Months) -> Iterator[_Ready]:
         """Shape batch after batch. Observations go first, so that the server writes them while items are cleaned."""
         for path, batch in self._batches():
             observed, finish = shaper.begin(batch, path)
             yield from months.take(observed.observations, observed.channels)
-            yield finish()
+            shaped = finish()
+            yield shaped, as_csv(shaped.items)
         yield from months.rest()
 
     def _order_index(self, version: int) -> str:
@@ -238,9 +246,11 @@ def _sha256(path: Path) -> tuple[bytes, int]:
         raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _ahead(shaped: Iterator[Shaped | Chunk]) -> Iterator[Shaped | Chunk]:
+def _ahead(shaped: Iterator[_Ready]) -> Iterator[_Ready]:
     """Shape the next batches in a thread while the server takes the last one: both then have a core."""
-    ready: queue.Queue[Shaped | Chunk | BaseException | None] = queue.Queue(_READ_AHEAD)
+    switch_seconds = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    ready: queue.Queue[_Ready | BaseException | None] = queue.Queue(_READ_AHEAD)
     stop = threading.Event()
 
     def work() -> None:
@@ -262,3 +272,4 @@ def _ahead(shaped: Iterator[Shaped | Chunk]) -> Iterator[Shaped | Chunk]:
             yield one
     finally:
         stop.set()
+        sys.setswitchinterval(switch_seconds)

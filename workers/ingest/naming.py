@@ -27,13 +27,15 @@ def kilograms(text: str | None) -> str | None:
     return f"{weight.normalize():f}" if weight else None
 
 
-def category_path(levels: list[tuple[str | None, str]]) -> list[str]:
-    """Join the levels of a category, each a text or several in one; eight at most."""
+@lru_cache(maxsize=65_536)
+def category(levels: tuple[str | None, ...], splits: tuple[str, ...]) -> tuple[str | None, tuple[str, ...] | None]:
+    """Join the levels of a category, each a text or several in one, eight at most; return its code and its path."""
     parts: list[str] = []
-    for text, split in levels:
+    for text, split in zip(levels, splits, strict=True):
         if text:
             parts += [part.strip() for part in text.split(split) if part.strip()] if split else [text]
-    return parts[:8]
+    path = tuple(parts[:8])
+    return ".".join(slug(part) for part in path) or None, path or None
 
 
 def times(text: str, factor: str) -> Decimal:

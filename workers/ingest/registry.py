@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from shared.ids import canonical_iid, item_key, mint
+from shared.ids import canonical_iid, item_key
+from workers.ingest.minting import mint_all
 
 _GROWTH = 65_536
 
@@ -24,9 +25,9 @@ class Registry:
     def number(self, source_ids: list[str], iids: list[str | None]) -> Any:
         """Return the numbers of items by their source's ids; new ones get the next."""
         known = self._numbers
-        for source_id, iid in zip(source_ids, iids, strict=True):
-            if source_id not in known:
-                self._add(source_id, iid)
+        new = [(source_id, iid) for source_id, iid in zip(source_ids, iids, strict=True) if source_id not in known]
+        if new:
+            self._add(new)
         return np.array([known[source_id] for source_id in source_ids], "i8")
 
     def keys(self, numbers: Any) -> Any:
@@ -61,17 +62,22 @@ class Registry:
         count = len(self._numbers)
         return self._arrays["key"][:count], self._arrays["first"][:count], self._arrays["last"][:count]
 
-    def _add(self, source_id: str, iid: str | None) -> None:
+    def _add(self, new: list[tuple[str, str | None]]) -> None:
         number = len(self._numbers)
-        if number == len(self._arrays["key"]):
-            size = max(_GROWTH, number * 2)
+        self._make_room(number, number + len(new))
+        self._numbers.update((source_id, number + n) for n, (source_id, _) in enumerate(new))
+        iids, keys = mint_all(self._source, [source_id for source_id, _ in new])
+        own = {n: canonical for n, (_, iid) in enumerate(new) if iid and (canonical := canonical_iid(iid))}
+        for n, iid in own.items():
+            iids[n], keys[n] = iid, item_key(iid)
+        self._arrays["key"][number : number + len(new)] = keys
+        self.iids += iids
+
+    def _make_room(self, number: int, needed: int) -> None:
+        if needed > len(self._arrays["key"]):
+            size = max(_GROWTH, needed * 2)
             empty = {"key": 0, "content": 0, "brand": 0, "first": np.iinfo("i4").max, "last": np.iinfo("i4").min}
             for name, old in self._arrays.items():
                 grown = np.full(size, empty[name], old.dtype)
                 grown[:number] = old
                 self._arrays[name] = grown
-        canonical = canonical_iid(iid) if iid else None
-        identity = (canonical, item_key(canonical)) if canonical else mint(self._source, source_id)
-        self._numbers[source_id] = number
-        self._arrays["key"][number] = identity[1]
-        self.iids.append(identity[0])

@@ -17,7 +17,7 @@ from workers.ingest import clean
 from workers.ingest.faults import Faults
 from workers.ingest.fields import Field
 from workers.ingest.mapping import Mapping
-from workers.ingest.naming import category_path, kilograms, slug, times
+from workers.ingest.naming import category, kilograms, slug, times
 from workers.ingest.observed import Observer
 from workers.ingest.readers import Batch, Reject
 from workers.ingest.registry import Registry
@@ -36,7 +36,7 @@ class ItemRow(NamedTuple):
     brand_slug: str | None
     brand_name: str | None
     category_code: str | None
-    category_path: list[str] | None
+    category_path: tuple[str, ...] | None
     product_type: str | None
     identifiers: list[dict[str, str]]
     attributes: dict[str, str]
@@ -156,22 +156,20 @@ class Shaper:
 
         item = self._item
         brands, types = listed(item.brand), listed(item.product_type)
-        levels = [listed(spec) for spec in item.category]
-        splits = [spec.split for spec in item.category]
+        levels = list(zip(*(listed(spec) for spec in item.category), strict=True)) or [()] * len(ids)
+        splits = tuple(spec.split for spec in item.category)
         identifiers = [(scheme, listed(spec)) for scheme, spec in item.identifiers]
         attributes = [(name, listed(spec)) for name, spec in item.attributes]
         impacts = [(i, clean.numbers(i.value, small, path).to_pylist()) for i in self._mapping.impacts]
         rows = []
         for n, (number, source_id, name) in enumerate(zip(numbers.tolist(), ids, listed(item.name), strict=True)):
-            path_parts = category_path([(level[n], split) for level, split in zip(levels, splits, strict=True)])
             other = self._alt_names.get(source_id)
             content = (
                 name,
                 [other] if other and other != name else [],
                 slug(brands[n]) if brands[n] else None,
                 brands[n],
-                ".".join(slug(part) for part in path_parts) or None,
-                path_parts or None,
+                *category(levels[n], splits),
                 types[n],
                 [{"scheme": scheme, "value": values[n]} for scheme, values in identifiers if values[n]],
                 {key: values[n] for key, values in attributes if values[n]},

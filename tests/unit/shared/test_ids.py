@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.ids import CROCKFORD, canonical_iid, canonical_iid_prefix, is_minted, item_key, mint
+from workers.ingest.minting import mint_all
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,9 @@ def test_one_wrong_character_is_seen(place: int, wrong: str) -> None:
     body[place] = wrong
     text = "".join(body)
     assert is_minted(f"IID-{text[:5]}-{text[5:10]}-{text[10:]}") != changed
+
+
+@given(st.text(max_size=20), st.lists(st.text(max_size=20), max_size=5))
+def test_many_minted_at_once_are_those_minted_one_by_one(source: str, source_ids: list[str]) -> None:
+    iids, keys = mint_all(source, source_ids)
+    assert list(zip(iids, keys.tolist(), strict=True)) == [mint(source, source_id) for source_id in source_ids]
