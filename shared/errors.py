@@ -26,6 +26,10 @@ class ItemNotFound(ItemIndexError):
     """No item has this well-formed IID."""
 
 
+class ItemMistyped(ItemNotFound):
+    """No item has this IID, nor could we have minted it: its check character does not fit."""
+
+
 class ItemWithdrawn(ItemIndexError):
     """The item was withdrawn and will not come back."""
 

@@ -11,6 +11,7 @@ CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 IID_CHARACTERS_MAX = 80
 _IID = re.compile(r"IID(-[0-9A-Z]{1,16}){1,8}", re.ASCII)
 _IID_PREFIX = re.compile(r"IID-([0-9A-Z]{1,16}-){0,7}[0-9A-Z]{0,16}", re.ASCII)
+_MINTED = re.compile(rf"IID(-[{CROCKFORD}]{{5}}){{3}}", re.ASCII)
 MINTED_DIGITS = 14
 _VALUES = {character: value for value, character in enumerate(CROCKFORD)}
 # Odd, hence invertible modulo 32: every single wrong character changes the sum.
@@ -62,12 +63,9 @@ def mint(source: str, source_id: str) -> ItemId:
     return ItemId(iid, item_key(iid))
 
 
-def is_minted(iid: str) -> bool:
-    """Tell whether the IID has our own form and a right check character, so a typing error can be named."""
-    body = iid.removeprefix("IID-").replace("-", "")
-    return (
-        len(body) == MINTED_DIGITS + 1 and all(c in CROCKFORD for c in body) and _check_character(body[:-1]) == body[-1]
-    )
+def is_mistyped(iid: str) -> bool:
+    """Tell whether a canonical IID has the form of those that we mint and a wrong check character."""
+    return _MINTED.fullmatch(iid) is not None and _check_character(iid[4:-1].replace("-", "")) != iid[-1]
 
 
 def _check_character(digits: str) -> str:

@@ -14,6 +14,7 @@ from shared.errors import (
     InvalidIid,
     InvalidParameter,
     ItemIndexError,
+    ItemMistyped,
     ItemNotFound,
     ItemWithdrawn,
     JobNotFound,
@@ -79,6 +80,10 @@ def problem_of(error: Exception) -> Problem | None:
             return Problem("invalid-iid", CATALOGUE["invalid-iid"].remedy)
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
+        case ItemMistyped():
+            return Problem(
+                "iid-not-found", "No item has this IID. If it is one of ours, a character of it is mistyped."
+            )
         case ItemNotFound():
             return Problem("iid-not-found", "No item has this IID. Search at /v1/index/search?q=…")
         case ItemWithdrawn():

@@ -15,8 +15,8 @@ from edge.http.problems import Problem, problem_of
 from edge.index import record, schemas
 from edge.store.database import Database
 from shared.db.queries import beside
-from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged
-from shared.ids import canonical_iid
+from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged, ItemMistyped, ItemNotFound
+from shared.ids import canonical_iid, is_mistyped
 
 SQL = beside(__file__, "record.sql")
 CACHE_CONTROL = "private, max-age=60"
@@ -63,6 +63,8 @@ class Lookup:
             found = (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:
             raise web.HTTPMovedPermanently(f"{self._base_url}/index/lookup/{merged.survivor}") from None
+        except ItemNotFound:
+            raise (ItemMistyped if is_mistyped(iid) else ItemNotFound) from None
         return answer(found, request.headers.get("If-None-Match"))
 
     @docs(

@@ -61,6 +61,15 @@ async def test_an_unknown_iid_is_404_and_is_counted(edge: Edge) -> None:
     assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
 
 
+async def test_a_mistyped_iid_is_told_to_be_one(edge: Edge) -> None:
+    wrong = SOY[:-1] + ("A" if SOY[-1] != "A" else "B")
+    answer = await edge.get(f"/index/lookup/{wrong}")
+    assert (answer.status, answer.json["detail"].split(". ")[1]) == (
+        404,
+        "If it is one of ours, a character of it is mistyped.",
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     ["foo", "IID", "IID-", "IID--A", "IID-A%0A", "IID-A%20", "IID-a_b", "IID-" + "A" * 17, "IID" + "-A" * 9, "IID-%D9%A3",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.ids import CROCKFORD, canonical_iid, canonical_iid_prefix, is_minted, item_key, mint
+from shared.ids import CROCKFORD, canonical_iid, canonical_iid_prefix, is_mistyped, item_key, mint
 from workers.ingest.minting import mint_all
 
 
@@ -31,7 +31,7 @@ def test_the_beginning_of_an_iid(text: str, ok: bool) -> None:
 def test_a_minted_iid_is_well_formed_and_always_the_same(source: str, source_id: str) -> None:
     made = mint(source, source_id)
     assert canonical_iid(made.iid) == made.iid
-    assert is_minted(made.iid)
+    assert not is_mistyped(made.iid)
     assert made == mint(source, source_id)
     assert made.key == item_key(made.iid)
     assert 0 <= made.key < 2**63
@@ -47,7 +47,8 @@ def test_one_wrong_character_is_seen(place: int, wrong: str) -> None:
     changed = body[place] != wrong
     body[place] = wrong
     text = "".join(body)
-    assert is_minted(f"IID-{text[:5]}-{text[5:10]}-{text[10:]}") != changed
+    assert is_mistyped(f"IID-{text[:5]}-{text[5:10]}-{text[10:]}") == changed
+    assert not is_mistyped(f"IID-{text[:5]}-{text[5:]}")
 
 
 @given(st.text(max_size=20), st.lists(st.text(max_size=20), max_size=5))
