@@ -90,8 +90,8 @@ class Drill:
         with self._connection() as connection:
             self._wait(lambda: bool(connection.execute(SQL.running.encode()).fetchone()), "no job to interrupt")
             [(job, attempt)] = connection.execute(SQL.running.encode()).fetchall()
-            killed_at = _scalar(connection, SQL.clock)
             self._wait(lambda: bool(self._family_with(job)), "no worker tells that it has the job")
+            killed_at = _scalar(connection, SQL.clock)
             for pid in self._family_with(job):
                 kill(pid)
             taken: list[float] = []
