@@ -14,7 +14,7 @@ from shared.jobs.contract import ENDED
 from shared.jobs.contract import SQL as JOBS
 from shared.log import Log
 from shared.results.stores import store_of
-from workers.releases.cut import SQL as RELEASES
+from workers.releases.keep import SQL as RELEASES
 from workers.releases.keep import expire, order
 
 SQL = beside(__file__, "releases.sql")

@@ -31,7 +31,7 @@ from tests.support.servers import Servers
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.releases.cut import SQL
+from workers.releases.keep import SQL
 from workers.releases.observations import cut_observations
 from workers.releases.parts import PartWriter
 from workers.releases.snapshot import Snapshot

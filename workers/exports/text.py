@@ -4,6 +4,7 @@ What few values have in common is written once and taken by its place; what need
 characters) is looked for in a whole column first and paid for only where it is.
 """
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -20,8 +21,13 @@ _HARMLESS = frozenset({"iid", "survivor_iid"})
 _FORMULA, _NUMBER = r"^[=+\-@\t\r\n]", r"^-(\d+\.?\d*|\.\d+)$"
 _TO_QUOTE = '[",\r\n]'
 _TO_ESCAPE = '["\\\\\x00-\x1f\u2028\u2029]'
-_FRACTIONS = pa.array([""] + [f".{n:0{digits}d}" for digits in (1, 2, 3, 4) for n in range(10**digits)])
 _FRACTION_AT = np.array([0, 1, 11, 111, 1111])
+
+
+@cache
+def _fractions() -> Any:
+    """Return every fraction of up to four digits; made when the first money is written, not when a worker starts."""
+    return pa.array([""] + [f".{n:0{digits}d}" for digits in (1, 2, 3, 4) for n in range(10**digits)])
 
 
 def csv_lines(batch: Any, names: list[str]) -> Any:
@@ -164,7 +170,7 @@ def _money(column: Any, batch: Any) -> Any:
         digits == 0, 0, rest // np.array([1, 1000, 100, 10, 1], "u8").take(digits)
     ).astype("i8")
     whole_text = pa.array(whole.astype("i8")).cast(pa.string())
-    text = pc.binary_join_element_wise(whole_text, _FRACTIONS.take(pa.array(places)), "")
+    text = pc.binary_join_element_wise(whole_text, _fractions().take(pa.array(places)), "")
     return pc.if_else(column.is_valid(), text, pa.scalar(None, pa.string())) if column.null_count else text
 
 

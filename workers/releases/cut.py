@@ -1,7 +1,6 @@
 """The job `release`: cuts the newest data_version into files, and publishes the manifests of all datasets at once."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -9,18 +8,17 @@ from psycopg.types.json import Jsonb
 
 from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.log import Log
 from shared.releases.datasets import DATASETS, schema_of
 from shared.results.stores import store_of
 from workers.lease import Lease, LeaseLost
+from workers.releases.keep import SQL, alone
 from workers.releases.observations import cut_observations
 from workers.releases.parts import FilePart, PartWriter
 from workers.releases.snapshot import Snapshot, SnapshotLost
 from workers.releases.tables import cut_table
 
-SQL = beside(__file__, "releases.sql")
 Told = Callable[[str, int, int | None], None]
 Files = dict[str, list[FilePart]]
 log = Log("worker")
@@ -42,18 +40,6 @@ def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any
             if not held:
                 raise ReleaseUnderWay("another release is being cut")
             return _cut(settings, connection, job, told)
-
-
-@contextmanager
-def alone(connection: Connection) -> Iterator[bool]:
-    """Hold off every other cut and sweep; False where one of them is under way."""
-    row = connection.execute(SQL.alone.encode()).fetchone()
-    held = bool(row and row[0])
-    try:
-        yield held
-    finally:
-        if held and not connection.closed:
-            connection.execute(SQL.not_alone.encode())
 
 
 def _cut(settings: Settings, connection: Connection, job: dict[str, Any], told: Told) -> dict[str, Any]:

@@ -1,19 +1,35 @@
 """How long releases are kept, when the next one is due, and what becomes of files that none of them names."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from psycopg.types.json import Jsonb
 
 from shared.config import Settings
 from shared.db.connect import Connection
+from shared.db.queries import beside
 from shared.jobs.contract import RELEASE
 from shared.jobs.contract import SQL as JOBS
 from shared.log import Log
 from shared.releases.datasets import PREFIX, key_of, sha256_of
 from shared.results.store import ResultStore
-from workers.releases.cut import SQL, alone
 
+SQL = beside(__file__, "releases.sql")
 # A file is younger than this while the release that will name it is still being cut by a worker that lost its lock.
 _ORPHAN_SECONDS = 3_600.0
 _FILES_AT_ONCE = 1_000
+
+
+@contextmanager
+def alone(connection: Connection) -> Iterator[bool]:
+    """Hold off every other cut and sweep; False where one of them is under way."""
+    row = connection.execute(SQL.alone.encode()).fetchone()
+    held = bool(row and row[0])
+    try:
+        yield held
+    finally:
+        if held and not connection.closed:
+            connection.execute(SQL.not_alone.encode())
 
 
 def order(connection: Connection, version: int) -> str:
