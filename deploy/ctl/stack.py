@@ -18,7 +18,7 @@ from deploy.ctl.ui import console, data_dir_option, errors, json_option, show
 from deploy.demo import load_demo
 from deploy.local import identity
 from deploy.local.places import Places, port_is_free
-from deploy.local.stack import Stack, StackError, locked, read_state
+from deploy.local.stack import Stack, StackError, locked, read_state, supervised
 from shared.errors import ItemIndexError
 
 _DETACHED_SECONDS = 300.0
@@ -187,7 +187,7 @@ def down(data_dir: Path) -> None:
     os.kill(state["pid"], signal.SIGTERM)
     ends = time.monotonic() + _DOWN_SECONDS
     while time.monotonic() < ends:
-        if read_state(places) is None and not _alive(state["pid"]):
+        if not supervised(places):
             console.print("stopped")
             return
         time.sleep(0.1)

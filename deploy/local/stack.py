@@ -256,12 +256,17 @@ def read_state(places: Places) -> dict[str, Any] | None:
         document: dict[str, Any] = json.loads(places.state.read_text())
     except (OSError, ValueError):
         return None
+    return document if supervised(places) else None
+
+
+def supervised(places: Places) -> bool:
+    """Tell whether a supervisor lives. By its lock: its number may stay for a while after it has ended."""
     with places.lock.open("a") as file:
         try:
             flock(file, LOCK_EX | LOCK_NB)
         except OSError:
-            return document
-    return None
+            return True
+    return False
 
 
 def settings_of(places: Places) -> Settings:

@@ -13,15 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.places import Places
+from deploy.local.places import Places, free_port
 from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, start
 
 pytestmark = pytest.mark.xdist_group("survival")
 
 
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Running]:
-    running = start(tmp_path / "own", "--no-demo")
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A stack that every test leaves as whole as it found it."""
+    running = start(tmp_path_factory.mktemp("own"), "--no-demo")
     yield running
     running.ctl("down", check=False)
 
@@ -52,35 +53,6 @@ def ready(running: Running) -> bool:
         return False
 
 
-def test_a_killed_supervisor_leaves_no_orphan_and_the_next_start_finds_its_data(own: Running) -> None:
-    token = own.ctl("tokens", "issue").strip()
-    state = own.state
-    pids = [child["pid"] for child in state["children"]]
-    assert all(alive(pid) for pid in pids)
-    os.kill(state["pid"], signal.SIGKILL)
-    assert until(lambda: not any(alive(pid) for pid in pids)), [pid for pid in pids if alive(pid)]
-    again = start(own.folder, "--no-demo")
-    assert token.removeprefix("iixp_free_")[:10] in again.ctl("tokens", "list", "--json")
-
-
-def test_ctrl_c_stops_all_of_it(tmp_path: Path) -> None:
-    running = Running(tmp_path / "front", 0)
-    from deploy.local.places import free_port
-
-    port = free_port()
-    process = subprocess.Popen([*COMMAND, "up", "--no-demo", "--port", str(port), "--data-dir", str(running.folder)],
-                               cwd=PROJECT, env=clean_environment(), stdout=subprocess.PIPE, text=True)  # fmt: skip
-    assert until(
-        lambda: "children" in running.ctl("status", "--json", check=False) and ready(Running(running.folder, port)), 60
-    )
-    pids = [child["pid"] for child in running.state["children"]]
-    process.send_signal(signal.SIGINT)
-    printed, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert "stopped" in printed
-    assert not any(alive(pid) for pid in pids)
-
-
 def test_a_killed_part_comes_back(own: Running) -> None:
     for name in ("edge-a", "state", "postgres", "relay"):
         pid = own.pid(name)
@@ -89,22 +61,9 @@ def test_a_killed_part_comes_back(own: Running) -> None:
     assert until(lambda: ready(own))
 
 
-def test_two_stacks_live_side_by_side(own: Running, tmp_path: Path) -> None:
-    other = start(tmp_path / "second", "--no-demo")
-    try:
-        assert ready(own)
-        assert ready(other)
-        busy = subprocess.run([*COMMAND, "up", "--no-demo", "--port", str(own.port), "--data-dir", str(own.folder)],
-                              capture_output=True, text=True, cwd=PROJECT, env=clean_environment(), check=False)  # fmt: skip
-        assert busy.returncode == 1
-        assert "already runs" in busy.stderr
-    finally:
-        other.ctl("down")
-
-
 def test_a_restart_of_the_edges_loses_no_request(own: Running) -> None:
     answers: list[object] = []
-    for name in ("edge-a", "edge-b") * 2:
+    for name in ("edge-a", "edge-b"):
         os.kill(own.pid(name), signal.SIGHUP)
         ends = time.monotonic() + 3.0
         while time.monotonic() < ends:
@@ -119,7 +78,7 @@ def test_a_restart_of_the_edges_loses_no_request(own: Running) -> None:
                         answers.append(repr(error))
                         break
                     time.sleep(0.002)
-    assert len(answers) > 500
+    assert len(answers) > 250
     assert set(answers) == {200}
 
 
@@ -157,13 +116,41 @@ def _children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def test_two_stacks_live_side_by_side_and_ctrl_c_stops_all_of_one(own: Running, tmp_path: Path) -> None:
+    other = Running(tmp_path / "second", free_port())
+    command = [*COMMAND, "up", "--no-demo", "--port", str(other.port), "--data-dir", str(other.folder)]
+    process = subprocess.Popen(command, cwd=PROJECT, env=clean_environment(), stdout=subprocess.PIPE, text=True)
+    assert until(lambda: "children" in other.ctl("status", "--json", check=False) and ready(other), 60)
+    assert ready(own)
+    busy = subprocess.run(command, capture_output=True, text=True, cwd=PROJECT, env=clean_environment(), check=False)
+    assert busy.returncode == 1
+    assert "already runs" in busy.stderr
+    pids = [child["pid"] for child in other.state["children"]]
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "stopped" in printed
+    assert not any(alive(pid) for pid in pids)
+    assert ready(own)
+
+
+def test_a_killed_supervisor_leaves_no_orphan_and_the_next_start_finds_its_data(own: Running) -> None:
+    token = own.ctl("tokens", "issue").strip()
+    state = own.state
+    pids = [child["pid"] for child in state["children"]]
+    assert all(alive(pid) for pid in pids)
+    os.kill(state["pid"], signal.SIGKILL)
+    assert until(lambda: not any(alive(pid) for pid in pids)), [pid for pid in pids if alive(pid)]
+    own.ctl("up", "--no-demo", "--detach", "--port", str(own.port))
+    assert ready(own)
+    assert token.removeprefix("iixp_free_")[:10] in own.ctl("tokens", "list", "--json")
+
+
 def test_an_ordinary_user_under_a_private_home(tmp_path: Path) -> None:
     """As root it becomes somebody else; as somebody else it already is one."""
     if os.getuid() != 0:
         start(tmp_path / "home", "--no-demo").ctl("down")
         return
-    from deploy.local.places import free_port
-
     home = Path("/tmp") / f"itemindex-home-{os.getpid()}"
     home.mkdir(mode=0o700)
     os.chown(home, 65534, 65534)
