@@ -22,8 +22,16 @@ class Templates:
 
     def page(self, name: str, **values: object) -> web.Response:
         """Return a filled-in page; an unknown variable in it raises."""
-        text = self._environment.get_template(name).render(**values)
-        return web.Response(text=text, content_type="text/html", headers=_FIELDS)
+        return page_of(self.text(name, **values))
+
+    def text(self, name: str, **values: object) -> str:
+        """Return a filled-in page's text."""
+        return self._environment.get_template(name).render(**values)
+
+
+def page_of(text: str) -> web.Response:
+    """Return a page as an answer."""
+    return web.Response(text=text, content_type="text/html", headers=_FIELDS)
 
 
 def wants_html(request: web.Request) -> bool:

@@ -3,6 +3,7 @@
 aiohttp-apispec writes Swagger 2.0; this subclass gives its collected declarations the form of OpenAPI 3.1.
 """
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -124,14 +125,28 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
 
 
 class Document:
-    """The document of this application; made when it is first asked for, because the routes come after it."""
+    """The document of an application, made when it is first asked for: a start need not wait for it.
+
+    Making it takes some tenths of a second, so an event loop asks for it in a thread.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._lock = threading.Lock()
         self._made: dict[str, Any] | None = None
 
     def describe(self, app: web.Application, routes: tuple[Route, ...]) -> None:
-        """Make the document from the application's routes."""
+        """Have it describe an application by its routes."""
+        self._app, self._routes = app, routes
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the document."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._make(self._app, self._routes)
+            return self._made
+
+    def _make(self, app: web.Application, routes: tuple[Route, ...]) -> dict[str, Any]:
         rules = {(route.method.lower(), route.path): route.rule for route in routes}
         described = _Spec31(
             rules,
@@ -162,16 +177,8 @@ class Document:
             described.spec.components.security_scheme(name, scheme)
         for route in app.router.routes():  # the package's own loop also stores the result under a deprecated string key
             described._register_route(route, route.method.lower(), route.handler)
-        self._made = described.spec.to_dict()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the document."""
-        assert self._made is not None
-        return self._made
-
-    def as_json(self) -> bytes:
-        """Return the document as JSON."""
-        return msgspec.json.encode(self.as_dict())
+        made: dict[str, Any] = described.spec.to_dict()
+        return made
 
 
 def _contents(schema: Any, kinds: list[str]) -> dict[str, Any]:

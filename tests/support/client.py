@@ -19,6 +19,8 @@ from edge.resources import Resources, build, opened
 from shared.config import Settings
 
 _CHARGES = itertools.count(1)
+# The document of an address depends on nothing else: it is made once for all tests of a process.
+_DOCUMENTS: dict[str, dict[str, Any]] = {}
 
 
 @dataclass
@@ -111,7 +113,9 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     )
     resources = build(settings)
     app = create_app(resources)
-    document = describe(app)
+    if settings.base_url not in _DOCUMENTS:
+        _DOCUMENTS[settings.base_url] = describe(app)
+    document = _DOCUMENTS[settings.base_url]
 
     async def open_resources(app: web.Application) -> AsyncIterator[None]:
         async with opened(resources):

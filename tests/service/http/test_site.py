@@ -1,11 +1,15 @@
 """What the service says about itself: pages for people, documents for programs."""
 
+import asyncio
+import threading
 import time
+from typing import Any
 
 import pytest
 from openapi_spec_validator import validate
 
 from edge.http.catalogue import CATALOGUE
+from edge.http.openapi import Document
 from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import Edge
@@ -59,6 +63,31 @@ async def test_ready_is_503_without_the_database(edge: Edge) -> None:
     await edge.resources.database.close()
     answer = await edge.ask("GET", "/ready", check=False)
     assert (answer.status, answer.json["status"]) == (503, "not-ready")
+
+
+async def test_who_asks_first_for_the_document_keeps_nobody_waiting(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go, made = threading.Event(), []
+    make = Document._make
+
+    def slow(document: Document, *given: Any) -> dict[str, Any]:
+        made.append(document)
+        assert let_go.wait(20)
+        return make(document, *given)
+
+    monkeypatch.setattr(Document, "_make", slow)
+    paths = ("/openapi.yaml", "/openapi.json", "/docs") * 3
+    asked = [asyncio.create_task(edge.get(path, anonymous=False, check=False)) for path in paths]
+    while not made:
+        await asyncio.sleep(0.01)
+    assert (await edge.get("/health", anonymous=False)).status == 200
+    assert not any(task.done() for task in asked)
+    let_go.set()
+    answers = await asyncio.gather(*asked)
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.body for answer in answers}) == 3
+    assert len(made) == 1
 
 
 async def test_the_document_is_valid_openapi_31_and_is_cached(edge: Edge) -> None:
