@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.xdist_group("drill"), pytest.mark.timeout(420)]
 
 
 def test_nothing_is_lost_while_everything_is_killed() -> None:
-    command = [*COMMAND, "drill", "jobs", "--jobs", "25", "--kills", "12", "--minutes", "5", "--json"]
+    command = [*COMMAND, "drill", "jobs", "--jobs", "16", "--kills", "8", "--minutes", "5", "--json"]
     environment = {**clean_environment(), "LEASE_TTL_SECONDS": "4"}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=PROJECT, env=environment, timeout=400
@@ -21,7 +21,7 @@ def test_nothing_is_lost_while_everything_is_killed() -> None:
     assert [check for check in told["checks"] if not check["kept"]] == [], told
     assert len(told["checks"]) == 10
     assert done.returncode == 0
-    assert sum(told["killed"].values()) == 12
+    assert sum(told["killed"].values()) == 8
 
 
 def test_a_drill_kills_only_what_it_has_started() -> None:
