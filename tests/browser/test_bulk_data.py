@@ -9,23 +9,22 @@ from collections.abc import Iterator
 
 import pyarrow.parquet as parquet
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor, new_key
-from tests.system.conftest import Running
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 
 @pytest.fixture(scope="module")
-def plan(desk: BrowserContext, stack: Running) -> Iterator[None]:
+def plan(founder: Visitor) -> Iterator[None]:
     """The plan that includes bulk data, for the tests of this file."""
-    organizations = json.loads(stack.ctl("orgs", "list", "--json"))
+    organizations = json.loads(founder.stack.ctl("orgs", "list", "--json"))
     [acme] = [one["id"] for one in organizations if one["name"].startswith("Acme")]
-    stack.ctl("orgs", "plan", acme, "institutional")
+    founder.stack.ctl("orgs", "plan", acme, "institutional")
     time.sleep(1.0)  # every edge learns of it within a second
     yield
-    stack.ctl("orgs", "plan", acme, "brand")
+    founder.stack.ctl("orgs", "plan", acme, "brand")
     time.sleep(1.0)
 
 

@@ -127,7 +127,7 @@ def test_without_the_plan_for_bulk_data_there_is_the_schema_but_no_file(member: 
     member.refused(403)
 
 
-@pytest.mark.usefixtures("desk")
+@pytest.mark.usefixtures("founder")
 def test_invite_and_join(visitor: Visitor) -> None:
     visitor.sign_in()
     visitor.go("/dashboard/members")
