@@ -7,19 +7,18 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.system.conftest import PROJECT, Running, start
 
 SCREENSHOTS = PROJECT / "build" / "screenshots"
+_WIDE, _NARROW = {"width": 1280, "height": 720}, {"width": 360, "height": 740}
 # Without these a browser looks for its maker's hosts at every start.
 _FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
           "--disable-component-update", "--disable-sync"]  # fmt: skip
-_ENTERED: dict[tuple[str, str], Any] = {}
 _SERIOUS = {"serious", "critical"}
 
 
@@ -54,16 +53,6 @@ class Visitor:
         """Open a page of the dashboard."""
         self.page.goto(self.origin + path)
 
-    def enter(self, name: str = "ada") -> None:
-        """Be signed in, with a session that an earlier test began where there is one."""
-        cookies = _ENTERED.get((self.origin, name))
-        if cookies is None:
-            self.sign_in(name)
-            _ENTERED[self.origin, name] = self.context.cookies(f"{self.origin}/dashboard")
-        else:
-            self.context.add_cookies(cookies)
-            self.go("/dashboard")
-
     def sign_in(self, name: str = "ada") -> None:
         """Sign in with the local provider."""
         passwords = json.loads((self.stack.folder / "identity.json").read_text())["passwords"]
@@ -77,13 +66,29 @@ class Visitor:
     def shoot(self, name: str) -> None:
         """Keep a picture of the page as it is."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.jpeg", type="jpeg", full_page=True)
 
     def check_accessibility(self) -> None:
         """Fail where axe-core finds a serious fault."""
-        found = Axe().run(self.page).response["violations"]
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE_SCRIPT)
+        found = self.page.evaluate("axe.run({resultTypes: ['violations']}).then((told) => told.violations)")
         told = [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found if v["impact"] in _SERIOUS]
         assert told == [], self.page.url
+
+    def check_width(self) -> None:
+        """Fail where the page is wider than its window."""
+        wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{self.page.url} scrolls sideways"
+
+    def hold_dark_phone(self) -> None:
+        """See the same page on a phone that is set to dark, once the page has taken it in."""
+        self.page.emulate_media(color_scheme="dark")
+        self.page.set_viewport_size(_NARROW)
+        self.page.wait_for_function(
+            f"innerWidth === {_NARROW['width']} && matchMedia('(prefers-color-scheme: dark)').matches"
+        )
+        self.page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
 
     def refused(self, status: int) -> None:
         """Take it as meant that one page was refused; the browser tells it as an error."""
@@ -115,8 +120,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running.ctl("down", check=False)
 
 
-def _visitor(browser: Browser, stack: Running, **options: object) -> Visitor:
-    context = browser.new_context(**options)  # type: ignore[arg-type]
+def _visitor(context: BrowserContext, stack: Running) -> Visitor:
     context.set_default_timeout(10_000)
     page = context.new_page()
     faults: list[str] = []
@@ -133,29 +137,34 @@ def _visitor(browser: Browser, stack: Running, **options: object) -> Visitor:
 @pytest.fixture
 def visitor(browser: Browser, stack: Running) -> Iterator[Visitor]:
     """Somebody who has just opened the browser."""
-    made = _visitor(browser, stack)
+    made = _visitor(browser.new_context(viewport=_WIDE), stack)
     yield made
     made.context.close()
     assert made.faults == []
+
+
+@pytest.fixture(scope="package")
+def founder(browser: Browser, stack: Running) -> Iterator[Visitor]:
+    """Somebody who is signed in and has made an organization."""
+    made = _visitor(browser.new_context(viewport=_WIDE), stack)
+    made.sign_in()
+    made.page.get_by_role("link", name="Create an organization").click()
+    made.page.get_by_label("Name").fill("Acme <script>alert(1)</script>")
+    made.page.get_by_role("button", name="Create it").click()
+    expect(made.page.get_by_role("heading", name="API key")).to_be_visible()
+    assert made.faults == []
+    yield made
+    made.context.close()
 
 
 @pytest.fixture
-def dark_phone(browser: Browser, stack: Running) -> Iterator[Visitor]:
-    """Somebody with a phone who likes it dark."""
-    made = _visitor(browser, stack, color_scheme="dark", viewport={"width": 360, "height": 740}, has_touch=True)
-    yield made
-    made.context.close()
-    assert made.faults == []
-
-
-def enter_organization(visitor: Visitor, *, anew: bool = False) -> None:
-    """Be signed in as a person with an organization, which is made where there is none."""
-    visitor.sign_in() if anew else visitor.enter()
-    if visitor.page.get_by_role("link", name="Create an organization").count():
-        visitor.page.get_by_role("link", name="Create an organization").click()
-        visitor.page.get_by_label("Name").fill("Acme <script>alert(1)</script>")
-        visitor.page.get_by_role("button", name="Create it").click()
-        expect(visitor.page.get_by_role("heading", name="API key")).to_be_visible()
+def member(founder: Visitor) -> Iterator[Visitor]:
+    """Somebody with an organization. It is one tab for all tests: a new one begins with an engine that knows no script."""
+    founder.page.emulate_media(color_scheme="light")
+    founder.page.set_viewport_size(_WIDE)
+    yield founder
+    told, founder.faults[:] = list(founder.faults), []
+    assert told == []
 
 
 def new_key(visitor: Visitor) -> str:

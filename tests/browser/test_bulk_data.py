@@ -11,22 +11,27 @@ import pyarrow.parquet as parquet
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor, enter_organization, new_key
+from tests.browser.conftest import Visitor, new_key
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-@pytest.fixture
-def institutional(visitor: Visitor) -> Iterator[Visitor]:
-    """Somebody whose organization has the plan that includes bulk data."""
-    enter_organization(visitor)
-    organizations = json.loads(visitor.stack.ctl("orgs", "list", "--json"))
+@pytest.fixture(scope="module")
+def plan(founder: Visitor) -> Iterator[None]:
+    """The plan that includes bulk data, for the tests of this file."""
+    organizations = json.loads(founder.stack.ctl("orgs", "list", "--json"))
     [acme] = [one["id"] for one in organizations if one["name"].startswith("Acme")]
-    visitor.stack.ctl("orgs", "plan", acme, "institutional")
+    founder.stack.ctl("orgs", "plan", acme, "institutional")
     time.sleep(1.0)  # every edge learns of it within a second
-    yield visitor
-    visitor.stack.ctl("orgs", "plan", acme, "brand")
+    yield
+    founder.stack.ctl("orgs", "plan", acme, "brand")
     time.sleep(1.0)
+
+
+@pytest.fixture
+def institutional(plan: None, member: Visitor) -> Visitor:
+    """Somebody whose organization has the plan that includes bulk data."""
+    return member
 
 
 def test_datasets_are_shown_with_size_schema_and_files(institutional: Visitor) -> None:
@@ -59,8 +64,7 @@ def test_an_export_from_its_preview_to_its_file(institutional: Visitor) -> None:
     page.get_by_text("The same by curl").click()
     assert '"brand": ["vitasoy"]' in page.locator("#preview pre").inner_text()
     assert "csrf" not in page.locator("#preview").inner_html()
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0
+    institutional.check_width()
     institutional.shoot("export-new-filled")
     institutional.check_accessibility()
     page.get_by_role("button", name="Order it").click()
@@ -110,15 +114,3 @@ def test_the_profile_file_holds_the_visitors_own_key(institutional: Visitor) -> 
     page.get_by_role("button", name="profile file").click()
     expect(page.locator("main")).to_contain_text("no key of your organization")
     institutional.refused(400)
-
-
-def test_without_the_plan_there_is_the_schema_but_no_file(visitor: Visitor) -> None:
-    enter_organization(visitor)
-    visitor.go("/dashboard/datasets/items")
-    expect(visitor.page.get_by_role("rowheader", name="survivor_iid")).to_be_visible()
-    assert visitor.page.get_by_role("link", name=re.compile(r"\.parquet$")).count() == 0
-    visitor.go("/dashboard/exports/new")
-    expect(visitor.page.locator("#preview .notice")).to_contain_text("does not include")
-    visitor.page.get_by_role("button", name="Order it").click()
-    expect(visitor.page.locator("main")).to_contain_text("does not include")
-    visitor.refused(403)

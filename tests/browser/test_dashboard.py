@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor, enter_organization, new_key, until
+from tests.browser.conftest import Visitor, new_key, until
 
 pytestmark = pytest.mark.xdist_group("browser")
 PAGES = {
@@ -31,100 +31,105 @@ def test_sign_in_and_get_a_free_token_at_once(visitor: Visitor) -> None:
     assert token[20:52] not in visitor.page.content()
 
 
-def test_issue_a_key_use_it_and_see_the_call_in_the_plot(visitor: Visitor) -> None:
-    enter_organization(visitor)
-    key = new_key(visitor)
-    visitor.shoot("key-new")
-    visitor.check_accessibility()
-    assert visitor.api("/index/brands", key) == 200
+def test_issue_a_key_use_it_and_see_the_call_in_the_plot(member: Visitor) -> None:
+    key = new_key(member)
+    member.shoot("key-new")
+    member.check_accessibility()
+    assert member.api("/index/brands", key) == 200
 
-    def told() -> bool:
-        visitor.go("/dashboard/usage")
-        return visitor.page.get_by_role("rowheader", name="brands").count() == 1
-
-    until(told)
-    visitor.go("/dashboard")
-    figures = visitor.page.locator(".canvas").get_attribute("data-plot") or ""
+    usage = f"{member.origin}/dashboard/usage"
+    until(lambda: "<code>brands</code>" in member.context.request.get(usage).text())
+    member.go("/dashboard/usage")
+    expect(member.page.get_by_role("rowheader", name="brands")).to_have_count(1)
+    member.go("/dashboard")
+    figures = member.page.locator(".canvas").get_attribute("data-plot") or ""
     assert re.search(r'"served", "values": \[(0, )*[1-9]', figures)
-    assert visitor.page.locator(".canvas canvas").count() == 1
-    assert int(visitor.page.locator("[data-figure=used]").inner_text()) >= 1
+    assert member.page.locator(".canvas canvas").count() == 1
+    assert int(member.page.locator("[data-figure=used]").inner_text()) >= 1
 
 
-def test_rotate_with_a_grace_and_revoke(visitor: Visitor) -> None:
-    enter_organization(visitor)
-    old = new_key(visitor)
-    visitor.page.get_by_label("one hour").check()
-    visitor.page.get_by_role("button", name="Rotate the key").click()
-    new = visitor.page.locator("[data-secret]").inner_text()
-    assert [visitor.api("/quota", key) for key in (old, new)] == [200, 200]
-    visitor.page.get_by_label("Yes, stop all calls").check()
-    visitor.page.get_by_role("button", name="Revoke").click()
-    expect(visitor.page.get_by_text("has no key")).to_be_visible()
-    until(lambda: {visitor.api("/quota", key) for key in (old, new)} == {401}, 2)
+def test_rotate_with_a_grace_and_revoke(member: Visitor) -> None:
+    old = new_key(member)
+    member.page.get_by_label("one hour").check()
+    member.page.get_by_role("button", name="Rotate the key").click()
+    new = member.page.locator("[data-secret]").inner_text()
+    assert [member.api("/quota", key) for key in (old, new)] == [200, 200]
+    member.page.get_by_label("Yes, stop all calls").check()
+    member.page.get_by_role("button", name="Revoke").click()
+    expect(member.page.get_by_text("has no key")).to_be_visible()
+    until(lambda: {member.api("/quota", key) for key in (old, new)} == {401}, 2)
 
 
-def test_search_as_you_type_and_open_a_record(visitor: Visitor) -> None:
-    enter_organization(visitor)
-    visitor.go("/dashboard/explorer")
-    visitor.page.get_by_label("Search items").press_sequentially("soy mil", delay=30)
-    first = visitor.page.locator(".hits a").first
+def test_search_as_you_type_and_open_a_record(member: Visitor) -> None:
+    member.go("/dashboard/explorer")
+    member.page.get_by_label("Search items").press_sequentially("soy mil", delay=30)
+    first = member.page.locator(".hits a").first
     expect(first).to_be_visible()
-    visitor.shoot("explorer-hits")
-    visitor.check_accessibility()
+    member.shoot("explorer-hits")
+    member.check_accessibility()
     first.click()
-    expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()
-    assert "/index/lookup/IID-" in visitor.page.locator("#curl").inner_text()
-    expect(visitor.page.get_by_role("heading", name="Footprint")).to_be_visible()
-    expect(visitor.page.locator("#history canvas").first).to_be_visible()
-    visitor.shoot("record")
-    visitor.check_accessibility()
+    expect(member.page.get_by_role("heading", level=1)).to_be_visible()
+    assert "/index/lookup/IID-" in member.page.locator("#curl").inner_text()
+    expect(member.page.get_by_role("heading", name="Footprint")).to_be_visible()
+    expect(member.page.locator("#history canvas").first).to_be_visible()
+    member.shoot("record")
+    member.check_accessibility()
 
 
-def test_a_report_from_its_price_to_its_pictures(visitor: Visitor) -> None:
-    enter_organization(visitor)
-    visitor.go("/dashboard/reports?kind=cohorts")
-    visitor.page.get_by_role("textbox", name="Brands").fill("no-such-brand")
-    expect(visitor.page.locator("#price .notice")).to_contain_text("brand")
-    visitor.page.get_by_role("textbox", name="Brands").fill("vitasoy")
-    visitor.page.get_by_role("combobox", name="Periods").select_option("week")
-    expect(visitor.page.locator("[data-cost]")).to_have_text(re.compile("10|1"))
-    visitor.page.get_by_text("The same by curl").click()
-    assert "/index/cohorts?" in visitor.page.locator("#price pre").inner_text()
-    visitor.shoot("reports-priced")
-    visitor.check_accessibility()
-    visitor.page.get_by_role("button", name="Run it").click()
-    visitor.page.wait_for_url("**/dashboard/jobs/*")
-    expect(visitor.page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
-    expect(visitor.page.locator(".canvas canvas").first).to_be_visible()
-    expect(visitor.page.get_by_text("Share by channel")).to_be_visible()
-    visitor.shoot("job-cohort")
-    visitor.check_accessibility()
-    with visitor.page.expect_download() as download:
-        visitor.page.get_by_role("link", name="Download").click()
+def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=cohorts")
+    member.page.get_by_role("textbox", name="Brands").fill("no-such-brand")
+    expect(member.page.locator("#price .notice")).to_contain_text("brand")
+    member.page.get_by_role("textbox", name="Brands").fill("vitasoy")
+    member.page.get_by_role("combobox", name="Periods").select_option("week")
+    expect(member.page.locator("[data-cost]")).to_have_text(re.compile("10|1"))
+    member.page.get_by_text("The same by curl").click()
+    assert "/index/cohorts?" in member.page.locator("#price pre").inner_text()
+    member.shoot("reports-priced")
+    member.check_accessibility()
+    member.page.get_by_role("button", name="Run it").click()
+    member.page.wait_for_url("**/dashboard/jobs/*")
+    expect(member.page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
+    expect(member.page.locator(".canvas canvas").first).to_be_visible()
+    expect(member.page.get_by_text("Share by channel")).to_be_visible()
+    member.shoot("job-cohort")
+    member.check_accessibility()
+    with member.page.expect_download() as download:
+        member.page.get_by_role("link", name="Download").click()
     assert json.loads(download.value.path().read_bytes())["meta"]["rows"] > 0
-    visitor.go("/dashboard/jobs")
-    expect(visitor.page.get_by_role("link", name="Cohort").first).to_be_visible()
+    member.go("/dashboard/jobs")
+    expect(member.page.get_by_role("link", name="Cohort").first).to_be_visible()
 
 
-def test_a_category_as_a_page(visitor: Visitor) -> None:
-    enter_organization(visitor)
-    visitor.go("/dashboard/reports?kind=category-insights")
-    visitor.page.get_by_role("button", name="Run it").click()
-    visitor.page.wait_for_url("**/dashboard/jobs/*")
-    expect(visitor.page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
-    expect(visitor.page.get_by_role("heading", name="Rows")).to_be_visible()
-    visitor.shoot("job-category")
-    visitor.check_accessibility()
+def test_a_category_as_a_page(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=category-insights")
+    member.page.get_by_role("button", name="Run it").click()
+    member.page.wait_for_url("**/dashboard/jobs/*")
+    expect(member.page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
+    expect(member.page.get_by_role("heading", name="Rows")).to_be_visible()
+    member.shoot("job-category")
+    member.check_accessibility()
 
 
-def test_a_report_that_the_plan_does_not_include_says_so_before_anything_runs(visitor: Visitor) -> None:
-    enter_organization(visitor)
-    visitor.go("/dashboard/reports?kind=sustainability-rollup")
-    expect(visitor.page.locator("#price .notice")).to_contain_text("does not include")
+def test_a_report_that_the_plan_does_not_include_says_so_before_anything_runs(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=sustainability-rollup")
+    expect(member.page.locator("#price .notice")).to_contain_text("does not include")
 
 
+def test_without_the_plan_for_bulk_data_there_is_the_schema_but_no_file(member: Visitor) -> None:
+    member.go("/dashboard/datasets/items")
+    expect(member.page.get_by_role("rowheader", name="survivor_iid")).to_be_visible()
+    assert member.page.get_by_role("link", name=re.compile(r"\.parquet$")).count() == 0
+    member.go("/dashboard/exports/new")
+    expect(member.page.locator("#preview .notice")).to_contain_text("does not include")
+    member.page.get_by_role("button", name="Order it").click()
+    expect(member.page.locator("main")).to_contain_text("does not include")
+    member.refused(403)
+
+
+@pytest.mark.usefixtures("founder")
 def test_invite_and_join(visitor: Visitor) -> None:
-    enter_organization(visitor, anew=True)
+    visitor.sign_in()
     visitor.go("/dashboard/members")
     visitor.page.get_by_label("E-mail address").fill("grace@example.org")
     visitor.page.get_by_role("button", name="Make an invitation").click()
@@ -143,44 +148,40 @@ def test_invite_and_join(visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_is_accessible_in_light_and_dark_wide_and_narrow(
-    visitor: Visitor, dark_phone: Visitor, name: str
-) -> None:
-    for who, form in ((visitor, "wide"), (dark_phone, "dark-phone")):
-        enter_organization(who)
-        who.go(f"/dashboard{PAGES[name]}")
-        expect(who.page.get_by_role("heading", level=1)).to_be_visible()
-        who.shoot(f"{name}-{form}")
-        who.check_accessibility()
-        wide = who.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, f"{name} scrolls sideways on a {form}"
+def test_every_page_is_accessible_in_light_and_dark_wide_and_narrow(member: Visitor, name: str) -> None:
+    member.go(f"/dashboard{PAGES[name]}")
+    expect(member.page.get_by_role("heading", level=1)).to_be_visible()
+    for form in ("wide", "dark-phone"):
+        if form == "dark-phone":
+            member.hold_dark_phone()
+        member.shoot(f"{name}-{form}")
+        member.check_accessibility()
+        member.check_width()
 
 
-def test_a_name_with_markup_stays_text(visitor: Visitor) -> None:
-    enter_organization(visitor)
-    visitor.go("/dashboard/audit")
-    assert visitor.page.locator("main script").count() == 0
-    expect(visitor.page.locator("header .organization, header select")).to_contain_text("Acme")
+def test_a_name_with_markup_stays_text(member: Visitor) -> None:
+    member.go("/dashboard/audit")
+    assert member.page.locator("main script").count() == 0
+    expect(member.page.locator("header .organization, header select")).to_contain_text("Acme")
 
 
-def test_by_keyboard_alone(visitor: Visitor) -> None:
-    enter_organization(visitor)
-    visitor.go("/dashboard")
-    visitor.page.keyboard.press("Tab")
-    assert visitor.page.evaluate("document.activeElement.className") == "skip"
+def test_by_keyboard_alone(member: Visitor) -> None:
+    member.go("/dashboard")
+    member.page.keyboard.press("Tab")
+    assert member.page.evaluate("document.activeElement.className") == "skip"
     for _ in range(30):
-        visitor.page.keyboard.press("Tab")
-        if visitor.page.evaluate("document.activeElement.textContent") == "Explorer":
+        member.page.keyboard.press("Tab")
+        if member.page.evaluate("document.activeElement.textContent") == "Explorer":
             break
-    visitor.page.keyboard.press("Enter")
-    visitor.page.wait_for_url("**/dashboard/explorer")
+    member.page.keyboard.press("Enter")
+    member.page.wait_for_url("**/dashboard/explorer")
     for _ in range(30):
-        visitor.page.keyboard.press("Tab")
-        if visitor.page.evaluate("document.activeElement.id") == "q":
+        member.page.keyboard.press("Tab")
+        if member.page.evaluate("document.activeElement.id") == "q":
             break
-    visitor.page.keyboard.type("milk")
-    visitor.page.keyboard.press("Enter")
-    expect(visitor.page.locator(".hits a").first).to_be_visible()
+    member.page.keyboard.type("milk")
+    member.page.keyboard.press("Enter")
+    expect(member.page.locator(".hits a").first).to_be_visible()
 
 
 def test_the_docs_page_works_in_a_browser(visitor: Visitor) -> None:
