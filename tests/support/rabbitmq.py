@@ -97,5 +97,8 @@ class RabbitMq:
             if line.connect_ex(("127.0.0.1", self.port)):
                 time.sleep(0.2)
                 return False
-            line.sendall(b"AMQP\x00\x00\x09\x01")
-            return line.recv(8)[:1] == b"\x01"  # the first frame: it is ready to talk, not only to listen
+            try:
+                line.sendall(b"AMQP\x00\x00\x09\x01")
+                return line.recv(8)[:1] == b"\x01"  # the first frame: it is ready to talk, not only to listen
+            except OSError:
+                return False

@@ -12,15 +12,16 @@ from shared.config import Settings
 from shared.ids import mint
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
 SOY = mint("shop", "1").iid
 REQUEST_ID = "0123456789abcdef0123456789abcdef"
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path) -> None:
-    open_shop(settings, tmp_path)
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
 
 
 def _head(

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -14,6 +13,7 @@ from shared.ids import mint
 from shared.results.formats import META_KEY
 from tests.support.accounts import api_key
 from tests.support.client import Edge
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
 
 SOY, CUSTARD, NEW = mint("shop", "1").iid, mint("shop", "2").iid, mint("shop", "3").iid
@@ -22,9 +22,9 @@ FACTORS = """INSERT INTO impact_factors SELECT * FROM (VALUES ('category', 'drin
     ('product_type', 'Custard', 'co2e_kg', 8.0, 1, 'custard')) v, (SELECT id FROM sources) s"""
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
+@pytest.fixture
+def contents() -> Contents:
+    return load_rows
 
 
 @pytest.fixture

@@ -9,14 +9,15 @@ from shared.db.connect import connect
 from shared.ids import mint
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
+from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
 
 SOY, CUSTARD = mint("shop", "1").iid, mint("shop", "2").iid
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path) -> None:
-    open_shop(settings, tmp_path)
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
 
 
 async def test_a_record_has_every_member_with_exact_money(edge: Edge) -> None:

@@ -26,6 +26,20 @@ SALES = MAPPING.replace(
     'currency = { constant = "HKD" }', 'currency = { constant = "HKD" }\nkind = "sale"\nidentity = "event"'
 )
 
+# A load of its own that hangs when it has read a part of its file and sent most of that to the server.
+HANGING = """
+import sys, time
+from pathlib import Path
+from shared.config import Settings
+from workers.ingest import load, months, readers
+from workers.ingest.mapping import read
+readers._BLOCK_BYTES, months._KEPT_BYTES_MAX, months._CHUNK_ROWS = 700, 1_500, 5
+def hang(done):
+    if done > 50_000:
+        time.sleep(600)
+load.load(Settings.from_environment(), read(Path(sys.argv[1])), [Path(sys.argv[2])], hang)
+"""
+
 
 def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
@@ -186,17 +200,13 @@ def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: P
 def test_a_killed_load_leaves_nothing_and_the_next_one_says_so(settings: Settings, tmp_path: Path) -> None:
     path = tmp_path / "big.csv"
     path.write_text(HEADER + "".join(
-        f"{n},Item {n},Vita,Drinks,Soy milk,1.0,2026-07-{n % 28 + 1:02d},NORTH,10.90,12\n" for n in range(200_000)))  # fmt: skip
+        f"{n},Item {n},Vita,Drinks,Soy milk,1.0,2026-07-{n % 28 + 1:02d},NORTH,10.90,12\n" for n in range(2_000)))  # fmt: skip
     mapping(tmp_path)
-    code = (
-        "import sys; from pathlib import Path; from shared.config import Settings; from workers.ingest.load import load; "
-        "from workers.ingest.mapping import read; load(Settings.from_environment(), read(Path(sys.argv[1])), [Path(sys.argv[2])])"
-    )
     environment = {**os.environ, **settings.environment()}
-    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "shop.toml"), str(path)], env=environment)
+    process = subprocess.Popen([sys.executable, "-c", HANGING, str(tmp_path / "shop.toml"), str(path)], env=environment)
     busy = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'itemindex-load' AND query LIKE 'COPY%'"
     while process.poll() is None and not ask(settings, busy):
-        time.sleep(0.01)
+        time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert state(settings) == [[], [], [], [], []]

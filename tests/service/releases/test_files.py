@@ -14,16 +14,20 @@ from shared.db.connect import connect
 from shared.releases.datasets import DATASETS
 from tests.support.accounts import api_key
 from tests.support.client import Edge
-from tests.support.releases import cut
+from tests.support.releases import cut, released_shop
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
 
 RELEASES = "/index/datasets/observations/releases"
 
 
 @pytest.fixture
-def key(settings: Settings, tmp_path: Path) -> str:
-    load_rows(settings, tmp_path)
-    cut(settings)
+def contents() -> Contents:
+    return released_shop
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
     return api_key(settings, "institutional")
 
 
@@ -47,6 +51,7 @@ async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> 
     assert found["impacts"]["latest"]["files"] == 0
 
 
+@pytest.mark.parametrize("contents", [load_rows])
 async def test_an_index_that_was_never_cut_has_datasets_and_no_releases(edge: Edge, settings: Settings) -> None:
     key = api_key(settings, "institutional")
     assert [entry["latest"] for entry in (await edge.get("/index/datasets", key=key)).json["data"]] == [None] * 5

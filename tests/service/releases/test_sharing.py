@@ -9,19 +9,27 @@ import pytest
 from shared.config import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
-from tests.support.releases import cut
+from tests.support.releases import cut, released_shop
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
 
 TABLES = "/delta-sharing/shares/item-index/schemas/releases/tables"
 AUGUST = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,10.90,12\n"
 
 
+def two_releases(settings: Settings, folder: Path) -> None:
+    released_shop(settings, folder)
+    load_rows(settings, folder, AUGUST, name="august.csv")
+    cut(settings)
+
+
 @pytest.fixture
-def key(settings: Settings, tmp_path: Path) -> str:
-    load_rows(settings, tmp_path)
-    cut(settings)
-    load_rows(settings, tmp_path, AUGUST, name="august.csv")
-    cut(settings)
+def contents() -> Contents:
+    return two_releases
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
     return api_key(settings, "institutional")
 
 

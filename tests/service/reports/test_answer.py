@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,15 +12,16 @@ from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.reports import queued, quick, work
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
 COHORT = "/index/cohorts?brand=vita"
 ASYNC = {"Prefer": "respond-async"}
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path) -> None:
-    open_shop(settings, tmp_path)
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A result in parts: what Range, If-Range and the conditions promise, byte for byte."""
 
 import asyncio
-from pathlib import Path
 
 import aiohttp
 import pytest
@@ -11,16 +10,20 @@ from shared.results.store import DirectoryStore
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.reports import work
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
 COHORT = "/index/cohorts?brand=vita"
 
 
 @pytest.fixture
-async def told(edge: Edge, settings: Settings, tmp_path: Path) -> tuple[str, str, Answer]:
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+async def told(edge: Edge, settings: Settings) -> tuple[str, str, Answer]:
     """A job that is done: its result's path, the key, and the whole result."""
-    open_shop(settings, tmp_path)
-    await edge.resources.version.read()
     key = api_key(settings)
     asking = asyncio.create_task(edge.get(COHORT, key=key))
     await work(settings)
