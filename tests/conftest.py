@@ -28,9 +28,9 @@ def contents() -> Contents | None:
 
 
 @pytest.fixture
-def settings(servers: Servers, tmp_path: Path, contents: Contents | None) -> Iterator[Settings]:
+def settings(servers: Servers, contents: Contents | None) -> Iterator[Settings]:
     """Settings of a fresh, migrated database with these contents, and emptied stores."""
-    with servers.fresh(tmp_path, contents) as fresh:
+    with servers.fresh(contents=contents) as fresh:
         yield fresh
 
 

@@ -73,23 +73,27 @@ class Servers:
         return child
 
     @contextmanager
-    def fresh(self, folder: Path, contents: Contents | None = None) -> Iterator[Settings]:
+    def fresh(self, folder: Path | None = None, contents: Contents | None = None) -> Iterator[Settings]:
         """Make a database of its own with these contents, empty the stores, and return the settings for them.
 
-        Contents are made once; every database that begins with them is a copy, as are the files that belong to it.
+        Contents are made once; every database that begins with them is a copy, as are the files that belong to it: they
+        go into the folder, or into one of their own that is gone after the block.
         """
         template, name = self._template(contents), f"test_{next(self._numbers)}"
+        own = self.places.root / name
+        own.mkdir()
         self._admin(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
         for kept in ("search", "results"):
             if (self.places.root / template / kept).exists():
-                shutil.copytree(self.places.root / template / kept, folder / kept)
+                shutil.copytree(self.places.root / template / kept, (folder or own) / kept)
         for store in ("state", "cache"):
             with valkey.Valkey(unix_socket_path=str(self.places.socket(store))) as client:
                 client.flushall()
         try:
-            yield self.settings(name, folder)
+            yield self.settings(name, folder or own)
         finally:
             self._admin(f'DROP DATABASE "{name}" WITH (FORCE)')
+            shutil.rmtree(own)
 
     def settings(self, database: str, folder: Path) -> Settings:
         """Return settings for one database."""

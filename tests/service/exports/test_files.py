@@ -31,11 +31,9 @@ def small_market(settings: Settings, folder: Path) -> None:
 
 
 @pytest.fixture(scope="module", params=["PostgreSQL", "a release"])
-def data(
-    request: pytest.FixtureRequest, servers: Servers, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Settings]:
+def data(request: pytest.FixtureRequest, servers: Servers) -> Iterator[Settings]:
     """The same data twice: exports read it from PostgreSQL, or from a release where that holds all that is needed."""
-    with servers.fresh(tmp_path_factory.mktemp("market"), small_market) as settings:
+    with servers.fresh(contents=small_market) as settings:
         if request.param == "a release":
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(observations, "PART_ROWS", 400)
