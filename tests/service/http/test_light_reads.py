@@ -158,15 +158,17 @@ async def test_who_may_not_is_refused_before_anything_is_charged(edge: Edge, set
     assert (answer.status, answer.json["required_plan"], answer.json["current_plan"]) == (403, "brand", "free")
 
 
-@pytest.mark.parametrize(
-    ("query", "parameter"),
-    [("from=2026-02-30", "from"), ("to=20260701", "to"), ("from=2026-07-03&to=2026-07-01", "from"), ("channel=MOON", "channel"),
-     ("currency=hkd", "currency"), ("format=xml", "format"), ("dry_run=1", "dry_run"), ("chanel=NORTH", "chanel")],
-)  # fmt: skip
-async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str, query: str, parameter: str) -> None:
-    answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
-    assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter)
-    assert await used(edge, key) == 0
+BAD_PARAMETERS = [
+    ("from=2026-02-30", "from"), ("to=20260701", "to"), ("from=2026-07-03&to=2026-07-01", "from"), ("channel=MOON", "channel"),
+    ("currency=hkd", "currency"), ("format=xml", "format"), ("dry_run=1", "dry_run"), ("chanel=NORTH", "chanel"),
+]  # fmt: skip
+
+
+async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) -> None:
+    for query, parameter in BAD_PARAMETERS:
+        answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
+        assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
+        assert await used(edge, key) == 0, query
 
 
 async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(

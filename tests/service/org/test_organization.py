@@ -249,13 +249,18 @@ async def test_the_audit_log_has_pages_and_no_secrets(signed_in: SignedIn) -> No
     assert (await signed_in.ask("GET", "/org/audit?cursor=AAAA")).status == 400
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b'{"name":1}', b'{"name":""}', b'{"name":"a","more":1}', b'{"name":NaN}',
-                                  b"[" * 50_000, b'{"name":"a\\u0000b"}', b"\xff"])  # fmt: skip
-async def test_a_bad_body_is_told_and_never_a_fault_of_ours(signed_in: SignedIn, body: bytes) -> None:
+BAD_BODIES = [
+    b"{", b"[]", b'{"name":1}', b'{"name":""}', b'{"name":"a","more":1}', b'{"name":NaN}',
+    b"[" * 50_000, b'{"name":"a\\u0000b"}', b"\xff",
+]  # fmt: skip
+
+
+async def test_a_bad_body_is_told_and_never_a_fault_of_ours(signed_in: SignedIn) -> None:
     token = signed_in.issuer.token()
-    answer = await signed_in.edge.ask(
-        "POST", "/org", anonymous=False, head={"Authorization": f"Bearer {token}"}, body=body
-    )
-    assert answer.status == 400
+    for body in BAD_BODIES:
+        answer = await signed_in.edge.ask(
+            "POST", "/org", anonymous=False, head={"Authorization": f"Bearer {token}"}, body=body
+        )
+        assert answer.status == 400, body
     form = {"Authorization": f"Bearer {token}", "Content-Type": "application/x-www-form-urlencoded"}
     assert (await signed_in.edge.ask("POST", "/org", anonymous=False, head=form, body=b"name=a")).status == 415

@@ -35,7 +35,7 @@ def rows(settings: Settings, files: Files, dataset: str) -> pa.Table:
 
 def market(settings: Settings, folder: Path) -> None:
     path = folder / "market.parquet"
-    write(path, items=1_000, observations=8_000, seed=3)
+    write(path, items=600, observations=5_000, seed=3)
     path.with_suffix(".toml").write_text(MAPPING)
     load(settings, read(path.with_suffix(".toml")), [path])
 
@@ -62,9 +62,9 @@ def test_ends_are_where_keys_begin_and_are_stable() -> None:
 def test_small_slices_and_parts_hold_the_same_rows(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A month that is too large to be held at once is read in ranges; nothing is lost or twice at their rims."""
     whole, _ = cut(settings)
-    monkeypatch.setattr(observations, "ROWS_AT_ONCE", 150)
+    monkeypatch.setattr(observations, "ROWS_AT_ONCE", 250)
     monkeypatch.setattr(observations, "PART_ROWS", 100)
-    monkeypatch.setattr(tables, "PART_ROWS", 100)
+    monkeypatch.setattr(tables, "PART_ROWS", 60)
     split, _ = cut(settings)
     assert len(split["observations"]) > 3 * len(whole["observations"]) and len(split["items"]) > 5
     for dataset in DATASETS:
@@ -80,7 +80,7 @@ def test_a_change_in_one_place_leaves_other_files_alone(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(observations, "PART_ROWS", 100)
-    monkeypatch.setattr(tables, "PART_ROWS", 100)
+    monkeypatch.setattr(tables, "PART_ROWS", 60)
     before, first = cut(settings)
     again, second = cut(settings)
     assert again == before and second.written_bytes == 0 and second.shared_bytes == first.written_bytes
