@@ -59,6 +59,7 @@ class Servers:
             servers.start(local_valkey.state(servers.places))
             servers.start(local_valkey.cache(servers.places))
             postgres.prepare(servers.places, servers.secrets)
+            servers._template(None)
             yield servers
         finally:
             for child in reversed(servers.children.values()):
