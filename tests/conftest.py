@@ -8,28 +8,34 @@ import pytest
 
 from shared.config import Settings
 from tests.support.client import Edge, running_edge
-from tests.support.servers import Servers
+from tests.support.servers import Contents, Servers, folder_in_memory
 
 # Set before anything imports Celery's application, which reads the environment as a worker does.
 os.environ.setdefault("BROKER_URL", "memory://")
 
 
 @pytest.fixture(scope="session")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+def servers() -> Iterator[Servers]:
     """PostgreSQL and two Valkeys of this test process."""
-    with Servers.running(tmp_path_factory.mktemp("servers")) as running:
+    with folder_in_memory() as folder, Servers.running(folder) as running:
         yield running
 
 
 @pytest.fixture
-def settings(servers: Servers, tmp_path: Path) -> Iterator[Settings]:
-    """Settings of a fresh, migrated database and emptied stores."""
-    with servers.fresh(tmp_path) as fresh:
+def contents() -> Contents | None:
+    """What the database holds when a test begins: nothing. A module that begins with more names what brings it."""
+    return None
+
+
+@pytest.fixture
+def settings(servers: Servers, contents: Contents | None) -> Iterator[Settings]:
+    """Settings of a fresh, migrated database with these contents, and emptied stores."""
+    with servers.fresh(contents=contents) as fresh:
         yield fresh
 
 
 @pytest.fixture
 async def edge(settings: Settings, tmp_path: Path) -> AsyncIterator[Edge]:
-    """A whole edge of one process behind no nginx, on an empty index."""
+    """A whole edge of one process behind no nginx."""
     async with running_edge(settings, tmp_path) as running:
         yield running

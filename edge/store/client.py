@@ -248,7 +248,8 @@ class StoreClient(Store):
         loop, address = asyncio.get_running_loop(), self._address
 
         def factory() -> Line:
-            return self._make_line(lambda: self._on_lost(line))
+            made = self._make_line(lambda: self._on_lost(made))
+            return made
 
         if address.path is not None:
             _, line = await loop.create_unix_connection(factory, address.path)

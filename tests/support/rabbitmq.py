@@ -36,6 +36,7 @@ class RabbitMq:
         (folder / "rabbitmq.conf").write_text(f"listeners.tcp.1 = 127.0.0.1:{self.port}\n")
         self._environment = {
             "HOME": str(folder / "home"),
+            "ERL_CRASH_DUMP": str(folder / "erl_crash.dump"),
             "ERL_EPMD_PORT": str(self._epmd_port),
             "ERL_EPMD_ADDRESS": "127.0.0.1",
             "RABBITMQ_NODENAME": f"n{self.port}@localhost",
@@ -97,5 +98,8 @@ class RabbitMq:
             if line.connect_ex(("127.0.0.1", self.port)):
                 time.sleep(0.2)
                 return False
-            line.sendall(b"AMQP\x00\x00\x09\x01")
-            return line.recv(8)[:1] == b"\x01"  # the first frame: it is ready to talk, not only to listen
+            try:
+                line.sendall(b"AMQP\x00\x00\x09\x01")
+                return line.recv(8)[:1] == b"\x01"  # the first frame: it is ready to talk, not only to listen
+            except OSError:
+                return False

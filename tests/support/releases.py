@@ -1,7 +1,10 @@
 """Releases for tests: ordered and cut through the real path."""
 
+from pathlib import Path
+
 from shared.config import Settings
 from shared.db.connect import connect
+from tests.support.shop import load_rows
 from workers.releases.keep import order
 from workers.tasks import run
 
@@ -18,3 +21,9 @@ def cut(settings: Settings) -> dict[str, int]:
     assert state == "succeeded", told[1]
     result: dict[str, int] = told[0]
     return result
+
+
+def released_shop(settings: Settings, folder: Path) -> None:
+    """Load the shop's rows and cut their release."""
+    load_rows(settings, folder)
+    cut(settings)

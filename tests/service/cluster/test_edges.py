@@ -30,6 +30,7 @@ from shared.log import Log
 from shared.stores import connect_store
 from tests.service.cluster.test_charges import PLAN, until
 from tests.support.client import Edge, running_edge
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from tests.support.valkey_cluster import ValkeyCluster, wait_for
 
@@ -41,9 +42,13 @@ RECORDS = 200
 
 
 @pytest.fixture
-def on_cluster(settings: Settings, cluster: ValkeyCluster, tmp_path: Path) -> Settings:
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+def on_cluster(settings: Settings, cluster: ValkeyCluster) -> Settings:
     """Settings whose stores are a cluster, with a shop, and with a daily limit that a test can reach."""
-    open_shop(settings, tmp_path)
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(f"UPDATE plans SET daily_units = {LIMIT}, burst_units = 1000000 WHERE name = 'anonymous'")
     cluster.forget_everything()
@@ -155,6 +160,7 @@ def test_the_doctor_sees_a_shard_that_nobody_could_follow(cluster: ValkeyCluster
     assert look_at(cluster.url, must_keep=True).fault == f"the primary on port {primary.port} has no replica"
 
 
+@pytest.mark.parametrize("contents", [None])
 def test_the_doctor_tells_what_must_not_forget_from_what_may(settings: Settings) -> None:
     assert look_at(settings.state_url, must_keep=True).found.startswith("one server, Valkey ")
     assert not look_at(settings.cache_url, must_keep=False).fault

@@ -14,6 +14,7 @@ from shared.log import Log
 from shared.results.store import DirectoryStore
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
+from tests.support.servers import Contents
 from tests.support.shop import ROWS, load_rows, open_shop
 from workers.janitor import tidy
 from workers.refunds import Refunds
@@ -22,10 +23,14 @@ from workers.tasks import run
 OBSERVATIONS = {"dataset": "observations", "format": "csv"}
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path) -> None:
-    open_shop(settings, tmp_path)
+def shop(settings: Settings, folder: Path) -> None:
+    open_shop(settings, folder)
     execute(settings, "UPDATE plans SET burst_units = 10000")  # two exports a second are not what is tested here
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return shop
 
 
 @pytest.fixture

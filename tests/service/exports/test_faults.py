@@ -21,6 +21,7 @@ from shared.jobs.contract import SQL as JOBS
 from shared.log import Log
 from shared.results.store import DirectoryStore
 from tests.support.exports import column, manifest_of, ordered, parameters, read, rows_by_sql
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from workers import relay as relays
 from workers.exports import export, parts
@@ -55,10 +56,18 @@ else:
 """
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def things(settings: Settings, folder: Path) -> None:
     rows = "".join(f"{n},Thing {n},Vita,Drinks,Tea,1,2026-07-0{n % 9 + 1},NORTH,{n},\n" for n in range(1, 121))
-    load_rows(settings, tmp_path, rows)
+    load_rows(settings, folder, rows)
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return things
+
+
+@pytest.fixture(autouse=True)
+def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(export._PART_ROWS, "observations", 20)
     monkeypatch.setattr(export, "_SPLIT_ROWS", 1)
     monkeypatch.setattr(relays.app, "send_task", lambda name, args, queue, retry: None)

@@ -26,12 +26,14 @@ from workers.exports import export
 from workers.releases import observations, tables
 
 
+def small_market(settings: Settings, folder: Path) -> None:
+    market.market(settings, folder, items=250, observations=3_000, offers=900)
+
+
 @pytest.fixture(scope="module", params=["PostgreSQL", "a release"])
-def data(
-    request: pytest.FixtureRequest, servers: Servers, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Settings]:
+def data(request: pytest.FixtureRequest, servers: Servers) -> Iterator[Settings]:
     """The same data twice: exports read it from PostgreSQL, or from a release where that holds all that is needed."""
-    with market.opened(servers, tmp_path_factory.mktemp("market")) as settings:
+    with servers.fresh(contents=small_market) as settings:
         if request.param == "a release":
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(observations, "PART_ROWS", 400)
@@ -166,11 +168,11 @@ def test_what_nothing_matches_is_one_empty_file_with_its_schema(data: Settings) 
     assert read(data, file).startswith(b"iid,day,")
 
 
-@pytest.mark.parametrize("dataset", ["items", "observations"])
+@pytest.mark.parametrize(("dataset", "part_rows"), [("items", 60), ("observations", 500)])
 def test_parts_together_are_the_whole_and_no_row_is_in_two(
-    data: Settings, dataset: str, monkeypatch: pytest.MonkeyPatch
+    data: Settings, dataset: str, part_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(export._PART_ROWS, dataset, 150)
+    monkeypatch.setitem(export._PART_ROWS, dataset, part_rows)
     wanted = parameters(dataset)
     manifest, expected = made(data, wanted), rows_by_sql(data, wanted)
     assert len(manifest.files) > 3

@@ -14,9 +14,10 @@ from shared.results.store import DirectoryStore
 from shared.results.stores import store_of
 from tests.support.exports import column, made, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.releases import cut
-from tests.support.s3 import in_bucket, s3_server
+from tests.support.s3 import in_bucket
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.exports import export, released
+from workers.exports import export, parts, released
 from workers.exports.released import RELEASE
 from workers.relay import SQL as RELAY
 from workers.tasks import run
@@ -24,14 +25,27 @@ from workers.tasks import run
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(export._PART_ROWS, "observations", 20)
+def things(settings: Settings, folder: Path) -> None:
     days = ("2026-06-30", "2026-07-01", "2026-07-31", "2026-08-15")
     rows = "".join(
         f"{n},Thing {n},Vita,Drinks,Tea,1,{days[n % 4]},{'NORTH' if n % 3 else 'SOUTH'},{n},\n" for n in range(1, 121)
     )
-    load_rows(settings, tmp_path, rows)
+    load_rows(settings, folder, rows)
+
+
+def released_things(settings: Settings, folder: Path) -> None:
+    things(settings, folder)
+    cut(settings)
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return released_things
+
+
+@pytest.fixture(autouse=True)
+def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(export._PART_ROWS, "observations", 20)
 
 
 def asked(settings: Settings, query: str, *values: Any) -> list[Any]:
@@ -54,7 +68,6 @@ def expected(settings: Settings, wanted: Any) -> list[tuple[str, ...]]:
 
 
 def test_parquet_as_it_lies_is_the_releases_own_bytes(settings: Settings) -> None:
-    cut(settings)
     manifest = made(settings, parameters("observations", "parquet", "zstd"))
     files = asked(
         settings, "SELECT sha256, rows, bytes FROM release_files WHERE dataset = 'observations' ORDER BY place"
@@ -66,24 +79,23 @@ def test_parquet_as_it_lies_is_the_releases_own_bytes(settings: Settings) -> Non
         read(settings, file)
 
 
-def test_out_of_a_bucket_and_into_it(settings: Settings, tmp_path: Path) -> None:
-    with s3_server(tmp_path) as address:
-        bucket = in_bucket(settings, address)
-        cut(bucket)
-        for format, compression in (("parquet", "zstd"), ("csv", "none")):
-            wanted = {**WANTED, "format": format, "compression": compression}
-            job = ordered(bucket, wanted)
-            assert run(bucket, job) == "succeeded"
-            assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
-            for file in manifest_of(bucket, job).files:
-                reader = store_of(bucket).open(file.key)
-                assert hashlib.sha256(reader.read(0, file.bytes)).hexdigest() == file.sha256
-                reader.close()
+@pytest.mark.parametrize("contents", [things])
+def test_out_of_a_bucket_and_into_it(settings: Settings, s3: str) -> None:
+    bucket = in_bucket(settings, s3)
+    cut(bucket)
+    for format, compression in (("parquet", "zstd"), ("csv", "none")):
+        wanted = {**WANTED, "format": format, "compression": compression}
+        job = ordered(bucket, wanted)
+        assert run(bucket, job) == "succeeded"
+        assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
+        for file in manifest_of(bucket, job).files:
+            reader = store_of(bucket).open(file.key)
+            assert hashlib.sha256(reader.read(0, file.bytes)).hexdigest() == file.sha256
+            reader.close()
     assert not (settings.results_dir / job).exists()
 
 
 def test_days_choose_files_and_then_rows(settings: Settings) -> None:
-    cut(settings)
     wanted = parameters(
         "observations", "csv", "none", columns=["iid", "day", "price_minor"], channel=["SOUTH"],
         **{"from": "2026-07-31", "to": "2026-08-31"},
@@ -98,14 +110,12 @@ def test_days_choose_files_and_then_rows(settings: Settings) -> None:
 
 @pytest.mark.parametrize("more", [{"brand": ["vita"]}, {"category": ["drinks"]}, {"since": 1}])
 def test_what_the_files_do_not_tell_comes_from_postgresql(settings: Settings, more: dict[str, Any]) -> None:
-    cut(settings)
     job = ordered(settings, parameters("observations", "csv", "none", **more))
     assert run(settings, job) == "succeeded"
     assert RELEASE not in {source for source, _ in plan_of(settings, job)}
 
 
 def test_a_release_of_an_older_version_is_not_read(settings: Settings, tmp_path: Path) -> None:
-    cut(settings)
     load_rows(settings, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
     job = ordered(settings, WANTED)
     assert run(settings, job) == "succeeded"
@@ -115,7 +125,6 @@ def test_a_release_of_an_older_version_is_not_read(settings: Settings, tmp_path:
 
 @pytest.mark.parametrize("harm", ["gone", "short"])
 def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, harm: str) -> None:
-    cut(settings)
     [[sha256]] = asked(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
     path = settings.results_dir / key_of(sha256)
     if harm == "gone":
@@ -128,8 +137,10 @@ def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, harm: st
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
 
 
-def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Settings) -> None:
-    cut(settings)
+def test_bytes_that_were_changed_in_the_store_are_never_handed_on(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "ATTEMPTS_MAX", 2)
     [[sha256]] = asked(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
     path = settings.results_dir / key_of(sha256)
     content = bytearray(path.read_bytes())
@@ -141,7 +152,6 @@ def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Sett
 
 
 def test_small_files_are_read_together(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    cut(settings)
     monkeypatch.setitem(export._PART_ROWS, "observations", 1_000_000)
     job = ordered(settings, WANTED)
     assert run(settings, job) == "succeeded"
@@ -150,7 +160,6 @@ def test_small_files_are_read_together(settings: Settings, monkeypatch: pytest.M
 
 
 def test_a_part_that_fails_is_repeated_alone(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    cut(settings)
     write, failed = released.write_part, []
 
     def once(connection: Any, store: Any, part: Any, *rest: Any) -> Any:
@@ -166,6 +175,7 @@ def test_a_part_that_fails_is_repeated_alone(settings: Settings, monkeypatch: py
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
 
 
+@pytest.mark.parametrize("contents", [things])
 def test_a_release_that_comes_between_two_workers_is_split_anew(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,15 +12,16 @@ from shared.config import Settings
 from shared.ids import mint
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
 SOY = mint("shop", "1").iid
 REQUEST_ID = "0123456789abcdef0123456789abcdef"
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path) -> None:
-    open_shop(settings, tmp_path)
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
 
 
 def _head(
@@ -68,20 +69,25 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @pytest.mark.parametrize("caller", ["anonymous", "free", "key"])
-async def test_both_ways_give_the_same_bytes(edge: Edge, settings: Settings, taken: list[bool], caller: str) -> None:
+async def test_both_ways_give_the_same_bytes(
+    settings: Settings, tmp_path: Path, taken: list[bool], caller: str
+) -> None:
     credential = {
         "anonymous": None,
         "free": f"X-Service-Public-Token: {free_token(settings)}",
         "key": f"Authorization: ApiKey {api_key(settings)}",
     }[caller]
-    await _exchange(edge, _head(edge, 1, address="192.0.2.9", credential=credential))  # warms what the lane needs
-    taken.clear()
-    lane, slow = [], []
-    for n in range(5):  # the anonymous caller is refused from the fourth on
-        lane += await _exchange(edge, _head(edge, 100 + n, address="192.0.2.10", credential=credential))
-        # Another order of header lines means the same and is not nginx's form: the ordinary way answers it.
-        other = "Accept: application/json\r\n"
-        slow += await _exchange(edge, _head(edge, 200 + n, address="192.0.2.11", credential=credential, extra=other))
+    async with running_edge(settings, tmp_path) as edge:  # which hears of no new account then
+        await _exchange(edge, _head(edge, 1, address="192.0.2.9", credential=credential))  # warms what the lane needs
+        taken.clear()
+        lane, slow = [], []
+        for n in range(5):  # the anonymous caller is refused from the fourth on
+            lane += await _exchange(edge, _head(edge, 100 + n, address="192.0.2.10", credential=credential))
+            # Another order of header lines means the same and is not nginx's form: the ordinary way answers it.
+            other = "Accept: application/json\r\n"
+            slow += await _exchange(
+                edge, _head(edge, 200 + n, address="192.0.2.11", credential=credential, extra=other)
+            )
     assert taken == [True, False] * 5
     if caller == "key":  # one organization, one counter: each call sees the one before
         lane, slow = ([re.sub(rb"r=\d+", b"r=-", answer) for answer in answers] for answers in (lane, slow))

@@ -1,12 +1,12 @@
 """What the service says about itself: pages for people, documents for programs."""
 
 import asyncio
+import json
 import threading
 import time
 from typing import Any
 
 import pytest
-from openapi_spec_validator import validate
 
 from edge.http.catalogue import CATALOGUE
 from edge.http.openapi import Document
@@ -90,9 +90,9 @@ async def test_who_asks_first_for_the_document_keeps_nobody_waiting(
     assert len(made) == 1
 
 
-async def test_the_document_is_valid_openapi_31_and_is_cached(edge: Edge) -> None:
+async def test_the_document_is_what_the_code_describes_and_is_cached(edge: Edge) -> None:
     answer = await edge.get("/openapi.json", anonymous=False)
-    validate(answer.json)
+    assert answer.json == json.loads(json.dumps(edge.document))  # that this is valid is a law (test_contract)
     assert answer.json["openapi"] == "3.1.0"
     again = await edge.get("/openapi.json", anonymous=False, head={"If-None-Match": answer.head["ETag"]})
     assert (again.status, again.body) == (304, b"")
@@ -131,14 +131,16 @@ async def test_root_takes_no_public_token_and_no_stranger(edge: Edge) -> None:
     assert "ApiKey" in missing.head["WWW-Authenticate"]
 
 
-@pytest.mark.parametrize(
-    "token",
-    ["", "x", "iixp_anon_", "iixp_free_" + "A" * 48, "iixk_live_" + "A" * 48, "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnk"],
-)  # fmt: skip
-async def test_what_is_no_token_is_401_with_one_slug(edge: Edge, token: str) -> None:
-    answer = await edge.get("/index/brands", anonymous=False, head={"X-Service-Public-Token": token or " "})
-    assert answer.status == 401
-    assert answer.json["type"].rsplit("/", 1)[1] in ("invalid-credentials", "missing-credentials")
+NO_TOKENS = [
+    "", "x", "iixp_anon_", "iixp_free_" + "A" * 48, "iixk_live_" + "A" * 48, "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnk",
+]  # fmt: skip
+
+
+async def test_what_is_no_token_is_401_with_one_slug(edge: Edge) -> None:
+    for token in NO_TOKENS:
+        answer = await edge.get("/index/brands", anonymous=False, head={"X-Service-Public-Token": token or " "})
+        assert answer.status == 401, token
+        assert answer.json["type"].rsplit("/", 1)[1] in ("invalid-credentials", "missing-credentials")
 
 
 async def test_without_a_credential_the_anonymous_token_is_named(edge: Edge) -> None:

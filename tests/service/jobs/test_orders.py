@@ -12,6 +12,7 @@ from shared.db.connect import connect
 from shared.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge, running_edge
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from workers.refunds import Refunds
 
@@ -20,9 +21,9 @@ ASYNC = {"Prefer": "respond-async"}
 PAID = (COHORT, "/index/insights/categories", "/index/insights/brands", "/index/rollups/sustainability")
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path) -> None:
-    open_shop(settings, tmp_path)
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
 
 
 @pytest.fixture

@@ -54,7 +54,9 @@ def tier(broker: RabbitMq, settings: Settings, tmp_path: Path) -> Iterator[dict[
         child.start()
     yield children
     for child in children.values():
-        child.stop()
+        child.ask_to_end()
+    for child in children.values():
+        child.see_ended()
 
 
 def order(settings: Settings, fingerprint: str) -> str:

@@ -54,6 +54,8 @@ class Model:
 async def _walk(url: str, account: str, steps: list[tuple[str, str, int]]) -> None:
     store = StoreClient(url, name="state", deadline_seconds=2.0, log=Log("tests"))
     await store.start()
+    while not store.healthy:  # a busy machine may not connect at the first attempt
+        await asyncio.sleep(0.01)
     meter, model, decisions = Meter(store, LocalAllowance()), Model(), list[Decision]()
     try:
         for n, (act, plan, number) in enumerate(steps):

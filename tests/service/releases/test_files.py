@@ -14,16 +14,20 @@ from shared.db.connect import connect
 from shared.releases.datasets import DATASETS
 from tests.support.accounts import api_key
 from tests.support.client import Edge
-from tests.support.releases import cut
+from tests.support.releases import cut, released_shop
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
 
 RELEASES = "/index/datasets/observations/releases"
 
 
 @pytest.fixture
-def key(settings: Settings, tmp_path: Path) -> str:
-    load_rows(settings, tmp_path)
-    cut(settings)
+def contents() -> Contents:
+    return released_shop
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
     return api_key(settings, "institutional")
 
 
@@ -47,6 +51,7 @@ async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> 
     assert found["impacts"]["latest"]["files"] == 0
 
 
+@pytest.mark.parametrize("contents", [load_rows])
 async def test_an_index_that_was_never_cut_has_datasets_and_no_releases(edge: Edge, settings: Settings) -> None:
     key = api_key(settings, "institutional")
     assert [entry["latest"] for entry in (await edge.get("/index/datasets", key=key)).json["data"]] == [None] * 5
@@ -115,25 +120,36 @@ async def test_the_plan_is_asked_before_anything_else(edge: Edge, settings: Sett
         assert (await edge.get(path, anonymous=False)).status == 401
 
 
-@pytest.mark.parametrize("file", ["..%2F..%2Fpostgres%2Fpg_hba.conf", "..%5c..%5cx.parquet", "%2e%2e", "%00.parquet", "x.parquet%00",
-                                  "2026-07-0000.PARQUET", ".partial", "2026-07-9999.parquet", "a" * 250])  # fmt: skip
-async def test_names_that_are_none_of_ours_are_404(edge: Edge, key: str, file: str) -> None:
-    for kind, query in (("files", ""), ("signed", "?expires=1&organization=x&signature=y")):
-        refused = await edge.get(
-            f"{RELEASES}/latest/{kind}/{file}{query}", key=key if kind == "files" else None, check=False
+NAMES_OF_NOTHING = [
+    "..%2F..%2Fpostgres%2Fpg_hba.conf", "..%5c..%5cx.parquet", "%2e%2e", "%00.parquet", "x.parquet%00",
+    "2026-07-0000.PARQUET", ".partial", "2026-07-9999.parquet", "a" * 250,
+]  # fmt: skip
+
+
+async def test_names_that_are_none_of_ours_are_404(edge: Edge, key: str) -> None:
+    for file in NAMES_OF_NOTHING:
+        for kind, query in (("files", ""), ("signed", "?expires=1&organization=x&signature=y")):
+            refused = await edge.get(
+                f"{RELEASES}/latest/{kind}/{file}{query}", key=key if kind == "files" else None, check=False
+            )
+            assert refused.status in (400, 404), (file, refused)
+            assert refused.json["type"].rsplit("/", 1)[1] in ("dataset-not-found", "not-found", "invalid-parameter")
+
+
+NO_RELEASES = ["0", "01", "99", "-1", "newest", "1e1", "%31%00", "9" * 30]
+
+
+async def test_releases_that_are_not_there_are_404(edge: Edge, key: str) -> None:
+    for release in NO_RELEASES:
+        refused = await edge.get(f"{RELEASES}/{release}", key=key, check=False)
+        assert refused.status in (400, 404) and refused.json["type"].rsplit("/", 1)[1] in (
+            "dataset-not-found",
+            "invalid-parameter",
         )
-        assert refused.status in (400, 404), refused.body
-        assert refused.json["type"].rsplit("/", 1)[1] in ("dataset-not-found", "not-found", "invalid-parameter")
-
-
-@pytest.mark.parametrize("release", ["0", "01", "99", "-1", "newest", "1e1", "%31%00", "9" * 30])
-async def test_releases_that_are_not_there_are_404(edge: Edge, key: str, release: str) -> None:
-    refused = await edge.get(f"{RELEASES}/{release}", key=key, check=False)
-    assert refused.status in (400, 404) and refused.json["type"].rsplit("/", 1)[1] in (
-        "dataset-not-found",
-        "invalid-parameter",
-    )
-    assert (await edge.get(f"/index/datasets/nothing/releases/{release}", key=key, check=False)).status in (400, 404)
+        assert (await edge.get(f"/index/datasets/nothing/releases/{release}", key=key, check=False)).status in (
+            400,
+            404,
+        )
 
 
 async def test_a_signed_address_that_was_changed_opens_nothing(edge: Edge, settings: Settings, key: str) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,20 +16,24 @@ from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.releases import cut
 from tests.support.reports import all_by, queued, quick
-from tests.support.s3 import in_bucket, s3_server
+from tests.support.s3 import in_bucket
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from workers.releases.keep import expire
 from workers.tasks import run
 
 
 @pytest.fixture
-def bucket(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
-    with s3_server(tmp_path) as address:
-        yield in_bucket(settings, address)
+def contents() -> Contents:
+    return load_rows
+
+
+@pytest.fixture
+def bucket(settings: Settings, s3: str) -> Settings:
+    return in_bucket(settings, s3)
 
 
 async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> None:
-    load_rows(bucket, tmp_path)
     cut(bucket)
     key, store = api_key(bucket, "institutional"), store_of(bucket)
     assert not (bucket.results_dir / PREFIX).exists()
@@ -55,7 +58,6 @@ async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> No
 
 
 async def test_a_report_is_put_off_while_its_bucket_is_away(bucket: Settings, tmp_path: Path) -> None:
-    load_rows(bucket, tmp_path)
     key, away = api_key(bucket), replace(bucket, s3_endpoint="http://127.0.0.1:1")
     async with running_edge(bucket, tmp_path) as edge:
         path = "/index/cohorts?brand=vita"

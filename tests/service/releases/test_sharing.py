@@ -9,19 +9,27 @@ import pytest
 from shared.config import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
-from tests.support.releases import cut
+from tests.support.releases import cut, released_shop
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
 
 TABLES = "/delta-sharing/shares/item-index/schemas/releases/tables"
 AUGUST = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,10.90,12\n"
 
 
+def two_releases(settings: Settings, folder: Path) -> None:
+    released_shop(settings, folder)
+    load_rows(settings, folder, AUGUST, name="august.csv")
+    cut(settings)
+
+
 @pytest.fixture
-def key(settings: Settings, tmp_path: Path) -> str:
-    load_rows(settings, tmp_path)
-    cut(settings)
-    load_rows(settings, tmp_path, AUGUST, name="august.csv")
-    cut(settings)
+def contents() -> Contents:
+    return two_releases
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
     return api_key(settings, "institutional")
 
 
@@ -91,24 +99,24 @@ def comparison(op: str, column: str, value: Any, type: str) -> dict[str, Any]:
                                    {"op": "literal", "value": value, "valueType": type}]}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("body", "months"),
-    [({"predicateHints": ["day >= '2026-08-01'"]}, ["2026-08"]), ({"predicateHints": ["day < '2026-08-01'"]}, ["2026-07"]),
-     ({"predicateHints": ["day = '2026-07-02'", "price_minor > 5"]}, ["2026-07"]), ({"predicateHints": ["price_minor <= 850"]}, ["2026-07"]),
-     ({"predicateHints": ["day >= '2027-01-01'"]}, []), ({"predicateHints": ["nonsense LIKE 'x' OR 1=1"]}, ["2026-07", "2026-08"]),
-     ({"jsonPredicateHints": json.dumps(comparison("greaterThanOrEqual", "day", "2026-08-01", "date"))}, ["2026-08"]),
-     ({"jsonPredicateHints": json.dumps({"op": "and", "children": [comparison("equal", "currency", "HKD", "string"),
-                                                                   comparison("lessThan", "price_minor", "900", "long")]})}, ["2026-07"]),
-     ({"jsonPredicateHints": json.dumps({"op": "or", "children": [comparison("equal", "day", "2026-08-03", "date"),
-                                                                  comparison("equal", "price_minor", 850, "long")]})}, ["2026-07", "2026-08"]),
-     ({"jsonPredicateHints": json.dumps({"op": "not", "children": [comparison("equal", "day", "2026-08-03", "date")]})}, ["2026-07", "2026-08"]),
-     ({"jsonPredicateHints": "{broken"}, ["2026-07", "2026-08"]), ({"jsonPredicateHints": "[" * 5000}, ["2026-07", "2026-08"])],
-)  # fmt: skip
-async def test_hints_spare_files_and_never_one_that_fits(
-    edge: Edge, key: str, body: dict[str, Any], months: list[str]
-) -> None:
-    found = files(await ask(edge, key, f"{TABLES}/observations/query", body))
-    assert [line["file"]["url"].rpartition("/")[2][:7] for line in found] == months
+HINTS: list[tuple[dict[str, Any], list[str]]] = [
+    ({"predicateHints": ["day >= '2026-08-01'"]}, ["2026-08"]), ({"predicateHints": ["day < '2026-08-01'"]}, ["2026-07"]),
+    ({"predicateHints": ["day = '2026-07-02'", "price_minor > 5"]}, ["2026-07"]), ({"predicateHints": ["price_minor <= 850"]}, ["2026-07"]),
+    ({"predicateHints": ["day >= '2027-01-01'"]}, []), ({"predicateHints": ["nonsense LIKE 'x' OR 1=1"]}, ["2026-07", "2026-08"]),
+    ({"jsonPredicateHints": json.dumps(comparison("greaterThanOrEqual", "day", "2026-08-01", "date"))}, ["2026-08"]),
+    ({"jsonPredicateHints": json.dumps({"op": "and", "children": [comparison("equal", "currency", "HKD", "string"),
+    comparison("lessThan", "price_minor", "900", "long")]})}, ["2026-07"]),
+    ({"jsonPredicateHints": json.dumps({"op": "or", "children": [comparison("equal", "day", "2026-08-03", "date"),
+    comparison("equal", "price_minor", 850, "long")]})}, ["2026-07", "2026-08"]),
+    ({"jsonPredicateHints": json.dumps({"op": "not", "children": [comparison("equal", "day", "2026-08-03", "date")]})}, ["2026-07", "2026-08"]),
+    ({"jsonPredicateHints": "{broken"}, ["2026-07", "2026-08"]), ({"jsonPredicateHints": "[" * 5000}, ["2026-07", "2026-08"]),
+]  # fmt: skip
+
+
+async def test_hints_spare_files_and_never_one_that_fits(edge: Edge, key: str) -> None:
+    for body, months in HINTS:
+        found = files(await ask(edge, key, f"{TABLES}/observations/query", body))
+        assert [line["file"]["url"].rpartition("/")[2][:7] for line in found] == months, body
 
 
 async def test_changes_are_the_files_that_came_and_went(edge: Edge, key: str) -> None:
@@ -124,16 +132,18 @@ async def test_changes_are_the_files_that_came_and_went(edge: Edge, key: str) ->
     assert (await ask(edge, key, f"{TABLES}/items/changes")).status == 400
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "status"),
-    [("/delta-sharing/shares/other/schemas", None, 404), ("/delta-sharing/shares/item-index/schemas/other/tables", None, 404),
-     (f"{TABLES}/nothing/metadata", None, 404), (f"{TABLES}/items/query", {"version": 99}, 404),
-     (f"{TABLES}/items/query", {"version": "2"}, 400), (f"{TABLES}/items/query", {"limitHint": -1}, 400),
-     (f"{TABLES}/items/query", {"version": 1, "timestamp": "2026-01-01T00:00:00Z"}, 400),
-     (f"{TABLES}/items/version?startingTimestamp=yesterday", None, 400), (f"{TABLES}?pageToken=x", None, 400)],
-)  # fmt: skip
-async def test_what_is_not_there_or_not_allowed(edge: Edge, key: str, path: str, body: Any, status: int) -> None:
-    assert (await ask(edge, key, path, body)).status == status
+REFUSED = [
+    ("/delta-sharing/shares/other/schemas", None, 404), ("/delta-sharing/shares/item-index/schemas/other/tables", None, 404),
+    (f"{TABLES}/nothing/metadata", None, 404), (f"{TABLES}/items/query", {"version": 99}, 404),
+    (f"{TABLES}/items/query", {"version": "2"}, 400), (f"{TABLES}/items/query", {"limitHint": -1}, 400),
+    (f"{TABLES}/items/query", {"version": 1, "timestamp": "2026-01-01T00:00:00Z"}, 400),
+    (f"{TABLES}/items/version?startingTimestamp=yesterday", None, 400), (f"{TABLES}?pageToken=x", None, 400),
+]  # fmt: skip
+
+
+async def test_what_is_not_there_or_not_allowed(edge: Edge, key: str) -> None:
+    for path, body, status in REFUSED:
+        assert (await ask(edge, key, path, body)).status == status, (path, body)
 
 
 async def test_a_key_is_a_bearer_token_here_and_nowhere_else(edge: Edge, settings: Settings, key: str) -> None:

@@ -11,6 +11,7 @@ from shared.config import Settings
 from shared.releases.arrow import arrow_schema
 from shared.releases.datasets import DATASETS, key_of
 from shared.results.stores import store_of
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
@@ -32,13 +33,16 @@ def rows(settings: Settings, files: Files, dataset: str) -> pa.Table:
     return pyarrow.dataset.dataset(paths, schema=arrow_schema(DATASETS[dataset])).to_table()
 
 
-@pytest.fixture
-def market(settings: Settings, tmp_path: Path) -> Settings:
-    path = tmp_path / "market.parquet"
-    write(path, items=2_000, observations=30_000, seed=3)
+def market(settings: Settings, folder: Path) -> None:
+    path = folder / "market.parquet"
+    write(path, items=600, observations=5_000, seed=3)
     path.with_suffix(".toml").write_text(MAPPING)
     load(settings, read(path.with_suffix(".toml")), [path])
-    return settings
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return market
 
 
 def test_ends_are_where_keys_begin_and_are_stable() -> None:
@@ -55,17 +59,17 @@ def test_ends_are_where_keys_begin_and_are_stable() -> None:
     assert len({end + int(lengths[0]) for end in fewer} & set(ends)) > len(ends) // 2
 
 
-def test_small_slices_and_parts_hold_the_same_rows(market: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_slices_and_parts_hold_the_same_rows(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A month that is too large to be held at once is read in ranges; nothing is lost or twice at their rims."""
-    whole, _ = cut(market)
-    monkeypatch.setattr(observations, "ROWS_AT_ONCE", 300)
-    monkeypatch.setattr(observations, "PART_ROWS", 200)
-    monkeypatch.setattr(tables, "PART_ROWS", 200)
-    split, _ = cut(market)
+    whole, _ = cut(settings)
+    monkeypatch.setattr(observations, "ROWS_AT_ONCE", 250)
+    monkeypatch.setattr(observations, "PART_ROWS", 100)
+    monkeypatch.setattr(tables, "PART_ROWS", 60)
+    split, _ = cut(settings)
     assert len(split["observations"]) > 3 * len(whole["observations"]) and len(split["items"]) > 5
     for dataset in DATASETS:
         if whole[dataset]:
-            assert rows(market, split, dataset).to_pylist() == rows(market, whole, dataset).to_pylist(), dataset
+            assert rows(settings, split, dataset).to_pylist() == rows(settings, whole, dataset).to_pylist(), dataset
         names = [part.name for part in split[dataset]]
         assert names == sorted(set(names))
         keys = [key for part in split[dataset] for key in (part.min_key, part.max_key)]
@@ -73,15 +77,15 @@ def test_small_slices_and_parts_hold_the_same_rows(market: Settings, monkeypatch
 
 
 def test_a_change_in_one_place_leaves_other_files_alone(
-    market: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observations, "PART_ROWS", 200)
-    monkeypatch.setattr(tables, "PART_ROWS", 200)
-    before, first = cut(market)
-    again, second = cut(market)
+    monkeypatch.setattr(observations, "PART_ROWS", 100)
+    monkeypatch.setattr(tables, "PART_ROWS", 60)
+    before, first = cut(settings)
+    again, second = cut(settings)
     assert again == before and second.written_bytes == 0 and second.shared_bytes == first.written_bytes
-    load_rows(market, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-06-03,NORTH,10.90,12\n")
-    after, third = cut(market)
+    load_rows(settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-06-03,NORTH,10.90,12\n")
+    after, third = cut(settings)
     for dataset, most in (("items", 3), ("observations", 3)):
         new = {part.sha256 for part in after[dataset]} - {part.sha256 for part in before[dataset]}
         assert 0 < len(new) <= most, (dataset, len(new), len(after[dataset]))

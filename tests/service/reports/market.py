@@ -17,21 +17,27 @@ OFFERS = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"')
 KINDS = (("Food", "Tea"), ("Food", "Rice"), ("Drinks", "Cola"), ("Drinks", "Cola"), ("", ""), ("Food", ""))
 
 
+def market(
+    settings: Settings, folder: Path, *, items: int = 600, observations: int = 20_000, offers: int = 3_000
+) -> None:
+    """Load the market."""
+    path = folder / "market.parquet"
+    write(path, items=items, observations=observations, seed=3)
+    path.with_suffix(".toml").write_text(GENERATED)
+    load(settings, read(path.with_suffix(".toml")), [path])
+    load_rows(settings, folder, _offers(offers), text=OFFERS, name="offers.csv")
+
+
 @contextmanager
 def opened(servers: Servers, folder: Path) -> Iterator[Settings]:
     """Make a database with the market in it."""
-    with servers.fresh(folder) as settings:
-        path = folder / "market.parquet"
-        write(path, items=600, observations=20_000, seed=3)
-        path.with_suffix(".toml").write_text(GENERATED)
-        load(settings, read(path.with_suffix(".toml")), [path])
-        load_rows(settings, folder, _offers(), text=OFFERS, name="offers.csv")
+    with servers.fresh(folder, market) as settings:
         yield settings
 
 
-def _offers() -> str:
+def _offers(count: int) -> str:
     chance, rows = random.Random(5), []
-    for n in range(3000):
+    for n in range(count):
         item = n % 90
         group, kind = KINDS[item % len(KINDS)]
         brand = ("Alco", "Vita", "Beal", "")[item % 4]

@@ -123,7 +123,7 @@ def known(connection: Connection) -> tuple[list[str], list[str]]:
     return brands, [row[0] for row in connection.execute("SELECT code FROM categories ORDER BY code")]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_cohorts_equal_percentile_cont_over_the_raw_rows(connection: Connection, seed: int) -> None:
     chance, (brands, categories) = random.Random(seed), known(connection)
     connection.execute(f"CREATE TEMP TABLE raw AS {RAW}".encode())
@@ -134,16 +134,16 @@ def test_random_cohorts_equal_percentile_cont_over_the_raw_rows(connection: Conn
         compare(make(connection, parameters, quiet), rows, len(parameters["group_by"]))
 
 
-@pytest.mark.parametrize("seed", range(10, 14))
+@pytest.mark.parametrize("seed", range(10, 12))
 def test_random_cohorts_equal_another_engine(connection: Connection, raw: duckdb.DuckDBPyConnection, seed: int) -> None:
     chance, (brands, categories) = random.Random(seed), known(connection)
     filled = 0
-    for _ in range(300):
+    for _ in range(150):
         parameters = asked(chance, brands, categories)
         rows = raw.execute(plain(parameters, "quantile_cont(CAST(price_minor AS DOUBLE), {0})")).fetchall()
         compare(make(connection, parameters, quiet), rows, len(parameters["group_by"]))
         filled += bool(rows)
-    assert filled > 120
+    assert filled > 60
 
 
 def test_by_default_it_is_the_last_90_days_that_hold_data_of_the_brand(connection: Connection) -> None:

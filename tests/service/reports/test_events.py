@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,16 +11,20 @@ from shared.config import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.reports import answer, work
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
 ASYNC = {"Prefer": "respond-async"}
 
 
 @pytest.fixture
-async def placed(edge: Edge, settings: Settings, tmp_path: Path) -> tuple[str, str]:
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+async def placed(edge: Edge, settings: Settings) -> tuple[str, str]:
     """A job that waits: its id and the key."""
-    open_shop(settings, tmp_path)
-    await edge.resources.version.read()
     key = api_key(settings)
     return (await edge.get("/index/cohorts?brand=vita", key=key, head=ASYNC)).json["id"], key
 

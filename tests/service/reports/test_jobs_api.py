@@ -4,7 +4,6 @@ import asyncio
 import threading
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from shared.results.store import DirectoryStore
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.reports import queued, quick, work
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from workers import relay as relays
 from workers.janitor import tidy
@@ -28,9 +28,9 @@ COHORT = "/index/cohorts?brand=vita"
 ASYNC = {"Prefer": "respond-async"}
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path) -> None:
-    open_shop(settings, tmp_path)
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
 
 
 @pytest.fixture

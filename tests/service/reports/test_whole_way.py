@@ -1,7 +1,6 @@
 """Each heavy GET with its real maker: from the request to a result that the document describes."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -9,6 +8,7 @@ from shared.config import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.reports import queued
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from workers.tasks import run
 
@@ -21,9 +21,9 @@ async def work(settings: Settings) -> None:
         assert await asyncio.to_thread(run, settings, job) == "succeeded"
 
 
-@pytest.fixture(autouse=True)
-def shop(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
+@pytest.fixture
+def contents() -> Contents:
+    return load_rows
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,7 @@ from shared.errors import ResultGone, StoreUnavailable
 from shared.results.s3 import S3Store
 from shared.results.store import PARTIAL, DirectoryStore, ResultStore
 from shared.results.stores import store_of
-from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET, client, s3_server
-
-
-@pytest.fixture(scope="module")
-def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with s3_server(tmp_path_factory.mktemp("s3")) as address:
-        yield address
+from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET
 
 
 def s3_store(address: str) -> S3Store:
@@ -35,9 +28,6 @@ def s3_store(address: str) -> S3Store:
 def store(request: pytest.FixtureRequest, tmp_path: Path, s3: str) -> ResultStore:
     if request.param == "directory":
         return DirectoryStore(tmp_path / "results")
-    everything = client(s3)
-    for found in everything.list_objects_v2(Bucket=BUCKET).get("Contents", []):
-        everything.delete_object(Bucket=BUCKET, Key=found["Key"])
     return s3_store(s3)
 
 

@@ -1,0 +1,22 @@
+"""An S3 service that all tests share; each finds its bucket empty."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.s3 import BUCKET, client, s3_server
+
+
+@pytest.fixture(scope="session")
+def _s3_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with s3_server(tmp_path_factory.mktemp("s3")) as address:
+        yield address
+
+
+@pytest.fixture
+def s3(_s3_service: str) -> str:
+    """The service's address."""
+    everything = client(_s3_service)
+    for found in everything.list_objects_v2(Bucket=BUCKET).get("Contents", []):
+        everything.delete_object(Bucket=BUCKET, Key=found["Key"])
+    return _s3_service
