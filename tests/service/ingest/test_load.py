@@ -161,6 +161,7 @@ def test_bad_utf8_spoils_only_its_row(settings: Settings, tmp_path: Path) -> Non
         ("other.csv", b"a,b\n1,2\n", "sku"), ("noise.csv.gz", b"\x1f\x8b" + os.urandom(200), "broken"),
         ("noise.parquet", b"PAR1" + os.urandom(100), "broken"),
     ],
+    ids=["empty", "cut", "other", "noise in gzip", "noise in parquet"],
 )  # fmt: skip
 def test_a_broken_file_changes_nothing_and_says_why(
     settings: Settings, tmp_path: Path, name: str, content: bytes, word: str
