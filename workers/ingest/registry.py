@@ -23,7 +23,7 @@ class Registry:
         self.iids: list[str] = []
 
     def number(self, source_ids: list[str], iids: list[str | None]) -> Any:
-        """Return the numbers of items by their source's ids; new ones get the next."""
+        """Return the numbers of items by their source's ids, each named once; new ones get the next."""
         known = self._numbers
         new = [(source_id, iid) for source_id, iid in zip(source_ids, iids, strict=True) if source_id not in known]
         if new:
