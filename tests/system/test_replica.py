@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,26 @@ def impatient(pair: Pair) -> Iterator[None]:
     pair.set("max_standby_streaming_delay", "30s")
 
 
+@contextmanager
+def churning(primary: Settings) -> Iterator[None]:
+    """Remove rows of brands on the primary, again and again: one VACUUM spares what anybody there may still see."""
+    enough = threading.Event()
+
+    def churn() -> None:
+        with connect(primary.database_url, application="tests", autocommit=True) as other:
+            while not enough.wait(0.1):
+                other.execute("UPDATE brands SET item_count = item_count + 1")
+                other.execute("VACUUM brands")
+
+    working = threading.Thread(target=churn)
+    working.start()
+    try:
+        yield
+    finally:
+        enough.set()
+        working.join()
+
+
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(("conflicts", "outcome"), [(1, "replica"), (2, "conflict")])
 def test_a_recovery_conflict_is_tried_again_then_left_to_the_primary(
@@ -177,10 +198,8 @@ def test_a_recovery_conflict_is_tried_again_then_left_to_the_primary(
     def be_cancelled(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
         if len(where) <= conflicts:
             connection.execute("SELECT count(*) FROM brands")
-            with connect(primary.database_url, application="tests", autocommit=True) as other:
-                other.execute("UPDATE brands SET item_count = item_count + 1")
-                other.execute("VACUUM brands")
-            connection.execute("SELECT pg_sleep(60)")
+            with churning(primary):
+                connection.execute("SELECT pg_sleep(60)")
             raise AssertionError("nothing was in conflict")
         return answer()
 
