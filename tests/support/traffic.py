@@ -4,6 +4,7 @@ import base64
 import hashlib
 import http.client
 import json
+import socket
 import threading
 import time
 from collections import Counter
@@ -156,6 +157,10 @@ class Traffic:
 
     def _download(self, path: str, seconds: float) -> None:
         line = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_DEADLINE_SECONDS)
+        line.sock = socket.socket()  # with little room: the kernel would take much of it, and the edge were done early
+        line.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _READ_BYTES)
+        line.sock.settimeout(_DEADLINE_SECONDS)
+        line.sock.connect(("127.0.0.1", self._port))
         line.request("GET", path, headers=self._key)
         answer = line.getresponse()
         length, total, digest = int(answer.headers["Content-Length"]), 0, hashlib.sha256()

@@ -1,0 +1,58 @@
+"""An edge that ends takes nothing with it that it has answered."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from edge.server import EdgeServer
+
+_CHUNK = b"x" * 8192
+_REQUEST = b"GET / HTTP/1.1\r\nHost: edge\r\nConnection: close\r\n\r\n"
+_END = b"0\r\n\r\n"
+
+
+@asynccontextmanager
+async def answered() -> AsyncIterator[tuple[EdgeServer, asyncio.StreamReader]]:
+    """A server that has answered, and a caller who has not read the end: it lies in the process, not in the kernel."""
+    done = asyncio.Event()
+
+    async def handler(request: web.BaseRequest) -> web.StreamResponse:
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        while not request.transport.get_write_buffer_size():  # type: ignore[union-attr]
+            await answer.write(_CHUNK)
+        done.set()
+        return answer
+
+    lane: Any = SimpleNamespace(draining=True)
+    server = EdgeServer(handler, lane=lane, errors_base="http://errors")
+    ours, theirs = socket.socketpair()
+    await asyncio.get_running_loop().connect_accepted_socket(server, ours)
+    reader, writer = await asyncio.open_unix_connection(sock=theirs)
+    reader._transport.pause_reading()  # type: ignore[attr-defined]
+    writer.write(_REQUEST)
+    await done.wait()
+    yield server, reader
+    writer.close()
+
+
+async def test_a_slow_reader_gets_the_end_of_his_answer() -> None:
+    async with answered() as (server, reader):
+        ending = asyncio.create_task(server.shutdown(30))
+        await asyncio.sleep(0.1)
+        assert not ending.done()
+        reader._transport.resume_reading()  # type: ignore[attr-defined]
+        assert (await reader.read()).endswith(_END)
+        await ending
+
+
+@pytest.mark.parametrize("seconds", [0.1, None])
+async def test_a_reader_who_does_not_read_keeps_nobody_for_ever(seconds: float | None) -> None:
+    async with answered() as (server, _):
+        await asyncio.wait_for(server.shutdown(seconds), 10)
