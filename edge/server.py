@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import uvloop
-from aiohttp import web
+from aiohttp import hdrs, web
 from aiohttp.http_parser import HttpRequestParser
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_response import StreamResponse
@@ -114,6 +114,13 @@ class DrainingRunner(web.AppRunner):
         )
         self._resources = resources
         self._lane = FastLane(resources)
+        app.on_response_prepare.append(self._close_behind)
+
+    async def _close_behind(self, request: web.Request, response: StreamResponse) -> None:
+        # Otherwise the front would go on using the connection until it is closed under a request.
+        if self._lane.draining:
+            response.headers[hdrs.CONNECTION] = "close"
+            response.force_close()
 
     async def _make_server(self) -> web.Server:
         await super()._make_server()

@@ -45,6 +45,7 @@ class Edge:
     resources: Resources
     session: aiohttp.ClientSession
     path: str
+    runner: web.AppRunner
     document: dict[str, Any] = field(default_factory=dict)
 
     async def get(self, path: str, *, token: str | None = None, key: str | None = None, **options: Any) -> Answer:
@@ -130,7 +131,8 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     connector, jar = aiohttp.UnixConnector(path), aiohttp.DummyCookieJar()
     try:
         async with aiohttp.ClientSession(connector=connector, auto_decompress=False, cookie_jar=jar) as session:
-            yield Edge(settings, resources, session, path, document)
+            yield Edge(settings, resources, session, path, runner, document)
     finally:
-        await runner.cleanup()
+        if runner.server is not None:
+            await runner.cleanup()
         Path(path).unlink(missing_ok=True)
