@@ -11,6 +11,8 @@ from pathlib import Path
 
 # A unix socket's path has 107 usable bytes; the longest name below a run directory needs about 30 of them.
 _RUN_PATH_MAX = 72
+# Below those that kernels give to clients: one would be taken from a server that is down for a moment.
+_PORTS = range(10_000, 32_768)
 _SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper", "cursor_secret")
 
 
@@ -77,7 +79,6 @@ def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 def free_port(host: str = "127.0.0.1") -> int:
     """Return a port that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    while not port_is_free(port := secrets.choice(_PORTS), host):
+        continue
+    return port

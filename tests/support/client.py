@@ -37,7 +37,7 @@ class Answer:
         return msgspec.json.decode(self.body)
 
 
-@dataclass
+@dataclass(repr=False)  # asyncio asks for it before each step of a test, and the document is long
 class Edge:
     """A running edge and a client of it."""
 
