@@ -1,5 +1,6 @@
 """Tests of one stack stay on one worker: two versions that do not go together have spread them without a word."""
 
+import os
 import re
 import subprocess
 import sys
@@ -16,8 +17,9 @@ def test_something(number):
 def test_the_tests_of_a_group_run_on_one_worker(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / f"test_{name}.py").write_text(_TESTS)
-    command = [sys.executable, "-m", "pytest", "-v", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", "."]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "pytest", "-p", "xdist", "-v", "-n", "2", "--dist", "loadgroup", "."]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=True)
     workers = re.findall(r"^\[(gw\d)\].* PASSED ", done.stdout, re.MULTILINE)
     assert len(workers) == 12
     assert len(set(workers)) == 1

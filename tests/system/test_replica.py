@@ -25,12 +25,13 @@ from workers.tasks import run
 
 pytestmark = pytest.mark.xdist_group("replica")
 MORE = ROWS.replace("2026-07", "2026-08").replace("10.90", "99.90")
-QUESTIONS: list[tuple[str, dict[str, Any]]] = [
-    ("cohorts", {"brand": ["vita", "alco"], "granularity": "week", "from": "2026-03-01", "to": "2026-06-30"}),
-    ("cohorts", {"category": ["food"], "group_by": ["brand", "channel"], "from": "2026-03-01", "to": "2026-06-30"}),
-    ("category-insights", {}),
-    ("brand-insights", {"brand": ["vita"]}),
-    ("sustainability-rollup", {"from": "2026-03-01", "to": "2026-06-30"}),
+SPRING = {"from": "2026-03-01", "to": "2026-06-30"}
+QUESTIONS: list[tuple[str, dict[str, Any], *tuple[str, ...]]] = [
+    ("cohorts", {"brand": ["vita", "alco"], "granularity": "week", **SPRING}, "json", "csv", "parquet"),
+    ("cohorts", {"category": ["food"], "group_by": ["brand", "channel"], **SPRING}, "json"),
+    ("category-insights", {}, "csv"),
+    ("brand-insights", {"brand": ["vita"]}, "json"),
+    ("sustainability-rollup", SPRING, "parquet"),
 ]
 
 
@@ -92,17 +93,17 @@ def test_every_report_is_the_same_to_the_last_byte(pair: Pair, tmp_path: Path) -
         before, both = counted(), []
         for source in (settings, pair.settings(settings)):
             results = []
-            for kind, parameters in QUESTIONS:
-                for format in ("json", "csv", "parquet"):
+            for kind, parameters, *formats in QUESTIONS:
+                for format in formats:
                     job = ordered(settings, kind, format, **parameters)
                     assert run(source, job) == "succeeded", (kind, parameters)
                     manifest, content = made(settings, job)
                     assert manifest["rows"] > 0
                     results.append((content, manifest["data_version"], manifest["result_sha256"]))
             both.append(results)
-        assert {kind for kind, _ in QUESTIONS} == set(MAKERS)
+        assert {kind for kind, *_ in QUESTIONS} == set(MAKERS)
         assert both[0] == both[1]
-        assert since(before) == {"replica": 3 * len(QUESTIONS)}
+        assert since(before) == {"replica": len(both[1])}
 
 
 def test_its_role_reads_what_reports_read_and_nothing_else(pair: Pair, primary: Settings) -> None:

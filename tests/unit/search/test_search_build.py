@@ -69,5 +69,5 @@ def test_items_that_outgrow_one_segment_are_refused(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(building, "WRITER_BYTES_MAX", 15_000_000)
     with pytest.raises(building.IndexTooLarge):
-        build(documents(40_000), tmp_path, 1)
+        build(documents(20_000), tmp_path, 1)
     assert layout.newest(tmp_path) is None
