@@ -29,6 +29,9 @@ from shared.results.stores import store_of
 from shared.store_urls import is_cluster
 from shared.tracing.spans import Spans
 
+# A caller waits for a download; a worker, which waits longer, has nobody waiting.
+_RESULTS_SECONDS = 2.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
@@ -100,7 +103,7 @@ def build(settings: Settings) -> Resources:
         ),
         search=search,
         watch=watch,
-        results=store_of(settings),
+        results=store_of(settings, _RESULTS_SECONDS),
         spans=Spans(settings, "edge"),
         pulse=Pulse({"state": state, "cache": cache}, database, notices, lambda: lines.lost),
     )

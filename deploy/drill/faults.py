@@ -7,17 +7,20 @@ names the calls that may be answered otherwise than usual, and how; what it does
 import os
 import resource
 import signal
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from deploy.drill import links, stepped
 from deploy.local.child import Child
 from deploy.local.stack import Stack
+from shared.config import Settings
 
 SLOW_MILLISECONDS = 200
 _STEP_SECONDS = 3_600
 _UNAVAILABLE = frozenset({503})
 _AWAY_SECONDS_MORE = 1.0
+_RESTART_SECONDS = 1.0
 
 # Whatever needs PostgreSQL may say that it cannot, and nothing else: a good key is never called a bad one.
 DATABASE = dict.fromkeys(
@@ -26,6 +29,8 @@ DATABASE = dict.fromkeys(
 )  # fmt: skip
 # Nobody can count: a little is served to each network, paid work goes on, nobody signs in.
 STATE = {"free look-up": frozenset({429}), "ID token": _UNAVAILABLE, "dashboard": _UNAVAILABLE}
+# What is reached by a link alone: no process of ours that could be killed.
+OBJECTS = "objects"
 RESULTS = {"stored report": _UNAVAILABLE, "download": _UNAVAILABLE}
 CLOCK = {"ID token": frozenset({401})}
 NOTHING: dict[str, frozenset[int]] = {}
@@ -59,12 +64,14 @@ def _each(what: str, part: str, otherwise: dict[str, frozenset[int]]) -> tuple[F
 
 FAULTS = (
     *_each("PostgreSQL", "postgres", DATABASE),
+    Fault("PostgreSQL's disk is full", "full", ("postgres",), DATABASE),
     *_each("the state store", "state", STATE),
     Fault("the state store's disk is full", "full", ("state",), STATE),
     *_each("the cache store", "cache", NOTHING),
     *_each("the broker", "broker", NOTHING),
     *_each("the identity provider", "identity", {"dashboard": _UNAVAILABLE}),
     Fault("the store of results is away", "away", (), RESULTS),
+    *_each("the object store", OBJECTS, RESULTS),
     Fault("the workers' disk is full", "full", ("worker",), NOTHING),
     Fault("relay and workers are down", "down", ("relay", "worker"), NOTHING),
     Fault("one edge is down", "down", ("edge-a",), NOTHING),
@@ -72,6 +79,17 @@ FAULTS = (
     Fault("the edges' clock is an hour ahead", "ahead", (), CLOCK),
     Fault("the edges' clock is an hour behind", "behind", (), CLOCK),
 )
+
+
+def faults_of(settings: Settings) -> list[Fault]:
+    """Return what can go wrong there: results lie in a directory or in an object store."""
+    other = "away" if settings.s3_bucket else OBJECTS
+    return [fault for fault in FAULTS if fault.mode != other and other not in fault.parts]
+
+
+def chosen(faults: list[Fault], only: tuple[str, ...]) -> list[Fault]:
+    """Return the faults that have any of these words in their names; all of them where none is given."""
+    return [fault for fault in faults if not only or any(word in fault.name for word in only)]
 
 
 class Trouble:
@@ -85,6 +103,8 @@ class Trouble:
     def begin(self, fault: Fault, seconds: float) -> Callable[[], None]:
         """Make it happen; return what ends it. Dead parts stay dead for about so many seconds."""
         match fault.mode:
+            case "hangs" | "down" | "restarts" if OBJECTS in fault.parts:
+                return self._turn_link(fault.mode)
             case "hangs":
                 children = self._children(fault)
                 _signal_all(children, signal.SIGSTOP)
@@ -97,8 +117,8 @@ class Trouble:
                 _signal_all(children, signal.SIGKILL)
                 return lambda: None  # the stack revives them
             case "slow":
-                links.delay(self._places, fault.parts[0], SLOW_MILLISECONDS)
-                return lambda: links.delay(self._places, fault.parts[0], 0)
+                links.turn(self._places, fault.parts[0], SLOW_MILLISECONDS)
+                return lambda: links.turn(self._places, fault.parts[0], 0)
             case "full":
                 return self._fill(self._children(fault))
             case "away":
@@ -112,6 +132,15 @@ class Trouble:
     def _children(self, fault: Fault) -> list[Child]:
         named = [child for child in self._stack.children if child.program.name.startswith(fault.parts)]
         return [child for child in named if child.process is not None]
+
+    def _turn_link(self, mode: str) -> Callable[[], None]:
+        def pass_again() -> None:
+            links.turn(self._places, OBJECTS, "pass")
+
+        links.turn(self._places, OBJECTS, "stall" if mode == "hangs" else "cut")
+        if mode == "restarts":
+            threading.Timer(_RESTART_SECONDS, pass_again).start()
+        return pass_again
 
     def _take_results_away(self) -> Callable[[], None]:
         # As when a volume is not mounted: another file is where the directory was, so that nobody makes a new one.

@@ -1,7 +1,8 @@
-"""Links: what stands between our parts and what they stand on, so that the way can become slow. A process of its own.
+"""Links: what stands between our parts and what they stand on, so that the way can fail. A process of its own.
 
-`python -m deploy.drill.links CONTROL NAME=LISTEN>TARGET …`; a place is a unix socket's path, or a port on loopback.
-Who writes `NAME MILLISECONDS` to the control socket adds so much to that link, each way, until told otherwise.
+`python -m deploy.drill.links CONTROL NAME=LISTEN>TARGET …`; a place is a unix socket's path or a port on loopback; a
+target may be HOST:PORT. Who writes `NAME MILLISECONDS` to the control socket adds so much to that link, each way;
+`NAME stall` lets nothing through, `NAME cut` ends its connections and takes no new ones, `NAME pass` undoes both.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ import contextlib
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.local.child import Program
@@ -31,12 +32,12 @@ def program(places: Places, links: Mapping[str, tuple[str, str]]) -> Program:
     )  # fmt: skip
 
 
-def delay(places: Places, name: str, milliseconds: int) -> None:
-    """Make a link slow, or with 0 as quick as it was."""
+def turn(places: Places, name: str, state: str | int) -> None:
+    """Make a link slow by so many milliseconds, with 0 as quick as it was; or `stall`, `cut`, `pass` as above."""
     with socket.socket(socket.AF_UNIX) as line:
         line.settimeout(_CONTROL_SECONDS)
         line.connect(str(_control(places)))
-        line.sendall(f"{name} {milliseconds}\n".encode())
+        line.sendall(f"{name} {state}\n".encode())
         line.recv(1)
 
 
@@ -51,12 +52,28 @@ class Link:
     listen: str
     target: str
     delay_seconds: float = 0.0
+    is_cut: bool = False
+    passing: asyncio.Event = field(default_factory=asyncio.Event)
+    lines: set[asyncio.StreamWriter] = field(default_factory=set)
 
     async def open(self) -> asyncio.Server:
         """Listen."""
         if self.listen.isdigit():
             return await asyncio.start_server(self._accept, "127.0.0.1", int(self.listen))
         return await asyncio.start_unix_server(self._accept, self.listen)
+
+    def turn(self, state: str) -> None:
+        """Do what `NAME state` asks for."""
+        if state.isdigit():
+            self.delay_seconds = int(state) / 1000
+            return
+        self.is_cut = state == "cut"
+        if state == "pass":
+            self.passing.set()
+        elif state == "stall":
+            self.passing.clear()
+        for line in list(self.lines) if self.is_cut else []:
+            line.transport.abort()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
@@ -65,16 +82,21 @@ class Link:
             except OSError:
                 writer.transport.abort()  # nobody is there: as near to a refusal as an accepted connection can be
                 return
+            self.lines.add(writer)
             ways = [asyncio.create_task(self._carry(*ends)) for ends in ((reader, far_writer), (far_reader, writer))]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for way in ways:
                 way.cancel()
+            self.lines.discard(writer)
             for end in (writer, far_writer):
                 end.close()
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        if self.target.isdigit():
-            return await asyncio.open_connection("127.0.0.1", int(self.target))
+        if self.is_cut:
+            raise ConnectionRefusedError(self.target)
+        host, _, port = self.target.rpartition(":")
+        if port.isdigit():
+            return await asyncio.open_connection(host or "127.0.0.1", int(port))
         return await asyncio.open_unix_connection(self.target)
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -92,6 +114,7 @@ class Link:
             while True:
                 due, chunk = await under_way.get()
                 await asyncio.sleep(max(0.0, due - loop.time()))
+                await self.passing.wait()
                 if not chunk:
                     return
                 writer.write(chunk)
@@ -104,11 +127,13 @@ class Link:
 
 async def serve(control: str, links: Mapping[str, Link]) -> None:
     """Carry until the process ends."""
+    for link in links.values():
+        link.turn("pass")
     servers = [await link.open() for link in links.values()]
 
     async def obey(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        name, milliseconds = (await reader.readline()).split()
-        links[name.decode()].delay_seconds = int(milliseconds) / 1000
+        name, state = (await reader.readline()).decode().split()
+        links[name].turn(state)
         writer.write(b".")
         writer.close()
 

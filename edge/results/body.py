@@ -1,12 +1,23 @@
 """The bytes of an answer: a published file, and for a JSON answer of a caller's own an end that is written anew."""
 
 import asyncio
-from typing import Self
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Self, TypeVar
 
 import msgspec
 
 from shared.results.layout import Manifest, tail
 from shared.results.store import Reader, ResultStore
+
+# Of their own: a store that hangs keeps all of them waiting, and must keep nobody else's work from a thread.
+_THREADS = ThreadPoolExecutor(16, "results")
+Told = TypeVar("Told")
+
+
+async def apart(ask: Callable[..., Told], *arguments: object) -> Told:
+    """Ask the store beside the event loop. Raises what it raises."""
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, ask, *arguments)
 
 
 class Body:
@@ -22,7 +33,7 @@ class Body:
     @classmethod
     async def whole(cls, store: ResultStore, manifest: Manifest) -> Self:
         """Open what was published, as it was published. Raises ResultGone."""
-        reader = await asyncio.to_thread(store.open, manifest.key)
+        reader = await apart(store.open, manifest.key)
         return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
 
     @classmethod
@@ -35,7 +46,7 @@ class Body:
         meta = {**published, "cached": cached, "cost_units": units}
         if not manifest.tail_bytes or meta == published:
             return await cls.whole(store, manifest)
-        reader = await asyncio.to_thread(store.open, manifest.key)
+        reader = await apart(store.open, manifest.key)
         etag = f'"sha256-{manifest.sha256}-{"cached" if cached else "new"}-{units}"'
         return cls(reader, manifest.bytes - manifest.tail_bytes, tail(meta), etag)
 
@@ -44,7 +55,7 @@ class Body:
         if offset >= self._kept:
             start = offset - self._kept
             return self._end[start : start + length]
-        return await asyncio.to_thread(self._reader.read, offset, min(length, self._kept - offset))
+        return await apart(self._reader.read, offset, min(length, self._kept - offset))
 
     def close(self) -> None:
         """Give the file back."""

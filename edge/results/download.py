@@ -1,13 +1,12 @@
 """A stored file as a download: sent by nginx where that can reach it, so that Python copies no bytes; else streamed."""
 
-import asyncio
 from typing import NamedTuple
 
 from aiohttp import web
 
 from edge.http.ranges import Slice
 from edge.results import stream
-from edge.results.body import Body
+from edge.results.body import Body, apart
 from shared.errors import ResultGone
 from shared.results.store import ResultStore
 
@@ -43,12 +42,12 @@ class Downloads:
             "Repr-Digest": stream.repr_digest(file.sha256),
             "Content-Disposition": f'attachment; filename="{file.filename}"',
         }
-        if await asyncio.to_thread(self._store.size, file.key) != file.bytes:
+        if await apart(self._store.size, file.key) != file.bytes:
             raise ResultGone(file.key)
         if self._accel_location and _nginx_agrees(request, part):
             there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}
             return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
-        reader = await asyncio.to_thread(self._store.open, file.key)
+        reader = await apart(self._store.open, file.key)
         return stream.sending(Body(reader, file.bytes, b"", etag), part, fields)
 
 

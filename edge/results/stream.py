@@ -13,6 +13,7 @@ from edge.http.problems import Problem
 from edge.http.ranges import Slice, Unsatisfiable, slice_of
 from edge.results.body import Body
 from shared import metrics
+from shared.errors import StoreUnavailable
 from shared.results.layout import Manifest
 
 _CHUNK_BYTES = 256 * 1024
@@ -43,11 +44,14 @@ class Stream(web.StreamResponse):
     async def _send(self, request: web.BaseRequest) -> None:
         at, stop = self._part
         while at < stop:
-            chunk = await self._stored.read(at, min(_CHUNK_BYTES, stop - at))
+            try:
+                chunk = await self._stored.read(at, min(_CHUNK_BYTES, stop - at))
+            except StoreUnavailable:
+                chunk = b""
             if not chunk:
                 if request.transport is not None:
                     request.transport.abort()
-                raise ConnectionResetError("the stored result is shorter than its manifest")
+                raise ConnectionResetError("the store has lost the result or does not answer any more")
             await self.write(chunk)
             at += len(chunk)
             metrics.result_bytes_sent.inc(len(chunk))

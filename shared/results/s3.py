@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 _PART_BYTES = 16 * 1024 * 1024
 _PARTS_AT_ONCE = 4
 _CONNECT_SECONDS = 2
-_ANSWER_SECONDS = 30
 _RETRIES_MAX = 4
-_RETRY_SECONDS = 60
 # The library tells some failures by Python's own errors: what is not there, what is not allowed.
 _FAILED = (BaseError, OSError)
 
@@ -77,7 +75,9 @@ class _TemporarySpool:
 class S3Store:
     """The interface of shared/results/store.py over one bucket. Raises StoreUnavailable when it does not answer."""
 
-    def __init__(self, bucket: str, *, endpoint: str, region: str, key_id: str, secret: str) -> None:
+    def __init__(
+        self, bucket: str, *, endpoint: str, region: str, key_id: str, secret: str, answer_seconds: float
+    ) -> None:
         config: S3Config = {"region": region}
         if endpoint:
             config["endpoint"] = endpoint
@@ -89,11 +89,11 @@ class S3Store:
             client_options={
                 "allow_http": endpoint.startswith("http://"),
                 "connect_timeout": timedelta(seconds=_CONNECT_SECONDS),
-                "read_timeout": timedelta(seconds=_ANSWER_SECONDS),
+                "read_timeout": timedelta(seconds=answer_seconds),
             },
             retry_config={
                 "max_retries": _RETRIES_MAX,
-                "retry_timeout": timedelta(seconds=_RETRY_SECONDS),
+                "retry_timeout": timedelta(seconds=2 * answer_seconds),
                 "backoff": {"init_backoff": timedelta(milliseconds=50), "max_backoff": timedelta(seconds=1), "base": 2},
             },
         )

@@ -3,9 +3,14 @@
 from shared.config import Settings
 from shared.results.store import DirectoryStore, ResultStore
 
+PATIENT_SECONDS = 30.0
 
-def store_of(settings: Settings) -> ResultStore:
-    """Return the store of results, exports and releases; nothing is opened or asked yet."""
+
+def store_of(settings: Settings, answer_seconds: float = PATIENT_SECONDS) -> ResultStore:
+    """Return the store of results, exports and releases; nothing is opened or asked yet.
+
+    An object store that is silent for `answer_seconds` is asked again, for twice as long in all.
+    """
     if not settings.s3_bucket:
         return DirectoryStore(settings.results_dir)
     # Only who uses it pays for loading it.
@@ -17,4 +22,5 @@ def store_of(settings: Settings) -> ResultStore:
         region=settings.s3_region,
         key_id=settings.s3_access_key_id,
         secret=settings.s3_secret_access_key,
+        answer_seconds=answer_seconds,
     )

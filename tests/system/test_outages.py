@@ -2,22 +2,32 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from deploy.drill.faults import FAULTS
+from tests.support.s3 import BUCKET, KEY_ID, SECRET, s3_server
 from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
 pytestmark = pytest.mark.xdist_group("outages")
 
-TRIED = ("PostgreSQL is down", "the state store hangs", "the store of results is away")
+TRIED = ("PostgreSQL is down", "the state store hangs", "the object store hangs")
 
 
 @pytest.mark.timeout(300)
-def test_callers_see_what_the_policy_allows() -> None:
+def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     only = [word for fault in TRIED for word in ("--only", fault)]
-    done = subprocess.run([*COMMAND, "drill", "outages", "--seconds", "2", *only, "--json"], capture_output=True,
-                          text=True, check=False, cwd=PROJECT, env=clean_environment(), timeout=280)  # fmt: skip
+    command = [*COMMAND, "drill", "outages", "--seconds", "2", *only, "--json"]
+    with s3_server(tmp_path) as address:
+        bucket = {
+            "S3_BUCKET": BUCKET,
+            "S3_ENDPOINT": address,
+            "S3_ACCESS_KEY_ID": KEY_ID,
+            "S3_SECRET_ACCESS_KEY": SECRET,
+        }
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=PROJECT,
+                              env={**clean_environment(), **bucket}, timeout=280)  # fmt: skip
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert [seen for seen in found if not seen["kept"]] == [], done.stderr
@@ -29,7 +39,14 @@ def test_callers_see_what_the_policy_allows() -> None:
         assert saw[fault, "health"] == {"200"}
     assert "503" in saw["PostgreSQL is down", "cohort"] and "401" not in saw["PostgreSQL is down", "look-up"]
     assert saw["the state store hangs", "look-up"] == {"200"} and "503" in saw["the state store hangs", "ID token"]
-    assert saw["the store of results is away", "download"] == {"503"}
+    assert saw["the object store hangs", "download"] == {"503"} and saw["the object store hangs", "search"] == {"200"}
+
+
+def test_a_fault_that_cannot_be_tried_is_said_before_anything_starts() -> None:
+    done = subprocess.run([*COMMAND, "drill", "outages", "--only", "the object store"], capture_output=True, text=True,
+                          check=False, cwd=PROJECT, env=clean_environment(), timeout=60)  # fmt: skip
+    assert done.returncode == 2
+    assert "S3_ENDPOINT" in done.stderr
 
 
 def test_the_guide_tells_what_each_fault_does() -> None:

@@ -5,7 +5,9 @@ import asyncio
 import aiohttp
 import pytest
 
+from edge.results.body import Body
 from shared.config import Settings
+from shared.errors import StoreUnavailable
 from shared.results.store import DirectoryStore
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
@@ -96,6 +98,20 @@ async def test_an_answer_of_the_callers_own_can_be_had_in_parts_too(edge: Edge, 
              for a, b in ((0, middle - 5), (middle - 4, middle + 4), (middle + 5, len(whole.body)))]  # fmt: skip
     assert [part.status for part in parts] == [206] * 3
     assert b"".join(part.body for part in parts) == whole.body
+
+
+async def test_a_store_that_falls_silent_breaks_the_answer_off(
+    edge: Edge, told: tuple[str, str, Answer], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path, key, _ = told
+
+    async def silent(*arguments: int) -> bytes:
+        raise StoreUnavailable("results")
+
+    monkeypatch.setattr(Body, "read", silent)
+    with pytest.raises((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
+        await edge.get(path, key=key)
+    assert "Traceback" not in capfd.readouterr().err
 
 
 async def test_a_result_that_is_cut_off_is_not_taken_for_whole(

@@ -5,6 +5,7 @@ import hashlib
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +21,8 @@ from shared.results.stores import store_of
 from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET
 
 
-def s3_store(address: str) -> S3Store:
-    return S3Store(BUCKET, endpoint=address, region=REGION, key_id=KEY_ID, secret=SECRET)
+def s3_store(address: str, bucket: str = BUCKET, seconds: float = 30.0) -> S3Store:
+    return S3Store(bucket, endpoint=address, region=REGION, key_id=KEY_ID, secret=SECRET, answer_seconds=seconds)
 
 
 @pytest.fixture(params=["directory", "s3"])
@@ -191,10 +192,18 @@ def test_a_directory_that_may_not_be_read_is_an_outage(tmp_path: Path, monkeypat
 
 
 def test_an_s3_that_is_away_says_so(s3: str) -> None:
-    store = S3Store("no-such-bucket", endpoint=s3, region=REGION, key_id=KEY_ID, secret=SECRET)
+    store = s3_store(s3, "no-such-bucket")
     with pytest.raises(StoreUnavailable), store.writing("a/1/b") as file:
         file.write(b"x")
     assert store.size("a/1/b") is None
+
+
+def test_an_s3_that_hangs_is_waited_for_as_long_as_was_asked() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        store = s3_store(f"http://127.0.0.1:{silent.getsockname()[1]}", seconds=0.1)
+        for ask in (store.open, store.size):
+            with pytest.raises(StoreUnavailable):
+                ask("job/1/a.bin")
 
 
 def test_the_settings_choose(settings: Settings) -> None:
