@@ -56,6 +56,9 @@ class Link:
     passing: asyncio.Event = field(default_factory=asyncio.Event)
     lines: set[asyncio.StreamWriter] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.passing.set()
+
     async def open(self) -> asyncio.Server:
         """Listen."""
         if self.listen.isdigit():
@@ -127,8 +130,6 @@ class Link:
 
 async def serve(control: str, links: Mapping[str, Link]) -> None:
     """Carry until the process ends."""
-    for link in links.values():
-        link.turn("pass")
     servers = [await link.open() for link in links.values()]
 
     async def obey(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -22,7 +22,6 @@ async def linked(folder: Path) -> AsyncIterator[Link]:
         served.remove(writer)
 
     link = Link(str(folder / "near"), str(folder / "far"))
-    link.turn("pass")
     async with await asyncio.start_unix_server(echo, link.target), await link.open():
         yield link
         while link.lines or served:
