@@ -7,6 +7,8 @@ from typing import Self, TypeVar
 
 import msgspec
 
+from shared import metrics
+from shared.errors import StoreUnavailable
 from shared.results.layout import Manifest, tail
 from shared.results.store import Reader, ResultStore
 
@@ -17,7 +19,11 @@ Told = TypeVar("Told")
 
 async def apart(ask: Callable[..., Told], *arguments: object) -> Told:
     """Ask the store beside the event loop. Raises what it raises."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, ask, *arguments)
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, ask, *arguments)
+    except StoreUnavailable:
+        metrics.store_errors.labels("results").inc()
+        raise
 
 
 class Body:

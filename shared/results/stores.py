@@ -3,10 +3,10 @@
 from shared.config import Settings
 from shared.results.store import DirectoryStore, ResultStore
 
-PATIENT_SECONDS = 30.0
+_PATIENT_SECONDS = 30.0
 
 
-def store_of(settings: Settings, answer_seconds: float = PATIENT_SECONDS) -> ResultStore:
+def store_of(settings: Settings, answer_seconds: float = _PATIENT_SECONDS) -> ResultStore:
     """Return the store of results, exports and releases; nothing is opened or asked yet.
 
     An object store that is silent for `answer_seconds` is asked again, for twice as long in all.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shared import metrics
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.log import Log
@@ -52,9 +53,11 @@ async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> No
             store.remove(found.key)
         assert (await edge.get(path, anonymous=False)).status == 410
     away = replace(bucket, s3_endpoint="http://127.0.0.1:1")
+    before = metrics.store_errors.labels("results")._value.get()
     async with running_edge(away, tmp_path) as edge:
         refused = await edge.get(path, anonymous=False)
         assert (refused.status, "Retry-After" in refused.head) == (503, True)
+    assert metrics.store_errors.labels("results")._value.get() == before + 1
 
 
 async def test_a_report_is_put_off_while_its_bucket_is_away(bucket: Settings, tmp_path: Path) -> None:
