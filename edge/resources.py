@@ -71,7 +71,7 @@ def build(settings: Settings) -> Resources:
     directory = Directory(database, log, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
     search = SearchEngine(settings.search_dir, log)
     watch = Watch()
-    provider = Provider(settings.oidc_issuer, log) if settings.oidc_issuer else None
+    provider = Provider(settings, log) if settings.oidc_issuer else None
     people = People(provider, database, settings.oidc_client_id)
 
     def forget_accounts() -> None:

@@ -61,6 +61,7 @@ class Settings:
 
     oidc_issuer: str = _setting("OpenID Connect provider that people sign in with; empty: nobody can.", "")
     oidc_client_id: str = _setting("Our name at the provider; the audience of its ID tokens.", "item-index")
+    oidc_deadline_ms: int = _setting("How long the edge waits for the identity provider.", 2_000)
     oidc_client_secret: str = _setting("Our secret at the provider; empty: a public client with PKCE.", "", secret=True)
     session_idle_seconds: int = _setting("How long a dashboard session lasts without a click.", 7_200)
     session_seconds_max: int = _setting("How long a dashboard session lasts at most.", 43_200)

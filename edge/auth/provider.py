@@ -14,10 +14,10 @@ import msgspec
 
 from edge.auth import id_token
 from edge.auth.id_token import VerificationKey
+from shared.config import Settings
 from shared.errors import StoreUnavailable
 from shared.log import Log
 
-_DEADLINE_SECONDS = 2.0
 _ANSWER_BYTES_MAX = 256 * 1024
 _REFRESH_SECONDS = 600.0
 _UNKNOWN_KID_SECONDS = 30.0
@@ -38,8 +38,9 @@ class Endpoints:
 class Provider:
     """One issuer. Raises StoreUnavailable("identity") where it is needed and does not answer."""
 
-    def __init__(self, issuer: str, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
-        self.issuer = issuer
+    def __init__(self, settings: Settings, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
+        self.issuer = settings.oidc_issuer
+        self._deadline_seconds = settings.oidc_deadline_ms / 1000
         self._log = log
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None
@@ -53,7 +54,7 @@ class Provider:
 
     async def open(self) -> None:
         """Make the client; asks nobody yet."""
-        timeout = aiohttp.ClientTimeout(total=_DEADLINE_SECONDS)
+        timeout = aiohttp.ClientTimeout(total=self._deadline_seconds)
         self._session = aiohttp.ClientSession(timeout=timeout, trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
 
     async def close(self) -> None:

@@ -58,7 +58,8 @@ class SearchEngine:
             self._pending -= 1
 
     def _find(self, search: Search) -> Page:
-        if time.monotonic() >= self._look_again_at:
+        # Without one, whoever asks waits for the index that is being opened: a process that begins is asked at once.
+        if self._index is None or time.monotonic() >= self._look_again_at:
             self._swap()
         index = self._index
         if index is None:

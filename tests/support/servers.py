@@ -116,6 +116,7 @@ class Servers:
             # A machine full of tests is no outage; whoever tests an outage says how long it is waited for.
             state_deadline_ms=2_000,
             database_deadline_ms=5_000,
+            oidc_deadline_ms=10_000,
         )
 
     def url(self, user: str, name: str, database: str) -> str:

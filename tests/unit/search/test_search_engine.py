@@ -2,7 +2,10 @@
 
 import asyncio
 import io
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +28,26 @@ async def test_without_an_index_the_search_is_unavailable(engine: SearchEngine) 
     with pytest.raises(StoreUnavailable):
         await engine.find(Search(q="soy"))
     assert engine.data_version == 0
+    engine.close()
+
+
+async def test_whoever_asks_while_the_first_index_is_opened_waits_for_it(
+    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening = threading.Event()
+
+    class Slow(search_engine.SearchIndex):
+        def __init__(self, *given: Any) -> None:
+            opening.set()
+            time.sleep(0.1)
+            super().__init__(*given)
+
+    monkeypatch.setattr(search_engine, "SearchIndex", Slow)
+    monkeypatch.setattr(search_engine, "_LOOK_AGAIN_SECONDS", 60.0)
+    build(catalogue(), tmp_path, 1)
+    engine.refresh()
+    assert await asyncio.to_thread(opening.wait, 10)
+    assert (await engine.find(Search(q="soy"))).hits
     engine.close()
 
 
