@@ -60,14 +60,17 @@ class SearchEngine:
     def _find(self, search: Search) -> Page:
         # Without one, whoever asks waits for the index that is being opened: a process that begins is asked at once.
         if self._index is None or time.monotonic() >= self._look_again_at:
-            self._swap()
+            self._swap(due=True)
         index = self._index
         if index is None:
             raise StoreUnavailable("search", retry_after_seconds=5)
         return find(index, search)
 
-    def _swap(self) -> None:
+    def _swap(self, *, due: bool = False) -> None:
+        """Open the newest index; with `due` only if nobody has looked just now: a broken one is not tried each time."""
         with self._swapping:
+            if due and time.monotonic() < self._look_again_at:
+                return
             self._look_again_at = time.monotonic() + _LOOK_AGAIN_SECONDS
             found = layout.newest(self._directory)
             if found is None or found[1].id == (self._index.id if self._index else ""):

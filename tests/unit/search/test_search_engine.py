@@ -51,6 +51,25 @@ async def test_whoever_asks_while_the_first_index_is_opened_waits_for_it(
     engine.close()
 
 
+async def test_a_broken_index_is_not_opened_for_each_search(
+    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Any] = []
+
+    def broken(*given: Any) -> None:
+        opened.append(given)
+        raise ValueError("broken")
+
+    monkeypatch.setattr(search_engine, "SearchIndex", broken)
+    monkeypatch.setattr(search_engine, "_LOOK_AGAIN_SECONDS", 60.0)
+    build(catalogue(), tmp_path, 1)
+    for _ in range(5):
+        with pytest.raises(StoreUnavailable):
+            await engine.find(Search(q="soy"))
+    assert len(opened) == 1
+    engine.close()
+
+
 async def test_a_new_index_is_taken_up_whole(engine: SearchEngine, tmp_path: Path) -> None:
     build(catalogue()[:1], tmp_path, 1)
     first = await engine.find(Search(q="IID-"))
