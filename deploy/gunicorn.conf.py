@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from shared.config import Settings
-from shared.watchpost import keep_watch
+from shared.telemetry.http_server import keep_watch
 
 worker_class = "edge.server.EdgeWorker"
 bind = os.environ.get("EDGE_BIND", "127.0.0.1:8000")

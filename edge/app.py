@@ -6,48 +6,48 @@ from typing import Any
 
 from aiohttp import web
 
-from edge.account.quota import QuotaPage
-from edge.account.root import Root
-from edge.auth.gate import AuthGate
-from edge.dashboard import pages as dashboard
-from edge.datasets.documents import Signer
-from edge.datasets.handlers import Datasets
-from edge.datasets.sharing import Sharing
-from edge.datasets.shelf import Shelf
-from edge.exports.booking import BookingDesk
-from edge.exports.document import ExportDocuments
+from edge.analytics.envelope import light_units
+from edge.analytics.pricing import Pricing
+from edge.analytics.sustainability import Sustainability
+from edge.container import Services
+from edge.dashboard import routes as dashboard
+from edge.delta_sharing.handlers import Sharing
+from edge.downloads.files import FileResponder
 from edge.exports.handlers import Exports
-from edge.exports.shelf import ExportShelf
-from edge.http import cors, redirects
-from edge.http.analytics import light_units
-from edge.http.cursors import Cursors
-from edge.http.lists import Lists
-from edge.http.negotiation import negotiation
-from edge.http.openapi import Document
+from edge.exports.repository import ExportRepository
+from edge.exports.serializers import ExportSerializer
+from edge.exports.service import ExportService
+from edge.http.cursors import CursorSigner
+from edge.http.lists import Paginator
 from edge.http.parameters import validation
-from edge.http.problems import Problems
+from edge.http.problems import ProblemDetails
 from edge.http.routing import ANY, BEARER, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
-from edge.http.trace import Trace
+from edge.http.signed_urls import SignedUrls
 from edge.index.brands import Brands
 from edge.index.lookup import Lookup, batch_units
-from edge.index.pricing import Pricing
-from edge.index.search import Search
-from edge.index.sustainability import Sustainability
-from edge.jobs.document import JobDocuments
 from edge.jobs.events import Events
 from edge.jobs.handlers import Jobs
-from edge.jobs.orders import Orders
-from edge.org.acts import Acts
-from edge.org.api import OrganizationApi
-from edge.quota.gate import QuotaGate
-from edge.reports.desk import Desk
+from edge.jobs.serializers import JobSerializer
+from edge.jobs.service import JobOrders
+from edge.meta.docs import Pages
+from edge.meta.health import Health
+from edge.meta.problem_types import Errors
+from edge.meta.quota import QuotaPage
+from edge.meta.root import Root
+from edge.middleware import cors, redirects
+from edge.middleware.authentication import Authentication
+from edge.middleware.negotiation import negotiation
+from edge.middleware.rate_limit import RateLimit
+from edge.middleware.request_context import RequestContext
+from edge.openapi.document import Document
+from edge.organizations.handlers import OrganizationApi
+from edge.organizations.service import OrganizationService
+from edge.releases.handlers import Datasets
+from edge.releases.repository import ReleaseRepository
+from edge.releases.serializers import UrlSigner
 from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, SustainabilityRollup
-from edge.resources import Resources
-from edge.results.download import Downloads
-from edge.results.links import Links
-from edge.site.errors import Errors
-from edge.site.health import Health
-from edge.site.pages import Pages
+from edge.reports.service import ReportService
+from edge.search.handlers import Search
 from shared.config import Settings
 from shared.plans import BRAND, INSTITUTIONAL
 
@@ -58,22 +58,22 @@ _FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", 
 REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 
-def create_app(resources: Resources) -> web.Application:
+def create_app(resources: Services) -> web.Application:
     """Build the application: every request passes the gates from top to bottom, then its handler."""
     settings = resources.settings
-    problems = Problems(settings.errors_base, resources.log)
+    problems = ProblemDetails(settings.errors_base, resources.log)
     trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
     sign_up = f"{origin_of(settings)}/dashboard"
     app = web.Application(
         middlewares=[
-            Trace(trusted, problems, resources.lines, resources.spans, resources.usage.note).middleware(),
+            RequestContext(trusted, problems, resources.lines, resources.spans, resources.usage.note).middleware(),
             problems.middleware(),
             cors.preflight,
             redirects.trailing_slash,
-            AuthGate(resources.directory, resources.people, settings.anonymous_token, sign_up).middleware(),
+            Authentication(resources.directory, resources.people, settings.anonymous_token, sign_up).middleware(),
             validation,
             negotiation,
-            QuotaGate(resources.meter).middleware(),
+            RateLimit(resources.meter).middleware(),
         ],
         client_max_size=REQUEST_BODY_BYTES_MAX,
     )
@@ -93,11 +93,11 @@ def describe(app: web.Application) -> dict[str, Any]:
     return app[DOCUMENT].as_dict()
 
 
-def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
+def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     """Return every route of the edge with its rule: who may come in, and what one call costs."""
     settings = resources.settings
-    cursors = Cursors(settings.cursor_secret)
-    lists = Lists(cursors, lambda: resources.version.current)
+    cursors = CursorSigner(settings.cursor_secret)
+    lists = Paginator(cursors, lambda: resources.version.current)
     stores = {"state": resources.state, "cache": resources.cache}
     health = Health(settings, resources.database, stores, resources.version, resources.search)
     pages, errors = Pages(settings, document), Errors(settings)
@@ -105,10 +105,10 @@ def routes(resources: Resources, document: Document) -> tuple[Route, ...]:
     search = Search(resources.search, cursors, settings.base_url)
     brands = Brands(resources.database, lists)
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
-    acts = Acts(resources.database, settings.token_pepper)
-    orders = Orders(resources.database, resources.watch, settings.jobs_waiting_max)
-    documents = JobDocuments(settings.base_url, settings.errors_base)
-    desk = Desk(resources.database, resources.version, orders, documents, resources.results, resources.meter)
+    acts = OrganizationService(resources.database, settings.token_pepper)
+    orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max)
+    documents = JobSerializer(settings.base_url, settings.errors_base)
+    desk = ReportService(resources.database, resources.version, orders, documents, resources.results, resources.meter)
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),
@@ -151,9 +151,9 @@ def _organization_routes(org: OrganizationApi) -> tuple[Route, ...]:
     )
 
 
-def _paid_routes(resources: Resources, lists: Lists, desk: Desk, orders: Orders) -> tuple[Route, ...]:
+def _paid_routes(resources: Services, lists: Paginator, desk: ReportService, orders: JobOrders) -> tuple[Route, ...]:
     settings = resources.settings
-    documents = JobDocuments(settings.base_url, settings.errors_base)
+    documents = JobSerializer(settings.base_url, settings.errors_base)
     jobs = Jobs(orders, documents, resources.results, lists)
     events = Events(orders, documents)
     pricing = Pricing(resources.database, settings.base_url)
@@ -185,13 +185,13 @@ def _paid_routes(resources: Resources, lists: Lists, desk: Desk, orders: Orders)
     )
 
 
-def _export_routes(resources: Resources, lists: Lists) -> tuple[Route, ...]:
+def _export_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
     settings = resources.settings
-    orders = Orders(resources.database, resources.watch, settings.jobs_waiting_max)
-    jobs, links = JobDocuments(settings.base_url, settings.errors_base), Links(settings.cursor_secret)
-    documents = ExportDocuments(settings.base_url, jobs, links, settings.signed_url_seconds)
-    desk = BookingDesk(resources.database, resources.version, settings.jobs_waiting_max)
-    shelf = ExportShelf(resources.database, orders, Downloads(resources.results, settings.accel_location))
+    orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max)
+    jobs, links = JobSerializer(settings.base_url, settings.errors_base), SignedUrls(settings.cursor_secret)
+    documents = ExportSerializer(settings.base_url, jobs, links, settings.signed_url_seconds)
+    desk = ExportService(resources.database, resources.version, settings.jobs_waiting_max)
+    shelf = ExportRepository(resources.database, orders, FileResponder(resources.results, settings.accel_location))
     exports = Exports(
         resources.database, desk, shelf, resources.meter, documents, links, lists, resources.version, INSTITUTIONAL
     )
@@ -211,11 +211,11 @@ def _export_routes(resources: Resources, lists: Lists) -> tuple[Route, ...]:
     )
 
 
-def _dataset_routes(resources: Resources, lists: Lists) -> tuple[Route, ...]:
+def _dataset_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
     settings = resources.settings
-    shelf, links = Shelf(resources.database), Links(settings.cursor_secret)
-    signer = Signer(links, settings.base_url, settings.signed_url_seconds)
-    downloads = Downloads(resources.results, settings.accel_location)
+    shelf, links = ReleaseRepository(resources.database), SignedUrls(settings.cursor_secret)
+    signer = UrlSigner(links, settings.base_url, settings.signed_url_seconds)
+    downloads = FileResponder(resources.results, settings.accel_location)
     datasets = Datasets(shelf, signer, links, downloads, lists, resources.version, INSTITUTIONAL)
     path = f"{PREFIX}/index/datasets"
     release = f"{path}/{{name}}/releases/{{release}}"
@@ -256,7 +256,7 @@ async def _tell_no_server(request: web.Request, response: web.StreamResponse) ->
     response.headers.pop("Server", None)  # aiohttp would tell its version and Python's
 
 
-def _end_streams(resources: Resources) -> Callable[[web.Application], Awaitable[None]]:
+def _end_streams(resources: Services) -> Callable[[web.Application], Awaitable[None]]:
     async def close(app: web.Application) -> None:
         resources.watch.close()  # who follows a job goes on at another edge, from the last event it saw
 

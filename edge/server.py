@@ -13,14 +13,14 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.worker import GunicornUVLoopWebWorker
 
 from edge.app import create_app
+from edge.container import Services, build, opened
+from edge.fast_path import FastPath, FastPathProtocol
 from edge.http.catalogue import reason_phrase
 from edge.http.context import instance_of, request_id_from
 from edge.http.problems import CONTENT_TYPE
-from edge.lane import FastLane, LaneHandler
-from edge.resources import Resources, build, opened
 from shared.config import Settings
 from shared.errors import ConfigurationError
-from shared.log import adopt_libraries
+from shared.telemetry.log import adopt_libraries
 
 _HEAD_BYTES_MAX = 16 * 1024
 _KEEP_ALIVE_SECONDS = 75.0
@@ -35,7 +35,7 @@ class EdgeWorker(GunicornUVLoopWebWorker):
 class EdgeServer(web.Server):
     """Makes a connection's protocol: aiohttp's own, with the fast lane in front of it."""
 
-    def __init__(self, handler: Any, *, lane: FastLane, errors_base: str, **options: Any) -> None:
+    def __init__(self, handler: Any, *, lane: FastPath, errors_base: str, **options: Any) -> None:
         super().__init__(handler, **options)
         self._lane = lane
         self._errors_base = errors_base
@@ -59,14 +59,14 @@ class EdgeServer(web.Server):
             await asyncio.sleep(_LOOK_SECONDS)
 
 
-class EdgeHandler(LaneHandler):
+class EdgeHandler(FastPathProtocol):
     """Answers what aiohttp's parser refuses with a problem document instead of plain text."""
 
     def __init__(
         self,
         manager: web.Server,
         loop: asyncio.AbstractEventLoop,
-        lane: FastLane,
+        lane: FastPath,
         errors_base: str,
         options: dict[str, Any],
     ) -> None:
@@ -108,12 +108,12 @@ class DrainingRunner(web.AppRunner):
     front's keep-alive connection, would be dropped: a restart would lose requests.
     """
 
-    def __init__(self, app: web.Application, resources: Resources) -> None:
+    def __init__(self, app: web.Application, resources: Services) -> None:
         super().__init__(
             app, access_log=None, keepalive_timeout=_KEEP_ALIVE_SECONDS, shutdown_timeout=_SHUTDOWN_SECONDS
         )
         self._resources = resources
-        self._lane = FastLane(resources)
+        self._lane = FastPath(resources)
         app.on_response_prepare.append(self._close_behind)
 
     async def _close_behind(self, request: web.Request, response: StreamResponse) -> None:

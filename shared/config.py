@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from shared.errors import ConfigurationError
-from shared.store_urls import is_cluster
+from shared.redis.urls import is_cluster
 
 
 def _setting(sentence: str, default: Any, *, secret: bool = False) -> Any:

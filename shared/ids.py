@@ -53,7 +53,7 @@ def item_key(iid: str) -> int:
 def mint(source: str, source_id: str) -> ItemId:
     """Mint the IID of a source's item: the same source and id give the same IID, for ever.
 
-    The first 70 bits of the hash are fourteen digits; a fifteenth checks them. Many at once: workers/ingest/minting.py.
+    The first 70 bits of the hash are fourteen digits; a fifteenth checks them.
     """
     digest = hashlib.blake2b(source.encode() + b"\0" + source_id.encode(), digest_size=9).digest()
     number = int.from_bytes(digest) >> 2

@@ -6,12 +6,12 @@ from typing import Any
 from celery import Celery, signals
 from kombu.entity import Queue
 
-from shared import metrics
 from shared.config import Settings
 from shared.jobs.contract import KINDS, QUEUES
-from shared.watchpost import keep_watch
+from shared.telemetry import metrics
+from shared.telemetry.http_server import keep_watch
 from workers.broker import mend
-from workers.traces import spans_of
+from workers.telemetry import spans_of
 
 settings = Settings.from_environment()
 _SECONDS_MAX = max(kind.seconds_max for kind in KINDS.values())

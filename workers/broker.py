@@ -4,7 +4,7 @@ from kombu.transport import redis
 from redis.exceptions import ConnectionError, TimeoutError
 
 
-class Acknowledgements(redis.QoS):
+class ReconnectingQoS(redis.QoS):
     """Acknowledges messages; where the broker is out of reach the connection is given up, not the message forgotten.
 
     kombu only logs an acknowledgement that failed, unless it was a BrokenPipeError. The message then counts as taken
@@ -22,4 +22,4 @@ class Acknowledgements(redis.QoS):
 
 def mend() -> None:
     """Have all channels of this process use them."""
-    redis.Channel.QoS = Acknowledgements
+    redis.Channel.QoS = ReconnectingQoS

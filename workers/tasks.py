@@ -6,25 +6,25 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused, StoreUnavailable
 from shared.jobs.contract import EXECUTE, EXPORT, KINDS, RELEASE, SEARCH_INDEX
-from shared.log import Log
-from shared.tracing.context import step_from
-from workers import search_index
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
+from shared.telemetry.trace_context import step_from
 from workers.app import app
 from workers.exports import export, parts
-from workers.lease import Lease, LeaseLost, TimeIsUp, break_off, claim, fail, postpone, succeed
-from workers.publish import publish, spool
+from workers.leases import JobTimeout, Lease, LeaseLost, break_off, claim, fail, postpone, succeed
 from workers.releases import cut
+from workers.reports.publish import publish, spool
 from workers.reports.registry import MAKERS as REPORTS
 from workers.reports.registry import Make
-from workers.traces import attributes, spans_of
+from workers.search import job
+from workers.telemetry import attributes, spans_of
 
 Maker = Callable[[Settings, dict[str, Any], Lease], Any]
-MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: search_index.make, RELEASE.name: cut.make, EXPORT.name: export.make}
+MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: job.make, RELEASE.name: cut.make, EXPORT.name: export.make}
 log = Log("worker")
 
 
@@ -111,7 +111,7 @@ def _attempt(
 
 
 def _refusal(error: Exception, *, late: bool) -> _Refusal:
-    if late or isinstance(error, TimeIsUp):
+    if late or isinstance(error, JobTimeout):
         return _Refusal({"slug": "job-timeout", "detail": "The job took longer than its kind may."}, final=True)
     if isinstance(error, InvalidParameter):  # what only the data can tell, such as a range without any
         return _Refusal({"slug": "invalid-parameter", "detail": str(error)}, final=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deploy.ctl.ui import json_option, show
+from deploy.ctl.console import json_option, show
 from deploy.sizing.plan import FIGURES, Load, Need, bottleneck, machines, plan
 
 LOOKUPS = (1_000, 10_000, 100_000, 1_000_000)

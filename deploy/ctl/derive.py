@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 from rich.progress import Progress
 
-from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
-from workers.derive.refresh import rebuild as rebuild_cells
 from workers.ingest.load import SQL as LOAD
+from workers.rollups.refresh import rebuild as rebuild_cells
 
 
 @click.group()

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import click
 import psycopg
 
-from deploy.ctl.stores import look_at
-from deploy.ctl.ui import console, data_dir_option, json_option
+from deploy.ctl.console import console, data_dir_option, json_option
+from deploy.ctl.doctor_redis import look_at
 from deploy.local import nginx, postgres, valkey
-from deploy.local.places import Places
+from deploy.local.paths import Paths
 from deploy.local.stack import read_state
 from shared.config import Settings
 from shared.db.connect import connect
@@ -38,7 +38,7 @@ class Finding(NamedTuple):
 @json_option
 def doctor(data_dir: Path, as_json: bool) -> None:
     """Check every part of the service on this data directory. Exit code 1 when something is wrong."""
-    findings = list(_examine(Places.below(data_dir)))
+    findings = list(_examine(Paths.below(data_dir)))
     if as_json:
         click.echo(json.dumps([finding._asdict() for finding in findings], indent=1))
     else:
@@ -49,7 +49,7 @@ def doctor(data_dir: Path, as_json: bool) -> None:
     sys.exit(0 if all(finding.ok for finding in findings) else 1)
 
 
-def _examine(places: Places) -> Iterator[Finding]:
+def _examine(places: Paths) -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("python", sys.version_info >= (3, 11), version, "use Python 3.11 or newer")
     for name, find in (

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from deploy.ctl.ui import console, errors, json_option, show
+from deploy.ctl.console import console, errors, json_option, show
 from deploy.drill.callers import Seen
 from deploy.drill.crowd import CrowdDrill, Measured, percentile
 from deploy.drill.faults import chosen, faults_of
@@ -20,7 +20,7 @@ from deploy.drill.network import obstacle
 from deploy.drill.outages import OutageDrill
 from deploy.drill.run import Drill, Outcome
 from deploy.drill.verdict import Check
-from deploy.local.places import Places
+from deploy.local.paths import Paths
 from shared.config import Settings
 from shared.errors import ItemIndexError
 
@@ -146,7 +146,7 @@ def _ms(seconds: list[float], share: float) -> float:
 
 
 @contextmanager
-def _stage(*, as_json: bool) -> Iterator[tuple[Places, Callable[[str], None]]]:
+def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
     """Give a drill a place of its own and a way to tell what it does."""
     if os.environ.get("DATABASE_URL") or os.environ.get("STATE_URL"):
         raise ItemIndexError("DATABASE_URL and STATE_URL must not be set: a drill kills, and only what it has started")
@@ -154,7 +154,7 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Places, Callable[[str], None]]]:
         # Whoever does not watch reads afterwards what was done when it went wrong.
         live = console.is_terminal and not as_json
         told = (lambda text: status.update(f"{text} …")) if live else errors.print
-        yield Places.below(Path(folder)), told
+        yield Paths.below(Path(folder)), told
 
 
 @drill.command("hosts", epilog="Example: itemindex drill hosts --seconds 20")
@@ -177,7 +177,7 @@ def hosts(number: int, seconds: float, minutes: float, as_json: bool) -> None:
         raise ItemIndexError(f"no hosts can be made here: {reason}")
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
         told = (lambda text: None) if as_json else (lambda text: status.update(f"{text} …"))
-        found = HostsDrill(Places.below(Path(folder)), number, seconds, minutes * 60, told).run()
+        found = HostsDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, told).run()
     if as_json:
         served = {one.name: {"counted": one.counted, "uncounted": one.uncounted} for one in found.accounts}
         checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in found.checks]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from deploy.ctl.ui import console
+from deploy.ctl.console import console
 from shared.errors import ItemIndexError
 
 _CHUNK_BYTES = 1 << 18

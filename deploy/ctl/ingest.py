@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import LoadRefused
@@ -15,8 +15,8 @@ from workers.ingest import mapping as mappings
 from workers.ingest import readers
 from workers.ingest.load import Summary, alt_names, load
 from workers.ingest.mapping import Mapping
-from workers.ingest.shape import Shaper
 from workers.ingest.stage import EPOCH
+from workers.ingest.transform import Transformer
 
 _INDEX_WAIT_SECONDS = 600.0
 _SHIPPED = Path(__file__).parents[1] / "mappings"
@@ -172,7 +172,7 @@ def _preview(mapping: Mapping, files: list[Path], as_json: bool, rows: int = 10)
     batches = readers.read(
         files[0], delimiter=mapping.delimiter, columns=mapping.columns, batch_rows=10_000, told=lambda done: None
     )
-    shaped = Shaper(mapping, alt_names(mapping, files)).shape(next(iter(batches)), files[0])
+    shaped = Transformer(mapping, alt_names(mapping, files)).shape(next(iter(batches)), files[0])
     items = [
         {"iid": i.iid, "name": i.name, "brand": i.brand_name, "category": i.category_code,
          "product_type": i.product_type, "attributes": i.attributes}

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from psycopg.types.json import Jsonb
 
-from deploy.ctl.ui import console, data_dir_option, settings
+from deploy.ctl.console import console, data_dir_option, settings
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
+from deploy.ctl.console import OPERATOR, console, data_dir_option, json_option, settings, show
 from deploy.ctl.orgs import uuid_of
-from deploy.ctl.ui import OPERATOR, console, data_dir_option, json_option, settings, show
-from edge.auth.tokens import KEY_PREFIX, keyed_hash, mint, split
+from shared.credentials import KEY_PREFIX, keyed_hash, mint, split
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.organizations.contract import SQL

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from deploy.ctl.console import OPERATOR, console, data_dir_option, json_option, settings, show
 from deploy.ctl.orgs import uuid_of
-from deploy.ctl.ui import OPERATOR, console, data_dir_option, json_option, settings, show
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.organizations.contract import SQL

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
 

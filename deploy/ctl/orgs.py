@@ -6,7 +6,7 @@ from typing import Any
 import click
 import psycopg
 
-from deploy.ctl.ui import OPERATOR, console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import OPERATOR, console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.organizations.contract import SQL

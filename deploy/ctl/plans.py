@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from psycopg import sql
 
-from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.jobs.contract import ENDED
 from shared.jobs.contract import SQL as JOBS
-from shared.log import Log
-from shared.results.stores import store_of
-from workers.releases.keep import SQL as RELEASES
-from workers.releases.keep import expire, order
+from shared.objects.open import store_of
+from shared.telemetry.log import Log
+from workers.releases.retention import SQL as RELEASES
+from workers.releases.retention import expire, order
 
 SQL = beside(__file__, "releases.sql")
 _LISTED = ("dataset", "data_version", "kept_as", "files", "rows", "bytes", "created_at", "expires_at")

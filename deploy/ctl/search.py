@@ -7,9 +7,9 @@ import click
 from rich.progress import Progress
 
 from deploy.ctl import search_bench, search_judge
-from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.errors import ConfigurationError
-from workers.search_index import make_index
+from workers.search.job import make_index
 
 
 @click.group()

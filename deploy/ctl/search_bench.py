@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from deploy.ctl.search_sample import ADJECTIVES, NOUNS, SEED, documents
-from edge.index.search_index import SearchIndex
-from edge.index.search_pages import find
+from edge.search.index import SearchIndex
+from edge.search.paging import find
 from shared.search import layout
 from shared.search.model import Item, Search
 from workers.search.build import build

@@ -14,9 +14,9 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
-from edge.index.search_index import SearchIndex
-from edge.index.search_pages import find
-from edge.index.search_words import WEIGHTS, Weights
+from edge.search.index import SearchIndex
+from edge.search.paging import find
+from edge.search.query_words import WEIGHTS, Weights
 from shared.errors import ConfigurationError
 from shared.ids import mint
 from shared.search import layout

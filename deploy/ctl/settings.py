@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from deploy.ctl.ui import json_option, show
+from deploy.ctl.console import json_option, show
 from shared.config import Settings
 
 

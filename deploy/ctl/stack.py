@@ -14,10 +14,10 @@ from typing import Any
 
 import click
 
-from deploy.ctl.ui import console, data_dir_option, errors, json_option, show
-from deploy.demo import load_demo
+from deploy.ctl.console import console, data_dir_option, errors, json_option, show
+from deploy.ctl.demo import load_demo
 from deploy.local import identity
-from deploy.local.places import Places, port_is_free
+from deploy.local.paths import Paths, port_is_free
 from deploy.local.stack import Stack, StackError, locked, read_state, supervised
 from shared.errors import ItemIndexError
 
@@ -39,7 +39,7 @@ def up(port: int, data_dir: Path, edge_workers: int, demo: bool, detach: bool) -
 
     The first start makes the database and loads the demo data; the next one finds it. Ctrl-C stops everything.
     """
-    places = Places.below(data_dir)
+    places = Paths.below(data_dir)
     if detach:
         _detach(places, port, edge_workers, demo)
         return
@@ -112,7 +112,7 @@ def _greet(stack: Stack) -> None:
     sys.stdout.flush()
 
 
-def _who_can_sign_in(places: Places, base_url: str) -> str:
+def _who_can_sign_in(places: Paths, base_url: str) -> str:
     """Tell where the dashboard is, and the two ready-made people of the local provider."""
     lines = [f"\nThe dashboard: [link={base_url[:-3]}/dashboard]{base_url[:-3]}/dashboard[/link]"]
     if not os.environ.get("OIDC_ISSUER"):
@@ -123,7 +123,7 @@ def _who_can_sign_in(places: Places, base_url: str) -> str:
     return "\n".join(lines)
 
 
-def _detach(places: Places, port: int, edge_workers: int, demo: bool) -> None:
+def _detach(places: Paths, port: int, edge_workers: int, demo: bool) -> None:
     log = places.log("supervisor")
     command = [sys.executable, "-m", "deploy.ctl.main", "up", "--port", str(port), "--data-dir", str(places.root),
                "--edges", str(edge_workers), "--demo" if demo else "--no-demo"]  # fmt: skip
@@ -150,7 +150,7 @@ def _detach(places: Places, port: int, edge_workers: int, demo: bool) -> None:
 @json_option
 def status(data_dir: Path, as_json: bool) -> None:
     """Show each part: its process, since when it runs, how often it was restarted. Exit code 3 when nothing runs."""
-    state = read_state(Places.below(data_dir))
+    state = read_state(Paths.below(data_dir))
     if state is None:
         errors.print("nothing runs on this data directory; start it with `itemindex up`")
         sys.exit(3)
@@ -179,7 +179,7 @@ def _row(child: dict[str, Any]) -> dict[str, Any]:
 @data_dir_option
 def down(data_dir: Path) -> None:
     """Stop the service that runs on this data directory, and wait until it has ended."""
-    places = Places.below(data_dir)
+    places = Paths.below(data_dir)
     state = read_state(places)
     if state is None:
         console.print("nothing runs on this data directory")
@@ -203,7 +203,7 @@ def down(data_dir: Path) -> None:
 @data_dir_option
 def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
     """Show what the parts wrote: one part's log, or the end of each."""
-    folder = Places.below(data_dir).root / "log"
+    folder = Paths.below(data_dir).root / "log"
     names = sorted(path.stem for path in folder.glob("*.log"))
     if name is not None and name not in names:
         raise click.BadParameter(f"there are: {', '.join(names)}", param_hint="NAME")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.ui import console, data_dir_option, json_option, settings, show
-from edge.auth.tokens import FREE_PREFIX, keyed_hash, mint, split
+from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from shared.credentials import FREE_PREFIX, keyed_hash, mint, split
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 from rich.live import Live
 
-from deploy.ctl.ui import console, data_dir_option
-from deploy.local.places import Places
+from deploy.ctl.console import console, data_dir_option
+from deploy.local.paths import Paths
 from deploy.local.stack import read_state
-from deploy.watch.frame import frame
-from deploy.watch.processes import Effort, efforts
-from deploy.watch.scrape import Between, Scrape
+from deploy.monitor.frame import frame
+from deploy.monitor.processes import Effort, efforts
+from deploy.monitor.scrape import Between, Scrape
 from shared.errors import ItemIndexError
 
 
@@ -45,7 +45,7 @@ def _live(address: str, parts: Mapping[str, int], interval: float, before: Scrap
 
 
 def _of_the_stack(data_dir: Path) -> tuple[str, dict[str, int]]:
-    state = read_state(Places.below(data_dir))
+    state = read_state(Paths.below(data_dir))
     if state is None:
         raise ItemIndexError("no stack runs here; start one with `itemindex up`, or name another's metrics with --url")
     parts = {child["name"]: child["pid"] for child in state["children"] if child["pid"] is not None}

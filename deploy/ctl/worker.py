@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.ui import data_dir_option, settings
+from deploy.ctl.console import data_dir_option, settings
 from deploy.local.nginx import PROJECT
 from deploy.local.worker import worker_command
 from shared.jobs.contract import QUEUES
@@ -56,7 +56,7 @@ def worker(queues: str, concurrency: int, data_dir: Path) -> None:
 @data_dir_option
 def relay(data_dir: Path) -> None:
     """Run a relay until it is told to stop. One is enough; two survive the loss of a host."""
-    _become([sys.executable, "-m", "workers.relay"], data_dir, _WORKER_NEEDS)
+    _become([sys.executable, "-m", "workers.dispatch.dispatcher"], data_dir, _WORKER_NEEDS)
 
 
 def _become(command: list[str], data_dir: Path, needed: tuple[str, ...], more: dict[str, str] | None = None) -> None:

@@ -1,6 +1,6 @@
 """Who calls in a drill: keys and tokens of its own."""
 
-from edge.auth.tokens import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, split
+from shared.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, split
 from shared.db.connect import Connection
 from shared.db.queries import beside
 

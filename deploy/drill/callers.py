@@ -14,7 +14,7 @@ from typing import Any
 import jwt
 
 from deploy.local.identity import CLIENT_ID
-from edge.auth.tokens import KEY_PREFIX, mint
+from shared.credentials import KEY_PREFIX, mint
 from shared.ids import mint as mint_iid
 
 ANSWER_SECONDS_MAX = 8.0

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deploy.demo import load_prices
+from deploy.ctl.demo import load_prices
 from deploy.drill.accounts import issue_key, issue_token
 from deploy.drill.attacks import COMING_SECONDS, KINDS, SLOW_READERS
 from deploy.drill.beside import work_beside
 from deploy.drill.callers import Credentials, Front
 from deploy.drill.verdict import SQL
-from deploy.local.places import Places, free_port
+from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
 
@@ -59,7 +59,7 @@ def percentile(seconds: list[float], share: float) -> float:
 class CrowdDrill:
     """The drill on a stack of its own."""
 
-    places: Places
+    places: Paths
     seconds: float
     rounds: int
     told: Callable[[str], None]

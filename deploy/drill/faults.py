@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from deploy.drill import links, stepped
-from deploy.local.child import Child
+from deploy.local.process import ServiceProcess
 from deploy.local.stack import Stack
 from shared.config import Settings
 
@@ -129,7 +129,7 @@ class Trouble:
                 return lambda: stepped.file_of(self._places).unlink()
         raise ValueError(fault.mode)
 
-    def _children(self, fault: Fault) -> list[Child]:
+    def _children(self, fault: Fault) -> list[ServiceProcess]:
         named = [child for child in self._stack.children if child.program.name.startswith(fault.parts)]
         return [child for child in named if child.process is not None]
 
@@ -154,7 +154,7 @@ class Trouble:
 
         return bring_back
 
-    def _fill(self, children: list[Child]) -> Callable[[], None]:
+    def _fill(self, children: list[ServiceProcess]) -> Callable[[], None]:
         """Let no file of these processes grow by a byte, their logs included: a full disk that needs no root.
 
         The kernel says EFBIG where a full disk says ENOSPC; everything else is the same.
@@ -178,7 +178,7 @@ def _limit_files(pid: int, size: int) -> None:
         return
 
 
-def _family(child: Child) -> list[int]:
+def _family(child: ServiceProcess) -> list[int]:
     """Return a program's processes: its own group, which nobody else is in."""
     assert child.process is not None
     found = []
@@ -192,7 +192,7 @@ def _family(child: Child) -> list[int]:
     return found
 
 
-def _signal_all(children: list[Child], number: int) -> None:
+def _signal_all(children: list[ServiceProcess], number: int) -> None:
     """Reach whole families: a server's own children would go on without it."""
     for child in children:
         assert child.process is not None

@@ -16,7 +16,7 @@ from deploy.drill.customers import ANSWER_SECONDS_MAX, Account, Callers
 from deploy.drill.questions import LONG_QUESTION, questions
 from deploy.drill.site import CALLERS, EDGE_PROCESSES, EDGES, PORT, WORKERS, Site
 from deploy.drill.verdict import SQL, Check, judge
-from deploy.local.places import Places
+from deploy.local.paths import Paths
 from deploy.local.stack import StackError
 from shared.db.connect import Connection, connect
 from workers.generate.market import MAPPING, write
@@ -53,7 +53,7 @@ class HostsDrill:
     """The drill on a site of its own."""
 
     def __init__(
-        self, places: Places, jobs: int, cut_seconds: float, seconds_max: float, told: Callable[[str], None]
+        self, places: Paths, jobs: int, cut_seconds: float, seconds_max: float, told: Callable[[str], None]
     ) -> None:
         self._places = places
         self._jobs = jobs

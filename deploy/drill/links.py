@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deploy.local.child import Program
-from deploy.local.places import Places
+from deploy.local.paths import Paths
+from deploy.local.process import Program
 
 _CHUNK_BYTES = 64 * 1024
 # What may be on its way in one direction of one connection; whoever sends more waits, as on a wire.
@@ -22,7 +22,7 @@ _CHUNKS_MAX = 64
 _CONTROL_SECONDS = 5.0
 
 
-def program(places: Places, links: Mapping[str, tuple[str, str]]) -> Program:
+def program(places: Paths, links: Mapping[str, tuple[str, str]]) -> Program:
     """Return the process as a program; `links` are the place that each listens at, and the one it leads to."""
     control = _control(places)
     named = [f"{name}={listen}>{target}" for name, (listen, target) in links.items()]
@@ -32,7 +32,7 @@ def program(places: Places, links: Mapping[str, tuple[str, str]]) -> Program:
     )  # fmt: skip
 
 
-def turn(places: Places, name: str, state: str | int) -> None:
+def turn(places: Paths, name: str, state: str | int) -> None:
     """Make a link slow by so many milliseconds, with 0 as quick as it was; or `stall`, `cut`, `pass` as above."""
     with socket.socket(socket.AF_UNIX) as line:
         line.settimeout(_CONTROL_SECONDS)
@@ -41,7 +41,7 @@ def turn(places: Places, name: str, state: str | int) -> None:
         line.recv(1)
 
 
-def _control(places: Places) -> Path:
+def _control(places: Paths) -> Path:
     return places.run / "links.sock"
 
 

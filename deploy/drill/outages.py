@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from deploy.demo import load_prices
+from deploy.ctl.demo import load_prices
 from deploy.drill import links
 from deploy.drill.accounts import issue_key, issue_token
 from deploy.drill.beside import work_beside
@@ -19,7 +19,7 @@ from deploy.drill.callers import ANSWER_SECONDS_MAX, Call, Credentials, Front, S
 from deploy.drill.faults import OBJECTS, Fault, Trouble, chosen, faults_of
 from deploy.drill.verdict import SQL
 from deploy.local import valkey
-from deploy.local.places import Places, free_port
+from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
@@ -36,7 +36,7 @@ _UNCOUNTED_MAX = 12 * 4
 class OutageDrill:
     """The drill on a stack of its own."""
 
-    places: Places
+    places: Paths
     seconds: float
     told: Callable[[str], None]
     only: tuple[str, ...] = ()

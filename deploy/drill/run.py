@@ -14,7 +14,7 @@ from deploy.drill.chaos import Chaos, children_of, kill
 from deploy.drill.client import Client, ask_all
 from deploy.drill.questions import LONG_QUESTION, questions
 from deploy.drill.verdict import SQL, Check, judge
-from deploy.local.places import Places, free_port
+from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import Connection, connect
 
@@ -44,7 +44,7 @@ class Outcome:
 class Drill:
     """One drill on a stack of its own."""
 
-    places: Places
+    places: Paths
     jobs: int
     kills: int
     seed: int

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from deploy.drill.network import Host, Network
 from deploy.local import postgres, valkey
-from deploy.local.child import Child, Program, tail
 from deploy.local.nginx import PROJECT
-from deploy.local.places import Places
+from deploy.local.paths import Paths
+from deploy.local.process import Program, ServiceProcess, tail
 from deploy.local.stack import StackError
 from deploy.local.worker import worker_command
 from shared.config import Settings
@@ -38,7 +38,7 @@ _SAFE = {
 class Site:
     """The hosts and everything that runs on them. Callers are on the network `front`, the stores on `back`."""
 
-    def __init__(self, places: Places, callers: int) -> None:
+    def __init__(self, places: Paths, callers: int) -> None:
         self.places = places
         self.network = Network({"front": "10.77.0", "back": "10.78.0"})
         self.stores = self.network.add("stores", back=[STORES])
@@ -49,7 +49,7 @@ class Site:
         self.callers = self.network.add("callers", front=[CALLERS + n for n in range(callers + 1)])
         self.stores_address = self.network.address("back", STORES)
         self.settings = self._settings()
-        self._children: list[tuple[Host, Child]] = []
+        self._children: list[tuple[Host, ServiceProcess]] = []
 
     def start_stores(self) -> None:
         """Start PostgreSQL and both Valkeys, and bring the schema up to date."""
@@ -112,14 +112,14 @@ class Site:
         """Return what a part wrote so far."""
         return self.places.log(name).read_text(errors="replace")
 
-    def _start(self, host: Host, program: Program) -> Child:
-        child = Child(program)
+    def _start(self, host: Host, program: Program) -> ServiceProcess:
+        child = ServiceProcess(program)
         self._children.append((host, child))
         with host.entered():
             child.start()
         return child
 
-    def _wait(self, child: Child) -> None:
+    def _wait(self, child: ServiceProcess) -> None:
         if not child.wait_ready(_READY_SECONDS):
             log = child.program.log
             raise StackError(f"{child.program.name} did not start; the end of {log} says:\n{tail(log)}")

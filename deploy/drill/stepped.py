@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import shared.clock
-from deploy.local.places import Places
+from deploy.local.paths import Paths
 from shared.config import Settings
 
 _LOOK_SECONDS = 0.1
@@ -19,7 +19,7 @@ _real = time.time
 _ahead_seconds = 0.0
 
 
-def file_of(places: Places) -> Path:
+def file_of(places: Paths) -> Path:
     """Return the file that says by how many seconds the edges' clock is ahead."""
     return _beside(places.root / "results")
 

@@ -12,9 +12,9 @@ from deploy.drill.questions import is_poison, right_digest
 from shared.config import Settings
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from shared.log import Log
-from shared.results.stores import store_of
-from workers.janitor import tidy
+from shared.objects.open import store_of
+from shared.telemetry.log import Log
+from workers.dispatch.retention import tidy
 
 SQL = beside(__file__, "drill.sql")
 

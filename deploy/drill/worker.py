@@ -7,8 +7,8 @@ from typing import Any
 from deploy.drill import questions
 from shared.db.connect import Connection
 from workers.app import app as app
-from workers.reports.answer import Answer
 from workers.reports.registry import MAKERS, Told
+from workers.reports.result import Answer
 
 
 def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:

@@ -15,14 +15,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from deploy.local.child import Program
-from deploy.local.places import Places, port_is_free
+from deploy.local.paths import Paths, port_is_free
+from deploy.local.process import Program
 
 CLIENT_ID = "item-index"
 PEOPLE = (("ada", "Ada", "Lovelace"), ("grace", "Grace", "Hopper"))
 
 
-def prepared(places: Places, near_port: int = 8080) -> dict[str, Any]:
+def prepared(places: Paths, near_port: int = 8080) -> dict[str, Any]:
     """Return the provider's own secrets: key, session secret, client secret, passwords; and its port. Made once.
 
     The port stays: it is part of the issuer, and the issuer is part of who a person is.
@@ -50,7 +50,7 @@ def issuer(port: int) -> str:
     return f"http://127.0.0.1:{port}"
 
 
-def program(places: Places, port: int, origin: str, listen: int) -> Program:
+def program(places: Paths, port: int, origin: str, listen: int) -> Program:
     """Return the provider as a program, its secrets prepared: its address has `port`, and it listens at `listen`."""
     secrets_file = str(places.root / "identity.json")
     command = [sys.executable, "-m", "deploy.local.identity", secrets_file, str(port), origin, str(listen)]

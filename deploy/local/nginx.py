@@ -6,8 +6,8 @@ import re
 import signal
 from pathlib import Path
 
-from deploy.local.child import Program
-from deploy.local.places import Places
+from deploy.local.paths import Paths
+from deploy.local.process import Program
 
 PROJECT = Path(__file__).parents[2]
 _BESIDE = PROJECT / "deploy" / "nginx"
@@ -53,7 +53,7 @@ def proxies(trusted: str) -> str:
 
 
 def program(
-    places: Places, *, listen: str, metrics_listen: str, edges: list[Path], errors_base: str,
+    places: Paths, *, listen: str, metrics_listen: str, edges: list[Path], errors_base: str,
     stored: Path, server_names: str = _DEFAULTS["SERVER_NAMES"], trusted: str = "",
 ) -> Program:  # fmt: skip
     """Return the server as a program, its configuration written."""

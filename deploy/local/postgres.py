@@ -13,8 +13,8 @@ from pathlib import Path
 import psycopg
 import psycopg.sql
 
-from deploy.local.child import Program
-from deploy.local.places import Places
+from deploy.local.paths import Paths
+from deploy.local.process import Program
 
 OWNER, EDGE, WORKER = "itemindex", "itemindex_edge_login", "itemindex_worker_login"
 DATABASE = "itemindex"
@@ -42,7 +42,7 @@ def binary(name: str) -> str:
     return str(Path(spec.submodule_search_locations[0]) / "pginstall" / "bin" / name)
 
 
-def initialize(places: Places, password: str, extra: dict[str, str] | None = None) -> Path:
+def initialize(places: Paths, password: str, extra: dict[str, str] | None = None) -> Path:
     """Make the data directory if it is not there; return it."""
     directory = places.root / "postgres"
     if (directory / "PG_VERSION").exists():
@@ -68,7 +68,7 @@ def initialize(places: Places, password: str, extra: dict[str, str] | None = Non
     return directory
 
 
-def program(places: Places, password: str, extra: dict[str, str] | None = None) -> Program:
+def program(places: Paths, password: str, extra: dict[str, str] | None = None) -> Program:
     """Return the server as a program, its data directory made."""
     directory = initialize(places, password, extra)
     (directory / "postmaster.pid").unlink(missing_ok=True)  # the stack's lock proves that no server of ours is alive
@@ -86,7 +86,7 @@ def program(places: Places, password: str, extra: dict[str, str] | None = None) 
     )
 
 
-def url(places: Places, user: str, password: str, database: str = DATABASE) -> str:
+def url(places: Paths, user: str, password: str, database: str = DATABASE) -> str:
     """Return the server's address for one login, over its unix socket."""
     return f"postgresql://{user}:{password}@/{database}?host={places.run}&port=5432"
 
@@ -108,7 +108,7 @@ def identity() -> tuple[list[str], int | None]:
     return inside, None
 
 
-def prepare(places: Places, passwords: dict[str, str]) -> None:
+def prepare(places: Paths, passwords: dict[str, str]) -> None:
     """Make the database and the logins; safe to run again, and then sets the passwords anew."""
     with psycopg.connect(url(places, OWNER, passwords["owner_password"], "postgres"), autocommit=True) as connection:
         if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():

@@ -13,23 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from deploy.local import identity, nginx, postgres, valkey
-from deploy.local.child import Child, Program, tail
 from deploy.local.nginx import PROJECT
-from deploy.local.places import Places, free_port, port_is_free
+from deploy.local.paths import Paths, free_port, port_is_free
+from deploy.local.process import Program, ServiceProcess, tail
 from deploy.local.worker import WORKER_APP, worker_command
 from shared.clock import utc_now
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.errors import ConfigurationError
-from shared.store_urls import is_cluster
+from shared.redis.urls import is_cluster
 
 _STORES = ("postgres", "state", "cache")
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.2
 # Each queue has workers of its own: name, queue, processes.
 WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2), ("worker-exports", "exports", 2))
-Step = Callable[[str], None]
+SpanContext = Callable[[str], None]
 
 
 class StackError(Exception):
@@ -40,10 +40,10 @@ class StackError(Exception):
 class Stack:
     """One embedded stack below one data directory."""
 
-    places: Places
+    places: Paths
     port: int
     edge_workers: int = 1
-    children: list[Child] = field(default_factory=list)
+    children: list[ServiceProcess] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
     metrics_port: int = 0
     workers: tuple[tuple[str, str, int], ...] = WORKERS
@@ -53,7 +53,7 @@ class Stack:
     identity_port: int = 0
     """Where the identity provider listens, if something stands between it and its address; 0: at its address."""
 
-    def start_servers(self, told: Step) -> None:
+    def start_servers(self, told: SpanContext) -> None:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
         secrets = self.places.secrets()
         outside = Settings.from_environment()
@@ -76,7 +76,7 @@ class Stack:
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
 
-    def start_service(self, told: Step) -> None:
+    def start_service(self, told: SpanContext) -> None:
         """Start the edges, the relay, a worker for each queue, and nginx in front."""
         told("edges")
         for left in (self.places.run / "metrics").glob("*.db"):
@@ -147,8 +147,8 @@ class Stack:
         if not child.wait_ready(_READY_SECONDS):
             raise self._did_not_start(program)
 
-    def _spawn(self, program: Program) -> Child:
-        child = Child(program)
+    def _spawn(self, program: Program) -> ServiceProcess:
+        child = ServiceProcess(program)
         self.children.append(child)
         child.start()
         return child
@@ -214,7 +214,7 @@ class Stack:
         return identity.program(self.places, port, f"http://127.0.0.1:{self.port}", listen)
 
     def _relay(self) -> Program:
-        command = [sys.executable, "-m", "workers.relay"]
+        command = [sys.executable, "-m", "workers.dispatch.dispatcher"]
         return Program(name="relay", command=command, log=self.places.log("relay"), environment=self._environment())
 
     def _workers(self) -> Iterator[Program]:
@@ -236,7 +236,7 @@ class Stack:
 
 
 @contextmanager
-def locked(places: Places) -> Iterator[None]:
+def locked(places: Paths) -> Iterator[None]:
     """Hold the stack's lock; raise StackError that names the running one where another holds it."""
     with places.lock.open("a") as file:
         try:
@@ -250,7 +250,7 @@ def locked(places: Places) -> Iterator[None]:
         yield
 
 
-def read_state(places: Places) -> dict[str, Any] | None:
+def read_state(places: Paths) -> dict[str, Any] | None:
     """Return what the running stack told about itself, or None where none runs. A stale file is nobody."""
     try:
         document: dict[str, Any] = json.loads(places.state.read_text())
@@ -259,7 +259,7 @@ def read_state(places: Places) -> dict[str, Any] | None:
     return document if supervised(places) else None
 
 
-def supervised(places: Places) -> bool:
+def supervised(places: Paths) -> bool:
     """Tell whether a supervisor lives. By its lock: its number may stay for a while after it has ended."""
     with places.lock.open("a") as file:
         try:
@@ -269,7 +269,7 @@ def supervised(places: Places) -> bool:
     return False
 
 
-def settings_of(places: Places) -> Settings:
+def settings_of(places: Paths) -> Settings:
     """Return the settings of the running stack; raise ConfigurationError where none runs."""
     state = read_state(places)
     if state is None:
@@ -281,7 +281,7 @@ def settings_of(places: Places) -> Settings:
     )
 
 
-def _told(child: Child) -> dict[str, Any]:
+def _told(child: ServiceProcess) -> dict[str, Any]:
     uptime = max(0.0, time.monotonic() - child.started_at)
     return {
         "name": child.program.name,

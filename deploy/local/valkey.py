@@ -5,8 +5,8 @@ import socket
 from importlib.util import find_spec
 from pathlib import Path
 
-from deploy.local.child import Program
-from deploy.local.places import Places
+from deploy.local.paths import Paths
+from deploy.local.process import Program
 
 # The state store refuses writes when it is full: evicting a quota's counter would give everyone a new day.
 _STATE = ["--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction"]
@@ -23,27 +23,27 @@ def binary() -> str:
     return str(folder / f"{platform.system().lower()}-{machine}" / "valkey-server")
 
 
-def state(places: Places) -> Program:
+def state(places: Paths) -> Program:
     """Quotas, sessions, and the broker's queues: never evicted, kept through a crash to the last second."""
     return _program(places, "state", [*_STATE, "--maxmemory", "512mb"])
 
 
-def broker(places: Places) -> Program:
+def broker(places: Paths) -> Program:
     """A broker that is not the state store, for whoever wants to see one go without the other."""
     return _program(places, "broker", [*_STATE, "--maxmemory", "64mb"])
 
 
-def cache(places: Places) -> Program:
+def cache(places: Paths) -> Program:
     """Records: bounded, least frequently used out first, nothing on disk."""
     return _program(places, "cache", [*_CACHE, "--maxmemory", "256mb"])
 
 
-def url(places: Places, name: str) -> str:
+def url(places: Paths, name: str) -> str:
     """Return a server's address."""
     return f"unix://{places.socket(name)}"
 
 
-def _program(places: Places, name: str, options: list[str]) -> Program:
+def _program(places: Paths, name: str, options: list[str]) -> Program:
     directory = places.root / name
     directory.mkdir(exist_ok=True, mode=0o700)
     path = places.socket(name)

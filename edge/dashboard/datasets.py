@@ -4,12 +4,12 @@ import hmac
 
 from aiohttp import web
 
-from edge.auth.directory import Directory
-from edge.dashboard.payer import Payer
-from edge.dashboard.visit import PageProblem, Visit, form_of, render
-from edge.datasets.sharing import profile_of
-from edge.datasets.shelf import LATEST, Shelf, dataset_of
-from edge.results.download import Downloads
+from edge.auth.credentials import CredentialStore
+from edge.dashboard.billing import Billing
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
+from edge.delta_sharing.handlers import profile_of
+from edge.downloads.files import FileResponder
+from edge.releases.repository import LATEST, ReleaseRepository, dataset_of
 from shared.plans import INSTITUTIONAL
 from shared.releases.datasets import DATASETS
 
@@ -20,14 +20,21 @@ _KEY_CHARACTERS_MAX = 200
 class DatasetPages:
     """The handlers."""
 
-    def __init__(self, shelf: Shelf, downloads: Downloads, directory: Directory, payer: Payer, base_url: str) -> None:
+    def __init__(
+        self,
+        shelf: ReleaseRepository,
+        downloads: FileResponder,
+        directory: CredentialStore,
+        payer: Billing,
+        base_url: str,
+    ) -> None:
         self._shelf = shelf
         self._downloads = downloads
         self._directory = directory
         self._payer = payer
         self._base_url = base_url
 
-    async def list(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def list(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """All datasets, each with its newest release; and the profile file."""
         plan = await self._payer.plan(visit)
         return render(
@@ -35,7 +42,7 @@ class DatasetPages:
             allowed=plan.rank >= INSTITUTIONAL,
         )  # fmt: skip
 
-    async def one(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def one(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """One dataset: its columns, its releases, and the files of one of them."""
         dataset = dataset_of(request.match_info["name"])
         releases, _ = await self._shelf.listed(dataset, _LISTED, None)
@@ -48,7 +55,7 @@ class DatasetPages:
             base_url=self._base_url, allowed=plan.rank >= INSTITUTIONAL,
         )  # fmt: skip
 
-    async def file(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def file(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
         await self._payer.principal(visit, INSTITUTIONAL)
         path = request.match_info
@@ -56,11 +63,11 @@ class DatasetPages:
             request, await self._shelf.file(path["name"], path["release"], path["file"])
         )
 
-    async def profile(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def profile(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The profile file around a key that the visitor brings: we keep no key that we could put in."""
         principal = await self._payer.principal(visit, INSTITUTIONAL)
         key = (await form_of(request)).get("key", "").strip()
         found = await self._directory.find("api-key", key) if len(key) <= _KEY_CHARACTERS_MAX else None
         if found is None or not hmac.compare_digest(found.organization_id or "", principal.organization_id or "-"):
-            raise PageProblem(400, "That is no key of your organization that works. Copy it from where you keep it.")
+            raise PageError(400, "That is no key of your organization that works. Copy it from where you keep it.")
         return profile_of(key, self._base_url)

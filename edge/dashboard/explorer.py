@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from edge.cache.records import Records
-from edge.dashboard import pictures
-from edge.dashboard.payer import Payer
-from edge.dashboard.visit import PageProblem, Visit, render
-from edge.http.analytics import LIGHT_UNITS
-from edge.index.pricing import Pricing
-from edge.index.search_engine import SearchEngine
-from edge.index.sustainability import Sustainability
+from edge.analytics.envelope import LIGHT_UNITS
+from edge.analytics.pricing import Pricing
+from edge.analytics.sustainability import Sustainability
+from edge.dashboard import charts
+from edge.dashboard.billing import Billing
+from edge.dashboard.session_guard import PageError, SignedIn, render
+from edge.index.records import RecordCache
+from edge.search.engine import SearchEngine
 from shared.errors import ItemMerged
 from shared.ids import canonical_iid
 from shared.plans import BRAND
@@ -30,7 +30,7 @@ class ExplorerPages:
     """The handlers."""
 
     def __init__(
-        self, engine: SearchEngine, records: Records, pricing: Pricing, footprint: Sustainability, payer: Payer,
+        self, engine: SearchEngine, records: RecordCache, pricing: Pricing, footprint: Sustainability, payer: Billing,
         base_url: str,
     ) -> None:  # fmt: skip
         self._engine = engine
@@ -40,19 +40,19 @@ class ExplorerPages:
         self._payer = payer
         self._base_url = base_url
 
-    async def explorer(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def explorer(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The page with the search field; works without scripts as a plain form."""
         return render(request, "explorer.html", visit, **await self._found(request, visit))
 
-    async def hits(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def hits(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The list alone, for the page's script."""
         return render(request, "hits.html", visit, **await self._found(request, visit))
 
-    async def record(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def record(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """A record as a page."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
-            raise PageProblem(404, "This is no IID.")
+            raise PageError(404, "This is no IID.")
         await self._payer.charge(request, await self._payer.principal(visit), 1)
         try:
             found = (await self._records.find(iid)).or_raise()
@@ -62,21 +62,21 @@ class ExplorerPages:
         more = (await self._payer.plan(visit)).rank >= BRAND
         return render(request, "record.html", visit, record=record, base_url=self._base_url, more=more)
 
-    async def history(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def history(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
-            raise PageProblem(404, "This is no IID.")
+            raise PageError(404, "This is no IID.")
         principal = await self._payer.principal(visit, BRAND)
         await self._payer.charge(request, principal, 2 * LIGHT_UNITS)
         history = await self._pricing.history(iid, None, None, [], None)
         figures, _ = await self._footprint.figures(iid, None, None, [])
         return render(
-            request, "history.html", visit, plots=pictures.history(history.prices), figures=figures.to_pylist(),
+            request, "history.html", visit, plots=charts.history(history.prices), figures=figures.to_pylist(),
             statistics=history.meta["statistics"], iid=iid, base_url=self._base_url, units=2 * LIGHT_UNITS,
         )  # fmt: skip
 
-    async def _found(self, request: web.Request, visit: Visit) -> dict[str, Any]:
+    async def _found(self, request: web.Request, visit: SignedIn) -> dict[str, Any]:
         q = request.query.get("q", "").strip()[:_QUERY_MAX]
         values: dict[str, Any] = {"q": q, "hits": [], "total": 0, "base_url": self._base_url}
         if q and "\0" not in q:

@@ -9,17 +9,17 @@ from uuid import uuid4
 from aiohttp import web
 from marshmallow import ValidationError
 
-from edge.cache.versions import DataVersion
-from edge.dashboard.payer import Payer
-from edge.dashboard.visit import PageProblem, Visit, first_fault, form_of, render, see, sentence
+from edge.dashboard.billing import Billing
+from edge.dashboard.session_guard import PageError, SignedIn, first_fault, form_of, render, see, sentence
 from edge.exports import estimates, schemas
-from edge.exports.booking import Booking, BookingDesk
-from edge.exports.document import ExportDocuments
-from edge.exports.shelf import ExportShelf
+from edge.exports.repository import ExportRepository
+from edge.exports.serializers import ExportSerializer
+from edge.exports.service import ExportRequest, ExportService
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
-from edge.jobs.document import failure
-from edge.store.database import Database
+from edge.jobs.serializers import failure
+from edge.storage.data_version import DataVersionWatcher
+from edge.storage.database import Database
 from shared.accounts import Principal
 from shared.errors import StoreUnavailable
 from shared.exports.contract import FORMATS, SHAPES
@@ -37,8 +37,8 @@ class ExportPages:
     """The handlers."""
 
     def __init__(
-        self, database: Database, desk: BookingDesk, shelf: ExportShelf, documents: ExportDocuments,
-        payer: Payer, version: DataVersion, base_url: str,
+        self, database: Database, desk: ExportService, shelf: ExportRepository, documents: ExportSerializer,
+        payer: Billing, version: DataVersionWatcher, base_url: str,
     ) -> None:  # fmt: skip
         self._database = database
         self._version = version
@@ -48,32 +48,32 @@ class ExportPages:
         self._payer = payer
         self._base_url = base_url
 
-    async def list(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def list(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
         found, total = await self._shelf.listed(_organization(visit), None, _LISTED, None)
         exports = [(order, json.loads(order.row["parameters"])) for order in found[:_LISTED]]
         plan = await self._payer.plan(visit)
         return render(request, "exports.html", visit, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL)
 
-    async def builder(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def builder(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The form. The address chooses the dataset, because its columns and filters depend on it."""
         _organization(visit)
         name = request.query.get("dataset", "observations")
         if name not in DATASETS:
-            raise PageProblem(404, "There is no such dataset. Choose one of those on the page of exports.")
+            raise PageError(404, "There is no such dataset. Choose one of those on the page of exports.")
         return render(
             request, "export_new.html", visit, dataset=DATASETS[name], datasets=DATASETS, shape=SHAPES[name],
             formats=FORMATS, once=uuid4().hex, plan=await self._payer.plan(visit),
         )  # fmt: skip
 
-    async def preview(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def preview(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What the filled-in form would hold and cost, with ten rows, or what is wrong with it; charges nothing."""
         try:
             principal = await self._payer.principal(visit, INSTITUTIONAL)
             body = _body(dict(request.query), request.query.getall("columns", []))
             booking = await self._book(principal, body, None)
             offer = await estimates.offer(self._database, booking.parameters, self._version.current, with_rows=True)
-        except (PageProblem, Problem) as error:
+        except (PageError, Problem) as error:
             return render(request, "export_preview.html", visit, fault=sentence(error), offer=None, curl=None)
         curl = (
             f'curl -s -H "Authorization: ApiKey $ITEM_INDEX_KEY" -H "Content-Type: application/json" '
@@ -81,38 +81,38 @@ class ExportPages:
         )
         return render(request, "export_preview.html", visit, fault=None, offer=offer, curl=curl)
 
-    async def order(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def order(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Order the export and go to it. The form's own number makes a second click the same order."""
         principal = await self._payer.principal(visit, INSTITUTIONAL)
         form = await form_of(request)
         once = form.get("once", "")
         if not _ONCE.fullmatch(once):
-            raise PageProblem(400, "The form is incomplete. Reload the page and try again.")
+            raise PageError(400, "The form is incomplete. Reload the page and try again.")
         columns = [str(name) for name in (await request.post()).getall("columns", [])]
         booking = await self._book(principal, _body(form, columns), f"dashboard-{once}")
         return see(f"/dashboard/exports/{booking.replayed or await self._place(request, principal, booking)}")
 
-    async def show(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def show(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """One export: its progress, and its files."""
         return await self._shown(request, visit, "export.html")
 
-    async def state(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def state(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The moving part of an export's page, asked for again and again until the export has ended."""
         return await self._shown(request, visit, "export_state.html")
 
-    async def end(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def end(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Cancel it, or delete its files."""
         await self._payer.principal(visit, INSTITUTIONAL)
         await self._shelf.end(_organization(visit), request.match_info["id"])
         return see(f"/dashboard/exports/{request.match_info['id']}")
 
-    async def file(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def file(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
         await self._payer.principal(visit, INSTITUTIONAL)
         path = request.match_info
         return await self._shelf.send(request, _organization(visit), path["id"], path["file"])
 
-    async def _shown(self, request: web.Request, visit: Visit, template: str) -> web.StreamResponse:
+    async def _shown(self, request: web.Request, visit: SignedIn, template: str) -> web.StreamResponse:
         organization = _organization(visit)
         order = await self._shelf.find(organization, request.match_info["id"])
         plan = await self._payer.plan(visit)
@@ -121,14 +121,14 @@ class ExportPages:
             export=self._documents.make(order, organization), allowed=plan.rank >= INSTITUTIONAL,
         )  # fmt: skip
 
-    async def _book(self, principal: Principal, body: dict[str, Any], key: str | None) -> Booking:
+    async def _book(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
         try:
             loaded: dict[str, Any] = schemas.NewExport().load(body)
         except ValidationError as error:
-            raise PageProblem(400, first_fault(error)) from None
+            raise PageError(400, first_fault(error)) from None
         return await self._desk.book(principal, loaded, key)
 
-    async def _place(self, request: web.Request, principal: Principal, booking: Booking) -> str:
+    async def _place(self, request: web.Request, principal: Principal, booking: ExportRequest) -> str:
         charge = await self._payer.charge(request, principal, EXPORT.units)
         try:
             order_id, new = await self._desk.place(principal, booking, charge, request[CONTEXT].step.traceparent)
@@ -140,7 +140,7 @@ class ExportPages:
         return order_id
 
 
-def _organization(visit: Visit) -> str:
+def _organization(visit: SignedIn) -> str:
     return visit.acting.membership.organization_id
 
 
@@ -157,14 +157,14 @@ def _body(form: dict[str, str], columns: list[str]) -> dict[str, Any]:
     known = [column.name for column in DATASETS[dataset].columns] if dataset in DATASETS else []
     if columns[: _COLUMNS_MAX + 1] != known:
         if not columns:
-            raise PageProblem(400, "Choose at least one column.")
+            raise PageError(400, "Choose at least one column.")
         body["columns"] = columns[: _COLUMNS_MAX + 1]
     if narrowed:
         body["filter"] = narrowed
     if form.get("since"):
         since = form["since"].strip()
         if not (since.isascii() and since.isdigit() and len(since) < 19):
-            raise PageProblem(400, "since: must be a data_version, a whole number from 1 on")
+            raise PageError(400, "since: must be a data_version, a whole number from 1 on")
         body["since"] = int(since)
     if form.get("compression"):
         body["compression"] = form["compression"]

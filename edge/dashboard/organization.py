@@ -6,12 +6,12 @@ from typing import Any
 
 from aiohttp import web
 
-from edge.account.quota import windows_of
-from edge.auth.directory import Directory
-from edge.dashboard.visit import PageProblem, Visit, form_of, render, see
-from edge.org.acts import Acts, as_dicts
-from edge.org.api import invitation_link, usage_csv, usage_range
-from edge.quota.meter import Meter
+from edge.auth.credentials import CredentialStore
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.meta.quota import windows_of
+from edge.organizations.handlers import invitation_link, usage_csv, usage_range
+from edge.organizations.service import OrganizationService, as_dicts
+from edge.quota.limiter import RateLimiter
 from shared.clock import utc_now
 from shared.errors import InvalidParameter
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES, may
@@ -25,14 +25,16 @@ _AUDIT_ROWS = 100
 class OrganizationPages:
     """The handlers."""
 
-    def __init__(self, acts: Acts, directory: Directory, meter: Meter, origin: str, base_url: str) -> None:
+    def __init__(
+        self, acts: OrganizationService, directory: CredentialStore, meter: RateLimiter, origin: str, base_url: str
+    ) -> None:
         self._acts = acts
         self._directory = directory
         self._meter = meter
         self._origin = origin
         self._base_url = base_url
 
-    async def overview(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def overview(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Plan, what is left of today, calls of the last 30 days."""
         if visit.actor is None:
             return render(request, "welcome.html", visit, token=await self._acts.token(visit.person))
@@ -48,7 +50,7 @@ class OrganizationPages:
             keys=await self._acts.keys(visit.actor),
         )  # fmt: skip
 
-    async def key(self, request: web.Request, visit: Visit, new_key: str | None = None) -> web.StreamResponse:
+    async def key(self, request: web.Request, visit: SignedIn, new_key: str | None = None) -> web.StreamResponse:
         """The key's state, and what can be done with it."""
         actor = visit.acting
         return render(
@@ -57,23 +59,23 @@ class OrganizationPages:
             bulk_data=(await self._directory.plan(actor.membership.plan)).rank >= INSTITUTIONAL,
         )  # fmt: skip
 
-    async def issue_key(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def issue_key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Issue a key and show it, once."""
         return await self.key(request, visit, await self._acts.issue_key(visit.acting))
 
-    async def rotate_key(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def rotate_key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Replace the key and show the new one, once."""
         grace = (await form_of(request)).get("grace", "")
         if grace not in GRACE_SECONDS:
-            raise PageProblem(400, "Choose how long the old key should go on working.")
+            raise PageError(400, "Choose how long the old key should go on working.")
         return await self.key(request, visit, await self._acts.rotate_key(visit.acting, grace))
 
-    async def revoke_keys(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def revoke_keys(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Revoke what works."""
         await self._acts.revoke_keys(visit.acting)
         return see("/dashboard/key")
 
-    async def usage(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def usage(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Calls by day, endpoint and outcome."""
         days, (first, last) = _days(request)
         rows = as_dicts(await self._acts.usage(visit.acting, first, last))
@@ -82,12 +84,12 @@ class OrganizationPages:
             by_endpoint=_summed(rows, "endpoint"), by_credential=_summed(rows, "credential"), rows=rows[:500],
         )  # fmt: skip
 
-    async def usage_sheet(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def usage_sheet(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The same as CSV."""
         _, (first, last) = _days(request)
         return usage_csv(as_dicts(await self._acts.usage(visit.acting, first, last)))
 
-    async def members(self, request: web.Request, visit: Visit, link: str | None = None) -> web.StreamResponse:
+    async def members(self, request: web.Request, visit: SignedIn, link: str | None = None) -> web.StreamResponse:
         """The people, and open invitations."""
         actor = visit.acting
         return render(
@@ -97,34 +99,34 @@ class OrganizationPages:
             may_manage_owners=may(actor.membership.role, "manage-owners"),
         )  # fmt: skip
 
-    async def invite(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def invite(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Invite an address and show the link, once."""
         form = await form_of(request)
         email, role = form.get("email", "").strip(), form.get("role", "")
         if role not in INVITABLE or not 3 <= len(email) <= 254 or "@" not in email or not email.isprintable():
-            raise PageProblem(400, "An invitation needs an e-mail address and a role.")
+            raise PageError(400, "An invitation needs an e-mail address and a role.")
         secret, _ = await self._acts.invite(visit.acting, email, role)
         return await self.members(request, visit, invitation_link(self._origin, secret))
 
-    async def change_role(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def change_role(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Give a member another role."""
         form = await form_of(request)
         if form.get("role") not in ROLES:
-            raise PageProblem(400, "Choose a role.")
+            raise PageError(400, "Choose a role.")
         await self._acts.change_role(visit.acting, form.get("person", ""), form["role"])
         return see("/dashboard/members")
 
-    async def remove_member(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def remove_member(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Take a member out."""
         await self._acts.remove_member(visit.acting, (await form_of(request)).get("person", ""))
         return see("/dashboard/members")
 
-    async def withdraw_invitation(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def withdraw_invitation(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Make an invitation's link stop working."""
         await self._acts.withdraw_invitation(visit.acting, (await form_of(request)).get("invitation", ""))
         return see("/dashboard/members")
 
-    async def audit(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def audit(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What was done, and by whom."""
         return render(request, "audit.html", visit, entries=await self._acts.audit(visit.acting, None, _AUDIT_ROWS))
 

@@ -2,24 +2,26 @@
 
 from aiohttp import web
 
-from edge.auth.directory import Directory
+from edge.auth.credentials import CredentialStore
 from edge.dashboard.organization import plot_by_day
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.sessions import Sessions
-from edge.dashboard.visit import PageProblem, Visit, form_of, render, see
-from edge.org.acts import Acts, as_dicts
-from edge.org.api import usage_range
+from edge.organizations.handlers import usage_range
+from edge.organizations.service import OrganizationService, as_dicts
 
 
 class PersonPages:
     """The handlers."""
 
-    def __init__(self, acts: Acts, directory: Directory, sessions: Sessions, base_url: str) -> None:
+    def __init__(
+        self, acts: OrganizationService, directory: CredentialStore, sessions: Sessions, base_url: str
+    ) -> None:
         self._acts = acts
         self._directory = directory
         self._sessions = sessions
         self._base_url = base_url
 
-    async def token(self, request: web.Request, visit: Visit, new_token: str | None = None) -> web.StreamResponse:
+    async def token(self, request: web.Request, visit: SignedIn, new_token: str | None = None) -> web.StreamResponse:
         """The person's public token and what it was used for."""
         token = await self._acts.token(visit.person)
         first, last = usage_range(None, None)
@@ -29,44 +31,44 @@ class PersonPages:
             plot=plot_by_day(rows, first, last),
         )  # fmt: skip
 
-    async def issue_token(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def issue_token(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Issue a token and show it, once."""
         return await self.token(request, visit, await self._acts.issue_token(visit.person))
 
-    async def revoke_token(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def revoke_token(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Revoke the token."""
         await self._acts.revoke_token(visit.person)
         return see("/dashboard/token")
 
-    async def new_organization(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def new_organization(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The form for a new organization, with the plans."""
         await self._directory.plan("free")  # the plans are read together
         plans = [plan for plan in self._directory.plans.values() if plan.counted_by == "organization"]
         return render(request, "new_organization.html", visit, plans=plans)
 
-    async def create_organization(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def create_organization(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Create it, and work in it from now on."""
         form = await form_of(request)
         name = form.get("name", "").strip()
         if not 1 <= len(name) <= 200 or not name.isprintable():
-            raise PageProblem(400, "A name has 1 to 200 printable characters.")
+            raise PageError(400, "A name has 1 to 200 printable characters.")
         made = await self._acts.create(visit.person, name, form.get("plan", ""))
         await self._sessions.choose(visit.cookie, visit.session, made)
         return see("/dashboard/key")
 
-    async def choose_organization(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def choose_organization(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Work in another organization of the visitor's."""
         chosen = (await form_of(request)).get("organization", "")
         if visit.person.membership(chosen) is None:
-            raise PageProblem(404, "You are in no such organization.")
+            raise PageError(404, "You are in no such organization.")
         await self._sessions.choose(visit.cookie, visit.session, chosen)
         return see("/dashboard")
 
-    async def invitation(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def invitation(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The page that an invitation's link opens; its script puts the fragment into the form."""
         return render(request, "invitation.html", visit)
 
-    async def accept_invitation(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def accept_invitation(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Join the organization."""
         secret = (await form_of(request)).get("secret", "")[:100]
         joined = await self._acts.accept_invitation(visit.person, secret)

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from edge.store.client import Store
-from shared import redis_keys
+from edge.storage.redis_client import RedisClient
 from shared.errors import StoreUnavailable
+from shared.redis import keys
 
 _SIGN_IN_SECONDS = 600
 _PAUSES_SECONDS = (0.1, 0.3, 0.6)
@@ -66,7 +66,7 @@ class Sessions:
     """Begins, finds and ends sessions. Raises StoreUnavailable while the state store is down."""
 
     def __init__(
-        self, store: Store, *, idle_seconds: int, seconds_max: int, clock: Callable[[], float] = time.time
+        self, store: RedisClient, *, idle_seconds: int, seconds_max: int, clock: Callable[[], float] = time.time
     ) -> None:
         self._store = store
         self._idle_seconds = idle_seconds
@@ -121,8 +121,8 @@ class Sessions:
 
 
 def _session_key(cookie: str) -> str:
-    return redis_keys.session(hashlib.sha256(cookie.encode(errors="replace")).hexdigest())
+    return keys.session(hashlib.sha256(cookie.encode(errors="replace")).hexdigest())
 
 
 def _sign_in_key(state: str) -> str:
-    return redis_keys.sign_in(hashlib.sha256(state.encode(errors="replace")).hexdigest())
+    return keys.sign_in(hashlib.sha256(state.encode(errors="replace")).hexdigest())

@@ -14,12 +14,12 @@ import aiohttp
 from aiohttp import web
 
 from edge.auth.id_token import InvalidToken
-from edge.auth.people import People
-from edge.auth.provider import Provider
+from edge.auth.oidc_provider import OidcProvider
+from edge.auth.users import UserService
+from edge.dashboard.session_guard import PageError, SignedIn
 from edge.dashboard.sessions import Cookies, Sessions, SignIn
-from edge.dashboard.visit import PageProblem, Visit
 from shared.config import Settings
-from shared.log import Log
+from shared.telemetry.log import Log
 
 HOME = "/dashboard"
 _DESTINATION = re.compile(r"/dashboard(?:/[A-Za-z0-9_-]{1,80}){0,3}", re.ASCII)
@@ -31,7 +31,7 @@ class SignInPages:
     """The handlers of the way to the provider and back."""
 
     def __init__(
-        self, people: People, sessions: Sessions, cookies: Cookies, settings: Settings, origin: str, log: Log
+        self, people: UserService, sessions: Sessions, cookies: Cookies, settings: Settings, origin: str, log: Log
     ) -> None:
         self._people = people
         self._sessions = sessions
@@ -62,21 +62,21 @@ class SignInPages:
         provider, query = self._provider(), request.query
         state, code = query.get("state", ""), query.get("code", "")
         if not 0 < len(state) <= _PARAMETER_MAX or len(code) > _PARAMETER_MAX:
-            raise PageProblem(400, _AGAIN)
+            raise PageError(400, _AGAIN)
         # The cookie proves that this browser began: else somebody could sign a victim in to his own account.
         began_here = hmac.compare_digest(
             request.cookies.get(self._cookies.sign_in, "").encode(), _digest(state).encode()
         )
         sign_in = await self._sessions.take_sign_in(state) if began_here else None
         if sign_in is None or query.get("iss", provider.issuer) != provider.issuer:
-            raise PageProblem(400, _AGAIN)
+            raise PageError(400, _AGAIN)
         if "error" in query or not code:
-            raise PageProblem(403, "The provider did not sign you in. Begin again, or ask whoever runs it.")
+            raise PageError(403, "The provider did not sign you in. Begin again, or ask whoever runs it.")
         token = await self._redeem(provider, code, sign_in)
         try:
             identity, _ = await self._people.identify(token, sign_in.nonce)
         except InvalidToken:
-            raise PageProblem(400, _AGAIN) from None
+            raise PageError(400, _AGAIN) from None
         person = await self._people.join(identity)
         old = request.cookies.get(self._cookies.session)
         if old:
@@ -87,14 +87,14 @@ class SignInPages:
         self._log.info("signed-in", person=person.id)
         return response
 
-    async def sign_out(self, request: web.Request, visit: Visit) -> web.StreamResponse:
+    async def sign_out(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """End the session."""
         await self._sessions.end(visit.cookie)
         response = _see(f"{HOME}/signed-out")
         self._cookies.drop(response, self._cookies.session)
         return response
 
-    async def _redeem(self, provider: Provider, code: str, sign_in: SignIn) -> str:
+    async def _redeem(self, provider: OidcProvider, code: str, sign_in: SignIn) -> str:
         form = {
             "grant_type": "authorization_code", "code": code, "redirect_uri": self._redirect_uri,
             "code_verifier": sign_in.verifier, "client_id": self._settings.oidc_client_id,
@@ -106,12 +106,12 @@ class SignInPages:
         answer = await provider.fetch("POST", endpoints.token, form, auth=auth)
         token = answer.get("id_token") if isinstance(answer, dict) else None
         if not isinstance(token, str):
-            raise PageProblem(400, _AGAIN)
+            raise PageError(400, _AGAIN)
         return token
 
-    def _provider(self) -> Provider:
+    def _provider(self) -> OidcProvider:
         if self._people.provider is None:
-            raise PageProblem(503, "Nobody can sign in here: no identity provider is set (OIDC_ISSUER).")
+            raise PageError(503, "Nobody can sign in here: no identity provider is set (OIDC_ISSUER).")
         return self._people.provider
 
 

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from edge.store.database import Database
+from edge.storage.database import Database
 from shared.clock import rfc3339
 from shared.exports.contract import ID_END, JSON_COLUMNS
 from shared.exports.manifest import described

@@ -8,26 +8,26 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
-from edge.cache.versions import DataVersion
 from edge.exports import estimates, schemas
-from edge.exports.booking import Booking, BookingDesk
-from edge.exports.document import ExportDocuments, signed_of
-from edge.exports.shelf import ExportShelf
+from edge.exports.repository import ExportRepository
+from edge.exports.serializers import ExportSerializer, signed_of
+from edge.exports.service import ExportRequest, ExportService
 from edge.http.context import CONTEXT
-from edge.http.lists import Lists
+from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
 from edge.http.problems import Problem, invalid_parameters
+from edge.http.signed_urls import Link, SignedUrls
 from edge.jobs.handlers import organization_of
-from edge.jobs.orders import Charge
-from edge.quota.meter import Meter
-from edge.results.links import Link, Links
-from edge.store.database import Database
+from edge.jobs.service import Charge
+from edge.quota.limiter import RateLimiter
+from edge.storage.data_version import DataVersionWatcher
+from edge.storage.database import Database
 from shared.accounts import Principal
 from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import EXPORT
 
 KIND = "exports"
-BOOKING: web.RequestKey[Booking] = web.RequestKey("booking", Booking)
+BOOKING: web.RequestKey[ExportRequest] = web.RequestKey("booking", ExportRequest)
 _KEY = re.compile(r"[!-~]{0,255}", re.ASCII)
 _KEY_SCHEMA = {"type": "string", "pattern": f"^{_KEY.pattern}$"}
 _TAGS = ["exports"]
@@ -49,9 +49,17 @@ class Exports:
     """The handlers."""
 
     def __init__(
-        self, database: Database, desk: BookingDesk, shelf: ExportShelf, meter: Meter, documents: ExportDocuments,
-        links: Links, lists: Lists, version: DataVersion, rank_min: int,
-    ) -> None:  # fmt: skip
+        self,
+        database: Database,
+        desk: ExportService,
+        shelf: ExportRepository,
+        meter: RateLimiter,
+        documents: ExportSerializer,
+        links: SignedUrls,
+        lists: Paginator,
+        version: DataVersionWatcher,
+        rank_min: int,
+    ) -> None:
         self._database = database
         self._desk = desk
         self._shelf = shelf

@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.http.analytics import Day, Flag
+from edge.analytics.envelope import Day, Flag
 from edge.http.envelope import ListEnvelope
 from edge.http.parameters import CursorText, JsonInteger, Parameters, Utf8, WholeNumber
 from edge.jobs.schemas import STATES, Job

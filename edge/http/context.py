@@ -11,12 +11,12 @@ from aiohttp import web
 
 from edge.http.uuid7 import uuid7
 from shared.accounts import Person, Principal, counted_network
-from shared.tracing.context import Step
+from shared.telemetry.trace_context import SpanContext
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
 
 
-_NOWHERE = Step("", "", "", sampled=False)
+_NOWHERE = SpanContext("", "", "", sampled=False)
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Context:
     charged_units: int = 0
     charge: Literal["by-status", "kept", "returned"] = "by-status"
     slug: str | None = None
-    step: Step = _NOWHERE
+    step: SpanContext = _NOWHERE
 
     @property
     def caller(self) -> dict[str, str | None]:

@@ -14,7 +14,7 @@ from shared.errors import InvalidCursor
 _TAG_BYTES = 12
 
 
-class Cursors:
+class CursorSigner:
     """Seals and opens cursors under one secret."""
 
     def __init__(self, secret: str) -> None:

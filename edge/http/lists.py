@@ -5,17 +5,17 @@ from typing import Any, TypeVar
 
 from aiohttp import web
 
-from edge.http.cursors import Cursors
+from edge.http.cursors import CursorSigner
 from edge.http.envelope import envelope
 from shared.errors import InvalidCursor
 
 Row = TypeVar("Row")
 
 
-class Lists:
+class Paginator:
     """Answers pages of lists in the one envelope; the cursor of each is bound to the list and its query."""
 
-    def __init__(self, cursors: Cursors, data_version: Callable[[], int]) -> None:
+    def __init__(self, cursors: CursorSigner, data_version: Callable[[], int]) -> None:
         self._cursors = cursors
         self._data_version = data_version
 

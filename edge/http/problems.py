@@ -21,7 +21,7 @@ from shared.errors import (
     ResultGone,
     StoreUnavailable,
 )
-from shared.log import Log
+from shared.telemetry.log import Log
 
 CONTENT_TYPE = "application/problem+json"
 _ENCODER = msgspec.json.Encoder()
@@ -111,7 +111,7 @@ def _of_framework(error: web.HTTPException) -> Problem:
     return Problem(slug, CATALOGUE[slug].meaning)
 
 
-class Problems:
+class ProblemDetails:
     """The middleware that turns whatever a handler raises into a problem document."""
 
     def __init__(self, errors_base: str, log: Log) -> None:

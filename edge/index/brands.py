@@ -8,10 +8,10 @@ from typing import Any
 from aiohttp import web
 from aiohttp_apispec import docs, querystring_schema, response_schema
 
-from edge.http.lists import Lists
+from edge.http.lists import Paginator
 from edge.http.parameters import QUERY
 from edge.index import schemas
-from edge.store.database import Database
+from edge.storage.database import Database
 from shared.clock import rfc3339
 from shared.db.queries import beside
 from shared.search.text import fold
@@ -24,7 +24,7 @@ _LIKE_WILDCARDS = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 class Brands:
     """The handler."""
 
-    def __init__(self, database: Database, lists: Lists) -> None:
+    def __init__(self, database: Database, lists: Paginator) -> None:
         self._database = database
         self._lists = lists
 

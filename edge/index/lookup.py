@@ -7,13 +7,13 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
-from edge.cache.records import Record, Records
 from edge.http.conditional import none_match
 from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem, problem_of
 from edge.index import record, schemas
-from edge.store.database import Database
+from edge.index.records import Record, RecordCache
+from edge.storage.database import Database
 from shared.db.queries import beside
 from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged, ItemMistyped, ItemNotFound
 from shared.ids import canonical_iid, is_mistyped
@@ -24,8 +24,8 @@ IIDS_PER_UNIT = 10
 _ENCODER = msgspec.json.Encoder()
 
 
-class RecordReader:
-    """Reads one record from PostgreSQL: what `Records` asks when nobody nearer knows."""
+class RecordLoader:
+    """Reads one record from PostgreSQL: what `RecordCache` asks when nobody nearer knows."""
 
     def __init__(self, database: Database, base_url: str) -> None:
         self._database = database
@@ -40,7 +40,7 @@ class RecordReader:
 class Lookup:
     """The handlers."""
 
-    def __init__(self, records: Records, base_url: str) -> None:
+    def __init__(self, records: RecordCache, base_url: str) -> None:
         self._records = records
         self._base_url = base_url
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from edge.cache.records import Record
-from edge.index.ladder import INDICATORS, climb, rounded
+from edge.index.records import Record
 from shared.clock import rfc3339
+from shared.footprint import INDICATORS, climb, rounded
 from shared.money import to_text
 
 ABSENT = Record("-", b"", "")

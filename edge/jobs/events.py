@@ -9,10 +9,10 @@ from aiohttp_apispec import docs, match_info_schema
 
 from edge.http.parameters import PATH
 from edge.jobs import schemas
-from edge.jobs.document import JobDocuments
 from edge.jobs.handlers import organization_of
-from edge.jobs.orders import Order, Orders
-from edge.jobs.watch import changed
+from edge.jobs.serializers import JobSerializer
+from edge.jobs.service import JobOrders, Order
+from edge.jobs.waiters import changed
 from shared.errors import JobNotFound, StoreUnavailable
 
 CONTENT_TYPE = "text/event-stream"
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 class Events:
     """The handler."""
 
-    def __init__(self, orders: Orders, documents: JobDocuments) -> None:
+    def __init__(self, orders: JobOrders, documents: JobSerializer) -> None:
         self._orders = orders
         self._documents = documents
 
@@ -52,7 +52,7 @@ class Events:
 class EventStream(web.StreamResponse):
     """Sends the events after its own head, which the gates have finished by then."""
 
-    def __init__(self, orders: Orders, documents: JobDocuments, order: Order, last: int) -> None:
+    def __init__(self, orders: JobOrders, documents: JobSerializer, order: Order, last: int) -> None:
         fields = {"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(headers=fields)
         self._orders = orders

@@ -7,18 +7,18 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
+from edge.downloads import stream
+from edge.downloads.body import ResultBody
 from edge.http.context import CONTEXT
-from edge.http.lists import Lists
+from edge.http.lists import Paginator
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
 from edge.jobs import schemas
-from edge.jobs.document import JobDocuments, failure
-from edge.jobs.orders import Order, Orders
-from edge.results import stream
-from edge.results.body import Body
+from edge.jobs.serializers import JobSerializer, failure
+from edge.jobs.service import JobOrders, Order
 from shared.errors import ResultGone
+from shared.objects.directory import ResultStore
 from shared.results.layout import MEDIA_TYPES
-from shared.results.store import ResultStore
 
 KIND = "jobs"
 RETRY_SECONDS = 2
@@ -28,7 +28,7 @@ _NO_STORE = {"Cache-Control": "no-store"}
 class Jobs:
     """The handlers."""
 
-    def __init__(self, orders: Orders, documents: JobDocuments, store: ResultStore, lists: Lists) -> None:
+    def __init__(self, orders: JobOrders, documents: JobSerializer, store: ResultStore, lists: Paginator) -> None:
         self._orders = orders
         self._documents = documents
         self._store = store
@@ -92,7 +92,7 @@ class Jobs:
         if manifest is None:
             raise _no_result(order)
         try:
-            body = await Body.whole(self._store, manifest)
+            body = await ResultBody.whole(self._store, manifest)
         except ResultGone:
             await self._orders.lose(order.job_id)
             raise

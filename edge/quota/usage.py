@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 
-from edge.store.database import Database
-from shared import metrics
+from edge.storage.database import Database
 from shared.accounts import Principal
 from shared.errors import StoreUnavailable
 from shared.organizations.contract import SQL
+from shared.telemetry import metrics
 
 _ROWS_MAX = 20_000
 _DAY_SECONDS = 86_400
@@ -30,7 +30,7 @@ def outcome_of(status: int) -> str:
     return "served" if status < 400 else "rejected" if status < 500 else "failed"
 
 
-class Usage:
+class UsageRecorder:
     """The book of one process."""
 
     def __init__(self, database: Database, flush_seconds: float, clock: Callable[[], float] = time.time) -> None:

@@ -9,7 +9,7 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 from edge.http.parameters import PATH, QUERY
 from edge.jobs.schemas import Job
 from edge.reports import schemas
-from edge.reports.desk import Desk
+from edge.reports.service import ReportService
 from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP
 from shared.results.layout import MEDIA_TYPES
 
@@ -46,7 +46,7 @@ def _report(operation: str, summary: str, sentence: str) -> Callable[[Any], Any]
 class Cohorts:
     """GET /index/cohorts."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ReportService) -> None:
         self._desk = desk
 
     async def units(self, request: web.Request) -> int:
@@ -64,7 +64,7 @@ class Cohorts:
 class CategoryInsights:
     """GET /index/insights/categories[/{code}]."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ReportService) -> None:
         self._desk = desk
 
     async def units(self, request: web.Request) -> int:
@@ -90,7 +90,7 @@ class CategoryInsights:
 class BrandInsights:
     """GET /index/insights/brands[/{slug}]."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ReportService) -> None:
         self._desk = desk
 
     async def units(self, request: web.Request) -> int:
@@ -116,7 +116,7 @@ class BrandInsights:
 class SustainabilityRollup:
     """GET /index/rollups/sustainability."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ReportService) -> None:
         self._desk = desk
 
     async def units(self, request: web.Request) -> int:

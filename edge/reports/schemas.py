@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.http.analytics import CurrencyCode, Day, Flag, Meta
+from edge.analytics.envelope import CurrencyCode, Day, Flag, Meta
 from edge.http.parameters import Parameters, Utf8
 from shared.results.layout import MEDIA_TYPES
 

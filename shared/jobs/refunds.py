@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from shared import redis_keys
+from shared.redis import keys
 
 SCRIPT = Path(__file__).with_name("refund.lua").read_text(encoding="utf-8")
 # The counters of a day live 26 hours; a marker must outlive them, or a late second asking would be paid.
@@ -11,5 +11,5 @@ _MARKER_SECONDS = 2 * 86_400
 
 def call(account: str, charge_id: str, day: int, units: int) -> tuple[str, int, str, str, int, int]:
     """Return the arguments of EVAL that give a charge back, once, however often they are sent."""
-    keys = (redis_keys.quota(account, day), redis_keys.refund_marker(account, charge_id))
-    return (SCRIPT, len(keys), *keys, units, _MARKER_SECONDS)
+    names = (keys.quota(account, day), keys.refund_marker(account, charge_id))
+    return (SCRIPT, len(names), *names, units, _MARKER_SECONDS)

@@ -2,4 +2,4 @@
 
 from shared.db.queries import beside
 
-SQL = beside(__file__, "acts.sql")
+SQL = beside(__file__, "organizations.sql")

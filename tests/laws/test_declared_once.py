@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from edge.http.catalogue import CATALOGUE
-from shared import metrics
 from shared.config import Settings
-from shared.log import EVENTS
+from shared.telemetry import metrics
+from shared.telemetry.log import EVENTS
 
 PROJECT = Path(__file__).parents[2]
 ROOMS = ("edge", "workers", "shared", "deploy")

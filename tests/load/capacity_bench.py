@@ -21,14 +21,14 @@ from rich.console import Console
 from rich.table import Table
 
 from deploy.drill.accounts import issue_key
-from deploy.local.places import Places, free_port
+from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import Connection, connect
 from tests.load.driver import drive
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.releases.keep import order
+from workers.releases.retention import order
 
 _IDLE_SECONDS = 5.0
 _ACCOUNTS = 20_000
@@ -52,7 +52,7 @@ def main() -> None:
     os.environ |= {"RELEASE_INTERVAL_HOURS": "0", "TRUSTED_PROXIES": "127.0.0.0/8", "ACCESS_LOG": "/dev/null"}
     console = Console(stderr=True)
     with tempfile.TemporaryDirectory(prefix="itemindex-bench-") as folder, console.status("starting …") as status:
-        bench = Bench(Stack(Places.below(Path(folder)), free_port()), lambda text: status.update(f"{text} …"))
+        bench = Bench(Stack(Paths.below(Path(folder)), free_port()), lambda text: status.update(f"{text} …"))
         try:
             found = bench.run(options.items, options.observations, options.calls, options.rounds)
         finally:

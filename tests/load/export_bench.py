@@ -24,12 +24,12 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.exports.contract import ID_END
 from shared.exports.request import Request
-from shared.results.store import DirectoryStore
+from shared.objects.directory import DirectoryStore
 from tests.support.exports import column, manifest_of, ordered, parameters
 from tests.support.releases import cut
 from tests.support.servers import Servers
 from workers.exports import export
-from workers.exports.writing import SQL as COPY
+from workers.exports.part_writer import SQL as COPY
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read

@@ -25,15 +25,15 @@ from rich.table import Table
 
 from deploy.local.postgres import binary
 from shared.config import Settings
+from shared.objects.directory import DirectoryStore
 from shared.releases.datasets import key_of
-from shared.results.store import DirectoryStore
 from tests.support.servers import Servers
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.releases.keep import SQL
 from workers.releases.observations import cut_observations
 from workers.releases.parts import PartWriter
+from workers.releases.retention import SQL
 from workers.releases.snapshot import Snapshot
 
 NARROW = (

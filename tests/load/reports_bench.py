@@ -21,10 +21,10 @@ from tests.support.servers import Servers
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.reports.gather import gather
+from workers.reports.filters import Filter, Tree
 from workers.reports.periods import Range
+from workers.reports.query import gather
 from workers.reports.registry import MAKERS
-from workers.reports.request import Filter, Tree
 
 PLAIN = """
 SELECT date_trunc('month', o.day)::date{groups}, o.currency, count(DISTINCT o.item_id), count(*), avg(o.price_minor),

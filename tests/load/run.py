@@ -28,8 +28,8 @@ from jinja2 import FileSystemLoader
 from rich.console import Console
 from rich.table import Table
 
-from deploy.local.places import free_port
-from tests.load.scenario import Call, Scenario, ScenarioError, Step, knee, read
+from deploy.local.paths import free_port
+from tests.load.scenario import Call, Scenario, ScenarioError, SpanContext, knee, read
 
 PROJECT = Path(__file__).parents[2]
 VENDOR = PROJECT / "edge" / "site" / "static" / "vendor"
@@ -88,12 +88,12 @@ def _ctl(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def _run(scenario: Scenario, url: str, credentials: dict[str, tuple[str, str]], console: Console) -> list[Step]:
-    steps = [Step(callers) for callers in scenario.callers]
+def _run(scenario: Scenario, url: str, credentials: dict[str, tuple[str, str]], console: Console) -> list[SpanContext]:
+    steps = [SpanContext(callers) for callers in scenario.callers]
     feed = _feed(url, credentials["key"])
     began = time.monotonic()
 
-    def step_now() -> Step | None:
+    def step_now() -> SpanContext | None:
         place = int((time.monotonic() - began) / scenario.seconds)
         return steps[place] if place < len(steps) else None
 
@@ -157,7 +157,7 @@ def _feed(url: str, credential: tuple[str, str]) -> dict[str, list[str]]:
     return {"iid": iids, "brand": [brand["slug"] for brand in get("/index/brands?limit=200")], "word": list(_WORDS)}
 
 
-def _print(scenario: Scenario, steps: list[Step], console: Console) -> None:
+def _print(scenario: Scenario, steps: list[SpanContext], console: Console) -> None:
     found = knee(steps)
     table = Table(title=scenario.title, title_justify="left")
     for name in ("callers", "answers/s", "p50 ms", "p95 ms", "p99 ms", "wrong"):
@@ -170,13 +170,13 @@ def _print(scenario: Scenario, steps: list[Step], console: Console) -> None:
     console.print(_verdict(found))
 
 
-def _verdict(found: Step | None) -> str:
+def _verdict(found: SpanContext | None) -> str:
     if found is None:
         return "The knee was not reached: more callers still brought more answers. Let the ramp go on further."
     return f"The knee is at {found.callers} callers, {found.per_second:,.0f} answers a second: more callers only wait longer."
 
 
-def _page(scenario: Scenario, steps: list[Step]) -> str:
+def _page(scenario: Scenario, steps: list[SpanContext]) -> str:
     templates = Templates(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     return templates.get_template("report.html").render(
         scenario=scenario, steps=steps, verdict=_verdict(knee(steps)), percentiles=(50, 95, 99),

@@ -38,7 +38,7 @@ class Scenario:
 
 
 @dataclass
-class Step:
+class SpanContext:
     """What one step of the ramp came to: milliseconds of each answer, by call, and the wrong answers."""
 
     callers: int
@@ -89,7 +89,7 @@ def _call(entry: dict[str, Any]) -> Call:
     return call
 
 
-def knee(steps: list[Step]) -> Step | None:
+def knee(steps: list[SpanContext]) -> SpanContext | None:
     """Return the step after which more callers brought little more: a tenth of what the first callers brought.
 
     None where the ramp ended before that.

@@ -1,7 +1,7 @@
 """Organizations, keys and tokens for tests."""
 
-from edge.auth.tokens import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, split
 from shared.config import Settings
+from shared.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, split
 from shared.db.connect import connect
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from deploy.demo import load_demo
-from edge.http import openapi
+from deploy.ctl.demo import load_demo
+from edge.openapi import document
 from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.accounts import api_key
@@ -62,7 +62,7 @@ def main() -> None:
             load_demo(settings, Console(quiet=True))
             found = asyncio.run(answers(settings, Path(name)))
     text = json.dumps(found, ensure_ascii=False, indent=1)
-    Path(openapi.__file__).with_name("examples.json").write_text(text + "\n", encoding="utf-8")
+    Path(document.__file__).with_name("examples.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from shared.exports.contract import ID_END
 from shared.exports.manifest import ExportManifest, File, export_manifest_from
 from shared.exports.request import ROWS_SQL, Request, arguments, scope_of
 from shared.jobs.contract import EXPORT
+from shared.objects.directory import DirectoryStore
 from shared.releases.datasets import DATASETS
-from shared.results.store import DirectoryStore
 from workers.tasks import run
 
 

@@ -8,8 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from deploy.local.child import Child, Program, tail
-from deploy.local.places import free_port
+from deploy.local.paths import free_port
+from deploy.local.process import Program, ServiceProcess, tail
 
 _START_SECONDS = 90
 
@@ -49,7 +49,7 @@ class RabbitMq:
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
             "RABBITMQ_CONF_ENV_FILE": str(folder / "no-such-file"),
         }
-        self._epmd = Child(
+        self._epmd = ServiceProcess(
             Program(
                 name="epmd", command=[str(shutil.which("epmd")), "-port", str(self._epmd_port)], log=folder / "epmd.log"
             )
@@ -58,7 +58,7 @@ class RabbitMq:
             name="rabbitmq", command=[str(self._bin / "rabbitmq-server")], log=folder / "rabbitmq.log",
             environment=self._environment, ready=self._listens,
         )  # fmt: skip
-        self._server = Child(program)
+        self._server = ServiceProcess(program)
 
     @property
     def url(self) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.shop import load_rows
-from workers.releases.keep import order
+from workers.releases.retention import order
 from workers.tasks import run
 
 

@@ -14,8 +14,8 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from deploy.local import postgres
-from deploy.local.child import Child, tail
-from deploy.local.places import Places
+from deploy.local.paths import Paths
+from deploy.local.process import ServiceProcess, tail
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.jobs.contract import KINDS
@@ -28,17 +28,17 @@ LOGIN, PASSWORD = "itemindex_analytics_login", "only-for-reading"
 class Pair:
     """A primary's servers, and its replica."""
 
-    def __init__(self, primary: Servers, places: Places) -> None:
+    def __init__(self, primary: Servers, places: Paths) -> None:
         self.primary = primary
         self.places = places
-        self.child: Child
+        self.child: ServiceProcess
 
     @classmethod
     @contextmanager
     def running(cls, folder: Path) -> Iterator[Self]:
         """Run both for as long as the block lasts."""
         with Servers.running(folder / "primary", STREAMING) as primary:
-            pair = cls(primary, Places.below(folder / "replica"))
+            pair = cls(primary, Paths.below(folder / "replica"))
             login = f"CREATE ROLE {LOGIN} LOGIN PASSWORD '{PASSWORD}' IN ROLE itemindex_analytics"
             with connect(primary.url(postgres.OWNER, "owner", "postgres"), application="tests") as connection:
                 connection.execute(login.encode())
@@ -51,7 +51,7 @@ class Pair:
 
     def start(self) -> None:
         """Start the replica, and wait until it answers."""
-        self.child = Child(postgres.program(self.places, self.primary.secrets["owner_password"]))
+        self.child = ServiceProcess(postgres.program(self.places, self.primary.secrets["owner_password"]))
         self.child.start()
         assert self.child.wait_ready(30), tail(self.child.program.log, 20)
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.jobs.contract import KINDS
-from workers.reports.answer import Answer, Coverage
 from workers.reports.registry import Make, Told
+from workers.reports.result import Answer, Coverage
 from workers.tasks import run
 
 SCHEMA = pa.schema([("n", pa.int64()), ("currency", pa.string()), ("median", pa.decimal128(38, 6))])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import boto3
 
-from deploy.local.places import free_port
+from deploy.local.paths import free_port
 from shared.config import Settings
 
 BUCKET, KEY_ID, SECRET, REGION = "item-index-tests", "tests", "a secret for tests", "us-east-1"

@@ -14,8 +14,8 @@ import valkey
 
 from deploy.local import postgres
 from deploy.local import valkey as local_valkey
-from deploy.local.child import Child, Program, tail
-from deploy.local.places import Places
+from deploy.local.paths import Paths
+from deploy.local.process import Program, ServiceProcess, tail
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import migrate
@@ -40,10 +40,10 @@ def folder_in_memory() -> Iterator[Path]:
 class Servers:
     """PostgreSQL with templates of what tests begin with, a state store and a cache store."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Paths) -> None:
         self.places = places
         self.secrets = places.secrets()
-        self.children: dict[str, Child] = {}
+        self.children: dict[str, ServiceProcess] = {}
         self._numbers = itertools.count()
         self._templates: dict[Contents | None, str] = {}
 
@@ -51,7 +51,7 @@ class Servers:
     @contextmanager
     def running(cls, folder: Path, options: dict[str, str] | None = None) -> Iterator[Self]:
         """Run the servers for as long as the block lasts; `options` are PostgreSQL's."""
-        servers = cls(Places.below(folder))
+        servers = cls(Paths.below(folder))
         try:
             servers.start(
                 postgres.program(servers.places, servers.secrets["owner_password"], {**_FAST, **(options or {})})
@@ -65,9 +65,9 @@ class Servers:
             for child in reversed(servers.children.values()):
                 child.stop()
 
-    def start(self, program: Program) -> Child:
+    def start(self, program: Program) -> ServiceProcess:
         """Start one server and wait for it."""
-        child = Child(program)
+        child = ServiceProcess(program)
         self.children[program.name] = child
         child.start()
         assert child.wait_ready(30), tail(program.log, 20)

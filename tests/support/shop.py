@@ -5,7 +5,7 @@ from pathlib import Path
 from shared.config import Settings
 from workers.ingest.load import Summary, load
 from workers.ingest.mapping import Mapping, read
-from workers.search_index import make_index
+from workers.search.job import make_index
 
 MAPPING = """
 source = "shop"

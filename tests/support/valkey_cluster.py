@@ -9,8 +9,8 @@ from typing import Any
 
 import redis
 
-from deploy.local.child import Child, Program, tail
-from deploy.local.places import free_port
+from deploy.local.paths import free_port
+from deploy.local.process import Program, ServiceProcess, tail
 from deploy.local.valkey import binary
 
 SLOTS = 16_384
@@ -30,7 +30,7 @@ class Node:
     """One process of the cluster."""
 
     port: int
-    child: Child
+    child: ServiceProcess
     client: redis.Redis
     id: str = ""
 
@@ -161,7 +161,7 @@ def _start(folder: Path, number: int) -> Node:
         environment={"BUS": str(bus)},
         ready=lambda: _answers(client),
     )  # fmt: skip
-    child = Child(program)
+    child = ServiceProcess(program)
     child.start()
     return Node(port, child, client)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deploy.local.places import free_port
+from deploy.local.paths import free_port
 
 COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
 PROJECT = Path(__file__).parents[2]

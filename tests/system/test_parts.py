@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.places import free_port
+from deploy.local.paths import free_port
 from shared.config import Settings
 from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment
 
-_PROBE = [sys.executable, "-m", "deploy.ctl.probe"]
+_PROBE = [sys.executable, "-m", "deploy.ctl.healthcheck"]
 
 
 def ask(port: int, path: str) -> tuple[int, str]:

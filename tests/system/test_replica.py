@@ -9,18 +9,18 @@ from typing import Any
 import psycopg
 import pytest
 
-from shared import metrics
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.jobs.contract import SQL as JOBS
-from shared.results.stores import store_of
+from shared.objects.open import store_of
+from shared.telemetry import metrics
 from tests.service.reports import market
 from tests.support.replica import Pair, in_recovery, ordered
 from tests.support.reports import all_by, answer
 from tests.support.shop import ROWS, load_rows, open_shop
-from workers import replica
-from workers.reports.answer import Answer
+from workers.reports import replica
 from workers.reports.registry import MAKERS, Make, Told
+from workers.reports.result import Answer
 from workers.tasks import run
 
 pytestmark = pytest.mark.xdist_group("replica")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.places import Places, free_port
+from deploy.local.paths import Paths, free_port
 from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, start
 
 pytestmark = pytest.mark.xdist_group("survival")
@@ -100,7 +100,7 @@ def test_an_edge_killed_under_load_loses_no_request_and_charges_none_twice(own: 
             time.sleep(0.15)  # ten a second are allowed
         # The next victim must not be the only one that is left.
         assert until(lambda name=name, old=victims[0]: own.pid(name) != old)
-        assert until(lambda name=name: _listens(Places.below(own.folder).socket(name)))
+        assert until(lambda name=name: _listens(Paths.below(own.folder).socket(name)))
     assert set(statuses) == {200}
     with closing(http.client.HTTPConnection("127.0.0.1", own.port, timeout=5)) as line:
         line.request("GET", "/v1/quota", headers=head)

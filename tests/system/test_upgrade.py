@@ -14,11 +14,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from deploy.demo import load_prices
+from deploy.ctl.demo import load_prices
 from deploy.drill.accounts import SQL, issue_key
 from deploy.local import valkey
-from deploy.local.child import Child, tail
-from deploy.local.places import Places, free_port
+from deploy.local.paths import Paths, free_port
+from deploy.local.process import ServiceProcess, tail
 from deploy.local.stack import Stack
 from shared.db.connect import connect
 from tests.support.traffic import Traffic
@@ -51,7 +51,7 @@ class Upgrade:
             shutil.copytree(PROJECT / name, self.new / name, ignore=shutil.ignore_patterns("__pycache__"))
         (self.new / "shared/db/migrations/9999_later.sql").write_text(LATER)
         workers = tuple((f"worker-{name}", _QUEUES, 2) for name in "ab")
-        self.stack = Stack(Places.below(folder / "data"), free_port(), workers=workers)
+        self.stack = Stack(Paths.below(folder / "data"), free_port(), workers=workers)
 
     def start(self) -> None:
         """Start the old code on the demo data. Results are sent by the edges: nginx needs no edge to go on sending."""
@@ -93,7 +93,7 @@ class Upgrade:
         if part.startswith("edge"):
             until(lambda: listens(self.stack.places.socket(part)), tail(program.log))
 
-    def child(self, part: str) -> Child:
+    def child(self, part: str) -> ServiceProcess:
         """Return the program of a part."""
         return next(child for child in self.stack.children if child.program.name == part)
 

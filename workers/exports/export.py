@@ -16,17 +16,17 @@ from shared.exports.contract import GONE, ID_END, ROWS
 from shared.exports.manifest import ExportManifest, File, described, media_type
 from shared.exports.request import ROWS_SQL, Request, Scope, counting, scope_of
 from shared.jobs.contract import EXECUTE, EXPORT
-from shared.log import Log
+from shared.objects.directory import ResultStore
+from shared.objects.open import store_of
 from shared.releases.datasets import DATASETS
-from shared.results.store import ResultStore
-from shared.results.stores import store_of
+from shared.telemetry.log import Log
 from workers.app import app
-from workers.exports import parts, released
+from workers.exports import parts, release_source
+from workers.exports.part_writer import write_part
 from workers.exports.parts import Part
-from workers.exports.reading import SnapshotGone
-from workers.exports.released import RELEASE
-from workers.exports.writing import write_part
-from workers.lease import Lease, LeaseLost
+from workers.exports.release_source import RELEASE
+from workers.exports.snapshot_reader import SnapshotGone
+from workers.leases import Lease, LeaseLost
 
 # What is repeated when a worker dies, and what a part's names weigh in memory.
 _PART_ROWS = {"observations": 1_500_000, "items": 200_000, "impacts": 500_000}
@@ -76,7 +76,7 @@ def _pin(
     holder.isolation_level, holder.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
     version = _one(holder, ROWS_SQL.newest)[0]
     usual = _PART_ROWS.get(request.dataset, 1) // 2
-    in_release = released.ranges(holder, store, request, version, usual)
+    in_release = release_source.ranges(holder, store, request, version, usual)
     if 0 < len(in_release) <= _PARTS_MAX:
         holder.rollback()  # nobody reads this snapshot: held open, it would keep VACUUM from its work
         return version, RELEASE, [], [(ROWS, first, end) for first, end in in_release]
@@ -145,7 +145,7 @@ def _part(settings: Settings, board: Connection, part: Part, request: Request, j
         with lease:
             store = store_of(settings)
             if part.snapshot == RELEASE:
-                file = released.write_part(board, store, part, request, check, told)
+                file = release_source.write_part(board, store, part, request, check, told)
             else:
                 file = write_part(settings, store, part, request, check, told)
         check()

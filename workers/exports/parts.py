@@ -11,7 +11,7 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.exports.manifest import ExportManifest, File
 from shared.jobs.contract import EXPORT
-from workers.lease import Lease, LeaseLost
+from workers.leases import Lease, LeaseLost
 
 SQL = beside(__file__, "parts.sql")
 ATTEMPTS_MAX = 4

@@ -22,21 +22,21 @@ from shared.errors import LoadRefused
 from shared.jobs.contract import SEARCH_INDEX
 from shared.jobs.contract import SQL as JOBS
 from workers.ingest import factors, readers
-from workers.ingest.item_rows import as_csv
+from workers.ingest.items_csv import as_csv
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
-from workers.ingest.months import Chunk, Months
+from workers.ingest.month_buffer import Chunk, Months
 from workers.ingest.readers import Reject
-from workers.ingest.shape import Shaped, Shaper
 from workers.ingest.spool import Spool
 from workers.ingest.stage import Stage
+from workers.ingest.transform import Transformed, Transformer
 
 SQL = beside(__file__, "load.sql")
 _READ_AHEAD = 4
 # Who sends to the server needs the interpreter for moments only: with the usual 5 ms it waits longer than it sends.
 _SWITCH_SECONDS = 0.0005
 Told = Callable[[int], None]
-_Ready = Chunk | tuple[Shaped, Any]  # rows of a month, or a batch with its items as COPY takes them
+_Ready = Chunk | tuple[Transformed, Any]  # rows of a month, or a batch with its items as COPY takes them
 
 
 @dataclass
@@ -144,7 +144,7 @@ class _Load:
         self._finish("committed")
 
     def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
-        shaper = Shaper(self._mapping, alt_names(self._mapping, self._files))
+        shaper = Transformer(self._mapping, alt_names(self._mapping, self._files))
         months = Months(constants, events=self._mapping.counts_events)
         stage = Stage(self._connection, self._mapping, months, constants, spool)
         for ready in _ahead(self._shaped(shaper, months)):
@@ -158,7 +158,7 @@ class _Load:
         stage.spans(*shaper.registry.spans())
         return stage
 
-    def _shaped(self, shaper: Shaper, months: Months) -> Iterator[_Ready]:
+    def _shaped(self, shaper: Transformer, months: Months) -> Iterator[_Ready]:
         """Shape batch after batch. Observations go first, so that the server writes them while items are cleaned."""
         for path, batch in self._batches():
             observed, finish = shaper.begin(batch, path)

@@ -7,11 +7,11 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import LoadRefused
-from workers.derive import refresh as derive
-from workers.derive.ahead import Ahead
-from workers.derive.homes import Items
 from workers.ingest.partitions import SQL as PARTITIONS
 from workers.ingest.stage import Stage
+from workers.rollups import refresh as derive
+from workers.rollups.background import BackgroundBuilder
+from workers.rollups.item_groups import Items
 
 SQL = beside(__file__, "merge.sql")
 
@@ -31,7 +31,7 @@ def merge(connection: Connection, stage: Stage, source_id: int, version: int, co
     run(SQL.analyze_resolved)
     items, above = Items.read(connection, SQL.derive_items), derive.ancestors(connection)
     new_months = [first for first, _ in stage.partitions.new.values()]
-    with Ahead(items, above, sorted(new_months), stage.spool.read) as cells:
+    with BackgroundBuilder(items, above, sorted(new_months), stage.spool.read) as cells:
         counts["items_new"] = run(SQL.insert_items, version)
         counts["items_changed"] = run(SQL.update_items, version)
         run(SQL.item_sources, source_id)

@@ -7,7 +7,7 @@ from psycopg import sql
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from workers.ingest.months import Chunk
+from workers.ingest.month_buffer import Chunk
 
 SQL = beside(__file__, "partitions.sql")
 

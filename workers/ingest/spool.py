@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from workers.ingest.months import in_order
+from workers.ingest.month_buffer import in_order
 
 _ROW = np.dtype([("item", "<i8"), ("mark", "<i8"), ("price", "<i8"), ("day", "<i4"), ("channel", "<i4"),
                  ("units", "<i4"), ("currency", "S3")])  # fmt: skip

@@ -9,12 +9,12 @@ from psycopg import sql
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from workers.ingest.item_rows import COLUMNS
+from workers.ingest.items_csv import COLUMNS
 from workers.ingest.mapping import Mapping
-from workers.ingest.months import Chunk, Months
+from workers.ingest.month_buffer import Chunk, Months
 from workers.ingest.partitions import Partitions, set_defaults
-from workers.ingest.shape import ItemRow, Shaped
 from workers.ingest.spool import Spool
+from workers.ingest.transform import ItemRow, Transformed
 
 SQL = beside(__file__, "stage.sql")
 LOAD = beside(__file__, "load.sql")
@@ -46,7 +46,7 @@ class Stage:
         self.observations = 0
         self.runs = 0
 
-    def take(self, shaped: Shaped, items: Any) -> None:
+    def take(self, shaped: Transformed, items: Any) -> None:
         """Stage the items of one batch, given as item_rows writes them."""
         with self._connection.cursor().copy(f"COPY stage_items ({COLUMNS}) FROM STDIN (FORMAT csv)".encode()) as copy:
             self._send(copy, memoryview(items))

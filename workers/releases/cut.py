@@ -9,13 +9,13 @@ from psycopg.types.json import Jsonb
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
-from shared.log import Log
+from shared.objects.open import store_of
 from shared.releases.datasets import DATASETS, schema_of
-from shared.results.stores import store_of
-from workers.lease import Lease, LeaseLost
-from workers.releases.keep import SQL, alone
+from shared.telemetry.log import Log
+from workers.leases import Lease, LeaseLost
 from workers.releases.observations import cut_observations
 from workers.releases.parts import FilePart, PartWriter
+from workers.releases.retention import SQL, alone
 from workers.releases.snapshot import Snapshot, SnapshotLost
 from workers.releases.tables import cut_table
 

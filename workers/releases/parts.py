@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shared.objects.directory import ResultStore
 from shared.releases.datasets import Dataset, key_of
-from shared.results.store import ResultStore
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ROW_GROUP_ROWS = 122_880

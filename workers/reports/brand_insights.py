@@ -6,13 +6,13 @@ from typing import Any
 import pyarrow as pa
 
 from shared.db.connect import Connection
-from workers.reports.answer import Answer
-from workers.reports.collector import Key
-from workers.reports.figures import Figure, all_ranks, change, counts, figures, period_before
-from workers.reports.gather import Told, gather, snapshot
+from workers.reports.aggregator import Key
+from workers.reports.filters import Filter, Tree, brand_ids, filter_of, range_of
 from workers.reports.periods import Range, day_of
-from workers.reports.request import Filter, Tree, brand_ids, filter_of, range_of
-from workers.reports.rows import MONEY, brand_names, coverage
+from workers.reports.query import Told, gather, snapshot
+from workers.reports.ranking import Figure, all_ranks, change, counts, figures, period_before
+from workers.reports.rendering import MONEY, brand_names, coverage
+from workers.reports.result import Answer
 
 PEERS = 5
 LISTED = 50

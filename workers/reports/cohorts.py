@@ -6,13 +6,13 @@ import pyarrow as pa
 
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
-from workers.reports.answer import Answer
-from workers.reports.collector import Segments
-from workers.reports.gather import Told, gather, snapshot
+from workers.reports.aggregator import GroupedSeries
+from workers.reports.filters import Filter, Tree, filter_of, range_of
 from workers.reports.periods import day_of
-from workers.reports.request import Filter, Tree, filter_of, range_of
-from workers.reports.rows import MONEY, Names, by_currency_order, coverage, shares
-from workers.reports.spread import METHOD, PERCENTS
+from workers.reports.query import Told, gather, snapshot
+from workers.reports.rendering import MONEY, Names, by_currency_order, coverage, shares
+from workers.reports.result import Answer
+from workers.reports.statistics import METHOD, PERCENTS
 
 _CHANNELS = pa.list_(pa.struct([("channel", pa.string()), ("observations", pa.int64()), ("share", pa.float64())]))
 _FIGURES = [
@@ -47,7 +47,7 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _table(found: Segments, chosen: Filter, names: Names) -> pa.Table:
+def _table(found: GroupedSeries, chosen: Filter, names: Names) -> pa.Table:
     schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
     places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
     rows = []

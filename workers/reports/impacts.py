@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shared.db.connect import Connection
-from workers.derive.pack import Array
-from workers.reports.request import SQL, Filter, Tree
+from workers.reports.filters import SQL, Filter, Tree
+from workers.rollups.codec import Array
 
 INDICATORS = ("co2e_kg", "water_l", "waste_kg")
 

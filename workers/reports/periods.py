@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workers.derive.pack import Array
+from workers.rollups.codec import Array
 
 GRANULARITIES = ("day", "week", "month")
 EPOCH = date(1970, 1, 1)

@@ -6,7 +6,7 @@ from typing import Any
 from shared.db.connect import Connection
 from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP
 from workers.reports import brand_insights, category_insights, cohorts, sustainability_rollup
-from workers.reports.answer import Answer
+from workers.reports.result import Answer
 
 Told = Callable[[str, int, int | None], None]
 Make = Callable[[Connection, dict[str, Any], Told], Answer]

@@ -8,15 +8,15 @@ import numpy as np
 import pyarrow as pa
 
 from shared.db.connect import Connection
-from workers.derive.pack import Array, unpack
 from workers.reports import impacts
-from workers.reports.answer import Answer
-from workers.reports.collector import Key
-from workers.reports.gather import Told, cells_with_entries, kept_entries, snapshot
+from workers.reports.aggregator import Key
+from workers.reports.filters import SQL, Filter, Tree, filter_of, range_of
 from workers.reports.impacts import INDICATORS, PerUnit
 from workers.reports.periods import Range, day_of, number
-from workers.reports.request import SQL, Filter, Tree, filter_of, range_of
-from workers.reports.rows import Names, coverage
+from workers.reports.query import Told, cells_with_entries, kept_entries, snapshot
+from workers.reports.rendering import Names, coverage
+from workers.reports.result import Answer
+from workers.rollups.codec import Array, unpack
 
 UNITS = {
     "units": "units", "items": "items", "co2e_kg": "kg CO2e", "water_l": "l", "waste_kg": "kg",

@@ -4,7 +4,7 @@
 -- scope  'b' a brand's items · 'c' a category's own items · 't' a category and all below it · 'h' a channel · 'a' everything.
 -- Every observation is in one cell of 'b' (id 0: of no brand) and in one of 'c' (id 0: of no category), as it was observed;
 -- the other scopes have the counted prices only. An item has one brand and one category, so `items` adds up over cells.
--- Packed columns are arrays of unsigned integers, each as narrow as its largest value allows; workers/derive/pack.py.
+-- Packed columns are arrays of unsigned integers, each as narrow as its largest value allows; workers/rollups/codec.py.
 CREATE TABLE cells (
     scope "char" NOT NULL CHECK (scope IN ('b', 'c', 't', 'h', 'a')),
     id integer NOT NULL,

@@ -91,7 +91,7 @@ def test_what_the_image_copies_is_there() -> None:
 
 def test_it_tells_its_health_and_stops_in_order() -> None:
     [health] = of("HEALTHCHECK")
-    assert '"deploy.ctl.probe"' in health and (PROJECT / "deploy/ctl/probe.py").exists()
+    assert '"deploy.ctl.healthcheck"' in health and (PROJECT / "deploy/ctl/healthcheck.py").exists()
     assert of("STOPSIGNAL") == ["SIGTERM"]
     assert of("ENTRYPOINT") == ['["itemindex"]']
 

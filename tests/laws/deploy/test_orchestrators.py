@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from deploy.ctl.main import COMMANDS
-from shared import metrics
 from shared.config import Settings
 from shared.jobs.contract import QUEUES
+from shared.telemetry import metrics
 from tests.laws.deploy.test_images import OF_A_PART
 
 PROJECT = Path(__file__).parents[3]

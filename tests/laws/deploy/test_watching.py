@@ -10,7 +10,7 @@ import promql_parser as promql
 import pytest
 import yaml
 
-from shared import metrics
+from shared.telemetry import metrics
 
 PROJECT = Path(__file__).parents[3]
 RULES = [
@@ -41,7 +41,7 @@ def selectors(expression: str) -> Iterator[Any]:
     """Go through every selector of an expression, as the language's own parser sees it."""
     readable = expression.replace("$__rate_interval", "1m")
     for name in re.findall(r"itemindex_[a-z_]+", readable):
-        assert name in DECLARED, f"{name} is not declared in shared/metrics.py"
+        assert name in DECLARED, f"{name} is not declared in shared/telemetry/metrics.py"
     tree = promql.parse(readable)
     queue = [tree]
     while queue:

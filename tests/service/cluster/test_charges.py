@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from edge.quota.local import LocalAllowance
-from edge.quota.meter import Meter
+from edge.quota.fallback import DegradedLimiter
+from edge.quota.limiter import RateLimiter
 from edge.quota.policy import NOT_COUNTED
-from edge.store.cluster import ClusterClient
-from edge.store.slots import slot_of
-from shared import redis_keys
-from shared.log import Log
+from edge.storage.redis_cluster import ClusterClient
+from edge.storage.redis_slots import slot_of
 from shared.plans import Plan
+from shared.redis import keys
+from shared.telemetry.log import Log
 from tests.support.valkey_cluster import Node, ValkeyCluster
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -33,7 +33,7 @@ _RUNS = itertools.count()
 class Load:
     """Callers of several accounts at several edges, and what they were told."""
 
-    meters: list[Meter]
+    meters: list[RateLimiter]
     accounts: list[str]
     served: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
@@ -52,7 +52,7 @@ class Load:
 
 
 @asynccontextmanager
-async def edges(cluster: ValkeyCluster, *, acked: bool = True) -> AsyncIterator[list[Meter]]:
+async def edges(cluster: ValkeyCluster, *, acked: bool = True) -> AsyncIterator[list[RateLimiter]]:
     """What each edge process has of its own: a client of the cluster, and a meter."""
     clients = [
         ClusterClient(cluster.url, name="state", deadline_seconds=1.0, hold_seconds=20.0, acked=acked, log=Log("tests"))
@@ -60,13 +60,13 @@ async def edges(cluster: ValkeyCluster, *, acked: bool = True) -> AsyncIterator[
     ]
     for client in clients:
         await client.start()
-    yield [Meter(client, LocalAllowance(closed=True)) for client in clients]
+    yield [RateLimiter(client, DegradedLimiter(closed=True)) for client in clients]
     for client in clients:
         await client.close()
 
 
 @asynccontextmanager
-async def load(meters: list[Meter], accounts: list[str]) -> AsyncIterator[Load]:
+async def load(meters: list[RateLimiter], accounts: list[str]) -> AsyncIterator[Load]:
     """Keep calling for as long as the block lasts, and wait for every answer."""
     now = Load(meters, accounts)
     async with asyncio.TaskGroup() as group:
@@ -88,7 +88,7 @@ def accounts_of(cluster: ValkeyCluster) -> list[str]:
 
 
 def slot(account: str) -> int:
-    return slot_of(redis_keys.quota_prefix(account).encode())
+    return slot_of(keys.quota_prefix(account).encode())
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -13,21 +13,21 @@ from typing import Any, cast
 
 import pytest
 
-from deploy.ctl.stores import look_at
-from edge.cache.records import Record, Records
+from deploy.ctl.doctor_redis import look_at
 from edge.dashboard.sessions import Sessions
-from edge.quota.local import LocalAllowance
-from edge.quota.meter import Meter
-from edge.store.cluster import ClusterClient
-from edge.store.slots import slot_of
-from shared import redis_keys
+from edge.index.records import Record, RecordCache
+from edge.quota.fallback import DegradedLimiter
+from edge.quota.limiter import RateLimiter
+from edge.storage.redis_cluster import ClusterClient
+from edge.storage.redis_slots import slot_of
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import StoreUnavailable
 from shared.ids import mint
 from shared.jobs import refunds
-from shared.log import Log
-from shared.stores import connect_store
+from shared.redis import keys
+from shared.redis.connect import connect_store
+from shared.telemetry.log import Log
 from tests.service.cluster.test_charges import PLAN, until
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents
@@ -72,7 +72,7 @@ async def test_callers_see_a_pause_and_no_error_when_a_primary_is_killed(
 ) -> None:
     answers: Counter[tuple[str, int]] = Counter()
     hottest, *others = addresses = [f"198.51.100.{n}" for n in range(ADDRESSES)]
-    primary = cluster.primary_of(slot_of(redis_keys.quota_prefix(f"ip:{hottest}").encode()))
+    primary = cluster.primary_of(slot_of(keys.quota_prefix(f"ip:{hottest}").encode()))
 
     async def call(edge: Edge, address: str) -> None:
         while answers[address, 429] < 2 * CALLERS:
@@ -101,12 +101,12 @@ async def test_the_cache_goes_on_without_one_of_its_nodes(cluster: ValkeyCluster
     client = ClusterClient(cluster.url, name="cache", deadline_seconds=1, hold_seconds=0, acked=False, log=Log("tests"))
     await client.start()
     version = cast(Any, SimpleNamespace(current=time.time_ns(), on_change=lambda changed: None))
-    records = Records(client, version, from_database, bytes_max=0, ttl_seconds=60)
+    records = RecordCache(client, version, from_database, bytes_max=0, ttl_seconds=60)
     iids = [mint("cache", str(n)).iid for n in range(RECORDS)]
     for iid in iids:
         await records.find(iid)
     dead = cluster.primary_of(0)
-    owners = {iid: cluster.primary_of(slot_of(redis_keys.record(version.current, iid).encode())) for iid in iids}
+    owners = {iid: cluster.primary_of(slot_of(keys.record(version.current, iid).encode())) for iid in iids}
     read.clear()
     dead.kill()
     for iid in iids:
@@ -135,7 +135,10 @@ async def whole_again(client: ClusterClient) -> None:
 async def test_sessions_and_the_workers_refunds_find_their_keys(cluster: ValkeyCluster) -> None:
     client = ClusterClient(cluster.url, name="state", deadline_seconds=1, hold_seconds=20, acked=True, log=Log("tests"))
     await client.start()
-    sessions, meter = Sessions(client, idle_seconds=60, seconds_max=60), Meter(client, LocalAllowance(closed=True))
+    sessions, meter = (
+        Sessions(client, idle_seconds=60, seconds_max=60),
+        RateLimiter(client, DegradedLimiter(closed=True)),
+    )
     cookies = [await sessions.begin(f"person-{n}") for n in range(20)]
     days = {n: (await meter.charge(f"org:refund-{n}", PLAN, 5, "job")).day for n in range(20)}
     cluster.primary_of(0).kill()

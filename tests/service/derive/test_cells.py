@@ -10,8 +10,8 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.shop import MAPPING, ROWS, load_rows
-from workers.derive.pack import counted, numbered, order_by, pack, unpack
-from workers.derive.refresh import rebuild
+from workers.rollups.codec import counted, numbered, order_by, pack, unpack
+from workers.rollups.refresh import rebuild
 
 SALES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"\nkind = "sale"\nidentity = "event"').replace(
     'list_price = "list"\n', "")  # fmt: skip

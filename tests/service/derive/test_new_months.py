@@ -19,9 +19,9 @@ SALES = MAPPING.replace(
 def _small_batches_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some ten rows a batch, some thirty a run, pieces of five."""
     monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 700)
-    monkeypatch.setattr("workers.ingest.months._KEPT_BYTES_MAX", 1_500)
-    monkeypatch.setattr("workers.ingest.months._CHUNK_ROWS", 5)
-    monkeypatch.setattr("workers.derive.cells._WRITE_BYTES", 300)
+    monkeypatch.setattr("workers.ingest.month_buffer._KEPT_BYTES_MAX", 1_500)
+    monkeypatch.setattr("workers.ingest.month_buffer._CHUNK_ROWS", 5)
+    monkeypatch.setattr("workers.rollups.rows._WRITE_BYTES", 300)
 
 
 def _rows(chance: random.Random, count: int, *, in_order: bool) -> str:
@@ -69,7 +69,7 @@ def test_old_and_new_months_of_one_load_are_derived_both(settings: Settings, tmp
 def test_a_load_whose_cells_cannot_be_made_leaves_nothing(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.derive.pack._BITS_MAX", None)  # whatever goes wrong in the thread
+    monkeypatch.setattr("workers.rollups.codec._BITS_MAX", None)  # whatever goes wrong in the thread
     with pytest.raises(TypeError):
         load_rows(settings, tmp_path)
     with connect(settings.database_url, application="tests") as connection:

@@ -10,14 +10,14 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
-from shared.log import Log
-from shared.results.store import DirectoryStore
+from shared.objects.directory import DirectoryStore
+from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents
 from tests.support.shop import ROWS, load_rows, open_shop
-from workers.janitor import tidy
-from workers.refunds import Refunds
+from workers.dispatch.refunds import Refunds
+from workers.dispatch.retention import tidy
 from workers.tasks import run
 
 OBSERVATIONS = {"dataset": "observations", "format": "csv"}

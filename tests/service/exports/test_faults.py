@@ -18,16 +18,16 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.exports.manifest import ExportManifest
 from shared.jobs.contract import SQL as JOBS
-from shared.log import Log
-from shared.results.store import DirectoryStore
+from shared.objects.directory import DirectoryStore
+from shared.telemetry.log import Log
 from tests.support.exports import column, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers import relay as relays
+from workers.dispatch import dispatcher as relays
+from workers.dispatch.dispatcher import Dispatcher
+from workers.dispatch.retention import tidy
 from workers.exports import export, parts
-from workers.exports.writing import write_part
-from workers.janitor import tidy
-from workers.relay import Relay
+from workers.exports.part_writer import write_part
 from workers.tasks import run
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
@@ -102,7 +102,7 @@ def parts_of(settings: Settings, job: str) -> dict[int, tuple[str, int, int]]:
 def lapse(settings: Settings, job: str) -> None:
     """Wait until the job's lease is taken back."""
     with connect(settings.worker_database_url, application="relay", autocommit=True) as connection:
-        relay = Relay(settings, Log("tests"))
+        relay = Dispatcher(settings, Log("tests"))
         while column(settings, job, "state") == "running":
             relay.sweep(connection)
             time.sleep(0.05)

@@ -9,17 +9,17 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.exports.manifest import ExportManifest
+from shared.objects.directory import DirectoryStore
+from shared.objects.open import store_of
 from shared.releases.datasets import key_of
-from shared.results.store import DirectoryStore
-from shared.results.stores import store_of
 from tests.support.exports import column, made, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.exports import export, parts, released
-from workers.exports.released import RELEASE
-from workers.relay import SQL as RELAY
+from workers.dispatch.dispatcher import SQL as RELAY
+from workers.exports import export, parts, release_source
+from workers.exports.release_source import RELEASE
 from workers.tasks import run
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
@@ -160,7 +160,7 @@ def test_small_files_are_read_together(settings: Settings, monkeypatch: pytest.M
 
 
 def test_a_part_that_fails_is_repeated_alone(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, failed = released.write_part, []
+    write, failed = release_source.write_part, []
 
     def once(connection: Any, store: Any, part: Any, *rest: Any) -> Any:
         if part.number == 2 and not failed:
@@ -168,7 +168,7 @@ def test_a_part_that_fails_is_repeated_alone(settings: Settings, monkeypatch: py
             raise OSError("No space left on device")
         return write(connection, store, part, *rest)
 
-    monkeypatch.setattr(released, "write_part", once)
+    monkeypatch.setattr(release_source, "write_part", once)
     job = ordered(settings, WANTED)
     assert run(settings, job) == "succeeded"
     assert plan_of(settings, job) == [(RELEASE, 1), (RELEASE, 2), (RELEASE, 1)]

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from edge.auth.tokens import BASE62, FREE_PREFIX, KEY_PREFIX, check, mint
 from shared.config import Settings
+from shared.credentials import BASE62, FREE_PREFIX, KEY_PREFIX, check, mint
 from shared.db.connect import connect
 from tests.service.hostile.rows import Row, faults
 from tests.support.accounts import api_key, free_token

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, seed
 from hypothesis import settings as options
 from hypothesis import strategies as st
 
-from edge.auth.tokens import KEY_PREFIX, keyed_hash, mint
-from shared import redis_keys
 from shared.config import Settings
+from shared.credentials import KEY_PREFIX, keyed_hash, mint
 from shared.db.connect import connect
 from shared.organizations.contract import SQL
+from shared.redis import keys
 from tests.support.client import Edge, running_edge
 
 LIMITS = {"brand": 7, "institutional": 12}
@@ -113,8 +113,8 @@ class Walk:
         state, account = self.edge.resources.state, f"org:{self.organization}"
         today = int((await state.command("TIME"))[0]) // 86_400
         self.day += 1
-        if await state.command("EXISTS", redis_keys.quota(account, today)):
-            await state.command("RENAME", redis_keys.quota(account, today), redis_keys.quota(account, today - self.day))
+        if await state.command("EXISTS", keys.quota(account, today)):
+            await state.command("RENAME", keys.quota(account, today), keys.quota(account, today - self.day))
         self.model.used = 0
 
     async def calls(self, act: str, number: int) -> None:

@@ -1,7 +1,7 @@
 """Section C of the catalogue: paths and IIDs."""
 
-from edge.cache.records import Record, Records
 from edge.index import record
+from edge.index.records import Record, RecordCache
 from shared.ids import mint
 from tests.service.hostile.rows import Row, each, faults
 from tests.support.client import Edge
@@ -48,7 +48,7 @@ async def test_unknown_iids_fill_no_memory(edge: Edge) -> None:
         return record.ABSENT
 
     stores = edge.resources
-    records = Records(stores.cache, stores.version, absent, bytes_max=30_000, ttl_seconds=60)
+    records = RecordCache(stores.cache, stores.version, absent, bytes_max=30_000, ttl_seconds=60)
     for n in range(1_000):
         assert (await records.find(f"IID-NOBODY-{n}")).state == "-"
     assert sum(records.peek(f"IID-NOBODY-{n}") is not None for n in range(1_000)) <= 100

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edge.lane import LaneHandler
+from edge.fast_path import FastPathProtocol
 from shared.config import Settings
 from shared.ids import mint
 from tests.support.accounts import api_key, free_token
@@ -58,13 +58,13 @@ def _alike(answer: bytes) -> bytes:
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each request, whether the lane took it."""
     seen: list[bool] = []
-    original = LaneHandler._answered
+    original = FastPathProtocol._answered
 
-    def watched(self: LaneHandler, data: bytes) -> bool:
+    def watched(self: FastPathProtocol, data: bytes) -> bool:
         seen.append(original(self, data))
         return seen[-1]
 
-    monkeypatch.setattr(LaneHandler, "_answered", watched)
+    monkeypatch.setattr(FastPathProtocol, "_answered", watched)
     return seen
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from edge.http.catalogue import CATALOGUE
-from edge.http.openapi import Document
+from edge.openapi.document import Document
 from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import Edge

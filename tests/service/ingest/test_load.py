@@ -31,7 +31,7 @@ HANGING = """
 import sys, time
 from pathlib import Path
 from shared.config import Settings
-from workers.ingest import load, months, readers
+from workers.ingest import load, month_buffer, readers
 from workers.ingest.mapping import read
 readers._BLOCK_BYTES, months._KEPT_BYTES_MAX, months._CHUNK_ROWS = 700, 1_500, 5
 def hang(done):

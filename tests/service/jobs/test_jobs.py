@@ -16,13 +16,13 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ItemIndexError, StoreUnavailable
 from shared.jobs.contract import SQL as JOBS
-from shared.log import Log
+from shared.telemetry.log import Log
 from tests.support.shop import load_rows
-from workers import relay as relays
-from workers.lease import SQL as LEASE
-from workers.lease import Lease, LeaseLost, claim, succeed
-from workers.relay import Relay
-from workers.search_index import make_index
+from workers.dispatch import dispatcher as relays
+from workers.dispatch.dispatcher import Dispatcher
+from workers.leases import SQL as LEASE
+from workers.leases import Lease, LeaseLost, claim, succeed
+from workers.search.job import make_index
 from workers.tasks import run
 
 
@@ -51,7 +51,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def sweep(settings: Settings) -> int:
     with connect(settings.worker_database_url, application="relay", autocommit=True) as connection:
-        return Relay(settings, Log("tests")).sweep(connection)
+        return Dispatcher(settings, Log("tests")).sweep(connection)
 
 
 def test_equal_requests_under_way_are_one_job(settings: Settings) -> None:
@@ -229,7 +229,10 @@ def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -
 
 
 def test_a_relay_goes_on_ringing_while_the_store_of_results_is_away(settings: Settings, rung: list[str]) -> None:
-    job, relay = order(settings), Relay(replace(settings, s3_bucket="none", s3_endpoint="http://127.0.0.1:9"), Log("t"))
+    job, relay = (
+        order(settings),
+        Dispatcher(replace(settings, s3_bucket="none", s3_endpoint="http://127.0.0.1:9"), Log("t")),
+    )
     relay._results.attempts = away  # type: ignore[method-assign]
     with connect(settings.worker_database_url, application="relay", autocommit=True) as connection:
         relay._keep_house(connection, time.monotonic())

@@ -7,11 +7,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from edge.jobs.orders import SQL as ORDERS
+from edge.jobs.service import SQL as ORDERS
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from tests.support.accounts import organization
-from workers.relay import SQL as RELAY
+from workers.dispatch.dispatcher import SQL as RELAY
 
 BACKLOG_MAX = 10_000
 

@@ -9,12 +9,12 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
-from shared.log import Log
+from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers.refunds import Refunds
+from workers.dispatch.refunds import Refunds
 
 COHORT = "/index/cohorts?brand=vita"
 ASYNC = {"Prefer": "respond-async"}

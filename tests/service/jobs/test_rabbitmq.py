@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from psycopg.types.json import Jsonb
 
-from deploy.local.child import Child, Program, tail
+from deploy.local.process import Program, ServiceProcess, tail
 from deploy.local.worker import worker_command
 from shared.config import Settings
 from shared.db.connect import connect
@@ -40,12 +40,15 @@ def broker(tmp_path: Path) -> Iterator[RabbitMq]:
 
 
 @pytest.fixture
-def tier(broker: RabbitMq, settings: Settings, tmp_path: Path) -> Iterator[dict[str, Child]]:
+def tier(broker: RabbitMq, settings: Settings, tmp_path: Path) -> Iterator[dict[str, ServiceProcess]]:
     """A relay and a worker on that broker."""
     environment = {**settings.environment(), "BROKER_URL": broker.url}
-    commands = {"relay": [sys.executable, "-m", "workers.relay"], "worker": worker_command("maintenance", 1)}
+    commands = {
+        "relay": [sys.executable, "-m", "workers.dispatch.dispatcher"],
+        "worker": worker_command("maintenance", 1),
+    }
     children = {
-        name: Child(
+        name: ServiceProcess(
             Program(name=name, command=command, log=tmp_path / f"{name}.log", environment=environment, stop_seconds=5)
         )
         for name, command in commands.items()
@@ -81,7 +84,7 @@ def ends(settings: Settings, job: str, logs: Path, seconds: float = 90) -> str:
 
 
 def test_jobs_go_through_quorum_queues_and_survive_the_brokers_death(
-    settings: Settings, broker: RabbitMq, tier: dict[str, Child], tmp_path: Path
+    settings: Settings, broker: RabbitMq, tier: dict[str, ServiceProcess], tmp_path: Path
 ) -> None:
     job = load_rows(settings, tmp_path).job_id
     assert job is not None

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from shared import metrics
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
-from shared.log import Log
-from shared.watchpost import Watchpost, keep_watch
+from shared.telemetry import metrics
+from shared.telemetry.http_server import MetricsServer, keep_watch
+from shared.telemetry.log import Log
 from tests.support.client import Edge
-from workers.relay import Relay
+from workers.dispatch.dispatcher import Dispatcher
 
 
 def value(name: str, **labels: str) -> float:
@@ -58,7 +58,7 @@ async def test_metrics_are_readable_and_have_their_sentences(edge: Edge) -> None
 
 
 @pytest.fixture
-def post(settings: Settings) -> Iterator[Watchpost]:
+def post(settings: Settings) -> Iterator[MetricsServer]:
     """A watchpost whose process is well until a test says otherwise."""
     opened = keep_watch(replace(settings, metrics_listen="127.0.0.1:0"), lambda: True)
     assert opened is not None
@@ -67,14 +67,14 @@ def post(settings: Settings) -> Iterator[Watchpost]:
     opened.server_close()
 
 
-def ask(post: Watchpost, path: str) -> tuple[int, bytes]:
+def ask(post: MetricsServer, path: str) -> tuple[int, bytes]:
     with closing(http.client.HTTPConnection("127.0.0.1", post.server_port, timeout=5)) as line:
         line.request("GET", path)
         answer = line.getresponse()
         return answer.status, answer.read()
 
 
-def test_a_watchpost_tells_metrics_and_health(post: Watchpost) -> None:
+def test_a_watchpost_tells_metrics_and_health(post: MetricsServer) -> None:
     assert b"itemindex_jobs_relayed" in ask(post, "/metrics")[1]
     assert ask(post, "/health") == (200, b"ok\n")
     post.well = lambda: False
@@ -90,9 +90,9 @@ def test_a_watchpost_without_a_usable_address_stops_the_start(settings: Settings
 
 
 def test_a_relay_is_well_as_long_as_it_goes_round(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    relay = Relay(settings, Log("tests"))
+    relay = Dispatcher(settings, Log("tests"))
     assert relay.well
-    monkeypatch.setattr("workers.relay._WELL_SECONDS", -1.0)
+    monkeypatch.setattr("workers.dispatch.dispatcher._WELL_SECONDS", -1.0)
     assert not relay.well
     relay._tell_down("database")
     assert relay.well, "to start it anew would not bring PostgreSQL back"
@@ -100,7 +100,7 @@ def test_a_relay_is_well_as_long_as_it_goes_round(settings: Settings, monkeypatc
 
 def test_a_relay_measures_queues_that_are_empty_too(settings: Settings) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        Relay(settings, Log("tests")).measure(connection)
+        Dispatcher(settings, Log("tests")).measure(connection)
     assert metrics.REGISTRY.get_sample_value("itemindex_queue_age_seconds", {"queue": "reports"}) == 0
     assert metrics.REGISTRY.get_sample_value("itemindex_queue_depth", {"queue": "exports", "state": "queued"}) == 0
 

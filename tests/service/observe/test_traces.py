@@ -11,14 +11,14 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
-from shared.log import Log
+from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Edge, running_edge
 from tests.support.collector import attributes, collecting
 from tests.support.reports import work
 from tests.support.shop import load_rows
 from workers import tasks
-from workers.traces import spans_of
+from workers.telemetry import spans_of
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 GIVEN = {"traceparent": f"00-{TRACE}-{SPAN}-01"}

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from edge.org.acts import Acts
+from edge.organizations.service import OrganizationService
 from shared.config import Settings
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.issuer import Issuer, running_issuer
@@ -51,7 +51,7 @@ class SignedIn:
             "link"
         ]
         person = await self.edge.resources.people.by_token(self.issuer.token(who))
-        acts = Acts(self.edge.resources.database, self.edge.settings.token_pepper)
+        acts = OrganizationService(self.edge.resources.database, self.edge.settings.token_pepper)
         await acts.accept_invitation(person, link.partition("#")[2])
         self.edge.resources.people.forget()
         return person.id

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from edge.auth import provider as provider_module
+from edge.auth import oidc_provider as provider_module
 from edge.auth.id_token import InvalidToken
 from tests.service.org.conftest import SignedIn
 from tests.support.accounts import api_key

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from edge.http.problems import Problem
-from edge.org.acts import Acts
+from edge.organizations.service import OrganizationService
 from shared.db.connect import connect
 from shared.organizations.contract import SQL
 from tests.service.org.conftest import SignedIn
@@ -175,7 +175,7 @@ async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> Non
     await signed_in.join("bob", "viewer")
     link = (await signed_in.ask("POST", "/org/invitations", body={"email": "carol@example.org", "role": "viewer"})).json
     people = signed_in.edge.resources.people
-    acts = Acts(signed_in.edge.resources.database, signed_in.edge.settings.token_pepper)
+    acts = OrganizationService(signed_in.edge.resources.database, signed_in.edge.settings.token_pepper)
     secret = link["link"].partition("#")[2]
     with pytest.raises(Problem, match="state-conflict"):
         await acts.accept_invitation(await people.by_token(signed_in.issuer.token("eve")), secret)

@@ -9,27 +9,27 @@ from multiprocessing import get_context
 import hiredis
 import pytest
 
-from edge.quota import meter as meters
-from edge.quota.local import LocalAllowance
-from edge.quota.meter import Meter
+from edge.quota import limiter as meters
+from edge.quota.fallback import DegradedLimiter
+from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
 from edge.quota.refusal import refusal
-from edge.store.client import StoreClient
-from shared import redis_keys
+from edge.storage.redis_client import SingleNodeClient
 from shared.config import Settings
-from shared.log import Log
 from shared.plans import Plan
+from shared.redis import keys
+from shared.telemetry.log import Log
 
 ANONYMOUS = Plan(name="anonymous", title="", rank=0, counted_by="ip", daily_units=3, burst_units=1000,
                  jobs_running=0, jobs_queued=0, batch_iids_max=0)  # fmt: skip
 PROCESSES, CALLERS, ROUNDS = 3, 40, 12
 
 
-class Naive(Meter):
+class Naive(RateLimiter):
     """The twin without the guard: reads the counter, then writes it."""
 
     async def charge(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
-        key = redis_keys.quota(account, 0)
+        key = keys.quota(account, 0)
         used = int(await self._store.command("GET", key) or 0)
         if used + units > plan.daily_units:
             return Decision(account, charge_id, plan, units, 0, used, 0, 0, 1)
@@ -38,8 +38,8 @@ class Naive(Meter):
 
 
 @pytest.fixture
-async def store(settings: Settings) -> AsyncIterator[StoreClient]:
-    client = StoreClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
+async def store(settings: Settings) -> AsyncIterator[SingleNodeClient]:
+    client = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
     await client.start()
     yield client
     await client.close()
@@ -49,9 +49,9 @@ def _race(url: str, account: str, limit: int, kind: str, process: int) -> int:
     """Let many callers of one process ask at once; return how many were served."""
 
     async def ask() -> int:
-        client = StoreClient(url, name="state", deadline_seconds=5.0, log=Log("tests"))
+        client = SingleNodeClient(url, name="state", deadline_seconds=5.0, log=Log("tests"))
         await client.start()
-        meter = (Meter if kind == "exact" else Naive)(client, LocalAllowance())
+        meter = (RateLimiter if kind == "exact" else Naive)(client, DegradedLimiter())
         plan = Plan(
             **{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "daily_units": limit, "burst_units": 10**6}
         )
@@ -86,16 +86,16 @@ def test_the_twin_without_the_guard_serves_too_many(settings: Settings, processe
     assert max(_served(processes, settings.state_url, "naive", ROUNDS, 3)) > 3
 
 
-async def test_a_refusal_burns_nothing(store: StoreClient) -> None:
-    meter = Meter(store, LocalAllowance())
+async def test_a_refusal_burns_nothing(store: SingleNodeClient) -> None:
+    meter = RateLimiter(store, DegradedLimiter())
     await meter.charge("ip:a", ANONYMOUS, 2, "1")
     refused = await meter.charge("ip:a", ANONYMOUS, 2, "2")
     assert (refused.allowed, refused.used_day) == (False, 2)
     assert (await meter.charge("ip:a", ANONYMOUS, 1, "3")).allowed
 
 
-async def test_the_second_window_refuses_without_charging_the_day(store: StoreClient) -> None:
-    meter = Meter(store, LocalAllowance())
+async def test_the_second_window_refuses_without_charging_the_day(store: SingleNodeClient) -> None:
+    meter = RateLimiter(store, DegradedLimiter())
     plan = Plan(**{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "daily_units": 1000, "burst_units": 5})
     decisions = [await meter.charge("ip:b", plan, 1, str(n)) for n in range(12)]
     refused = [decision for decision in decisions if not decision.allowed]
@@ -105,15 +105,15 @@ async def test_the_second_window_refuses_without_charging_the_day(store: StoreCl
     assert (await meter.peek("ip:b", plan)).used_day == 12 - len(refused)
 
 
-async def test_the_same_charge_twice_is_taken_once(store: StoreClient) -> None:
-    meter = Meter(store, LocalAllowance())
+async def test_the_same_charge_twice_is_taken_once(store: SingleNodeClient) -> None:
+    meter = RateLimiter(store, DegradedLimiter())
     outcomes = [(await meter.charge("ip:c", ANONYMOUS, 1, "same")).outcome for _ in range(5)]
     assert outcomes == [1, 2, 2, 2, 2]
     assert (await meter.peek("ip:c", ANONYMOUS)).used_day == 1
 
 
-async def test_a_charge_is_given_back_once_and_never_below_zero(store: StoreClient) -> None:
-    meter = Meter(store, LocalAllowance())
+async def test_a_charge_is_given_back_once_and_never_below_zero(store: SingleNodeClient) -> None:
+    meter = RateLimiter(store, DegradedLimiter())
     decision = await meter.charge("ip:d", ANONYMOUS, 1, "1")
     used = [(await meter.refund(decision)).used_day for _ in range(3)]
     assert used == [0, 0, 0]
@@ -122,14 +122,14 @@ async def test_a_charge_is_given_back_once_and_never_below_zero(store: StoreClie
 
 @pytest.mark.parametrize(("before", "after"), [(86_399, 86_400), (20_778 * 86_400 - 1, 20_778 * 86_400)])
 async def test_midnight_opens_a_new_day_and_not_before(
-    store: StoreClient, monkeypatch: pytest.MonkeyPatch, before: int, after: int
+    store: SingleNodeClient, monkeypatch: pytest.MonkeyPatch, before: int, after: int
 ) -> None:
     async def at(second: int, charge_id: str) -> Decision:
         source = meters.TAKE.source.replace(b"tonumber(redis.call('TIME')[1])", str(second).encode())
         assert source != meters.TAKE.source
         digest = await store.command("SCRIPT", "LOAD", source)
         monkeypatch.setattr(meters.TAKE, "digest", digest.decode())
-        return await Meter(store, LocalAllowance()).charge("ip:e", ANONYMOUS, 1, charge_id)
+        return await RateLimiter(store, DegradedLimiter()).charge("ip:e", ANONYMOUS, 1, charge_id)
 
     evening = [await at(before, f"e{n}") for n in range(4)]
     morning = [await at(after, f"m{n}") for n in range(4)]
@@ -138,18 +138,18 @@ async def test_midnight_opens_a_new_day_and_not_before(
     assert morning[-1].retry_after_seconds == 86_400
 
 
-async def test_a_store_that_lost_its_scripts_is_taught_them_again(store: StoreClient) -> None:
-    meter = Meter(store, LocalAllowance())
+async def test_a_store_that_lost_its_scripts_is_taught_them_again(store: SingleNodeClient) -> None:
+    meter = RateLimiter(store, DegradedLimiter())
     await meter.charge("ip:f", ANONYMOUS, 1, "1")
     await store.command("SCRIPT", "FLUSH")
     assert (await meter.charge("ip:f", ANONYMOUS, 1, "2")).used_day == 2
 
 
 async def test_a_lost_reply_is_asked_again_and_charged_once(
-    store: StoreClient, monkeypatch: pytest.MonkeyPatch
+    store: SingleNodeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(meters, "_RETRY_SECONDS", 0.5)  # a busy machine connects again later than it would be asked
-    meter = Meter(store, LocalAllowance())
+    meter = RateLimiter(store, DegradedLimiter())
     await meter.charge("ip:g", ANONYMOUS, 1, "0")
     asked = asyncio.create_task(meter.charge("ip:g", ANONYMOUS, 1, "lost"))
     await asyncio.sleep(0)
@@ -163,9 +163,9 @@ async def test_a_lost_reply_is_asked_again_and_charged_once(
 
 
 async def test_without_the_store_a_little_is_served_and_no_number_is_stated(settings: Settings) -> None:
-    down = StoreClient("unix:///nowhere/at/all.sock", name="state", deadline_seconds=0.1, log=Log("tests"))
+    down = SingleNodeClient("unix:///nowhere/at/all.sock", name="state", deadline_seconds=0.1, log=Log("tests"))
     await down.start()
-    meter = Meter(down, LocalAllowance())
+    meter = RateLimiter(down, DegradedLimiter())
     signed_up = Plan(**{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "name": "free", "daily_units": 100})
     paid = Plan(**{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "name": "brand", "counted_by": "organization"})
     served = Counter()
@@ -179,9 +179,9 @@ async def test_without_the_store_a_little_is_served_and_no_number_is_stated(sett
 
 
 async def test_without_the_store_nobody_is_served_where_that_was_chosen(settings: Settings) -> None:
-    down = StoreClient("unix:///nowhere/at/all.sock", name="state", deadline_seconds=0.1, log=Log("tests"))
+    down = SingleNodeClient("unix:///nowhere/at/all.sock", name="state", deadline_seconds=0.1, log=Log("tests"))
     await down.start()
-    decision = await Meter(down, LocalAllowance(closed=True)).charge("ip:a", ANONYMOUS, 1, "1")
+    decision = await RateLimiter(down, DegradedLimiter(closed=True)).charge("ip:a", ANONYMOUS, 1, "1")
     await down.close()
     assert (decision.allowed, decision.verified, decision.retry_after_seconds) == (False, False, 2)
     assert refusal(decision, "192.0.2.1").type.slug == "service-unavailable"

@@ -7,13 +7,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as options
 from hypothesis import strategies as st
 
-from edge.quota.local import LocalAllowance
-from edge.quota.meter import Meter
+from edge.quota.fallback import DegradedLimiter
+from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
-from edge.store.client import StoreClient
+from edge.storage.redis_client import SingleNodeClient
 from shared.config import Settings
-from shared.log import Log
 from shared.plans import Plan
+from shared.telemetry.log import Log
 
 LIMITS = {"anonymous": 3, "free": 12}
 PLANS = {
@@ -52,11 +52,11 @@ class Model:
 
 
 async def _walk(url: str, account: str, steps: list[tuple[str, str, int]]) -> None:
-    store = StoreClient(url, name="state", deadline_seconds=2.0, log=Log("tests"))
+    store = SingleNodeClient(url, name="state", deadline_seconds=2.0, log=Log("tests"))
     await store.start()
     while not store.healthy:  # a busy machine may not connect at the first attempt
         await asyncio.sleep(0.01)
-    meter, model, decisions = Meter(store, LocalAllowance()), Model(), list[Decision]()
+    meter, model, decisions = RateLimiter(store, DegradedLimiter()), Model(), list[Decision]()
     try:
         for n, (act, plan, number) in enumerate(steps):
             known = decisions[number % len(decisions)] if decisions else None

@@ -12,13 +12,13 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
-from shared.log import Log
+from shared.objects.directory import DirectoryStore
 from shared.releases.arrow import arrow_schema
 from shared.releases.datasets import DATASETS, PREFIX, key_of
-from shared.results.store import DirectoryStore
+from shared.telemetry.log import Log
 from tests.support.releases import cut
 from tests.support.shop import load_rows
-from workers.releases.keep import expire, order_due
+from workers.releases.retention import expire, order_due
 
 
 def read(settings: Settings, dataset: str, version: int | None = None) -> pa.Table:

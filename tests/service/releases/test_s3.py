@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from shared import metrics
 from shared.config import Settings
 from shared.db.connect import connect
-from shared.log import Log
+from shared.objects.open import store_of
 from shared.releases.datasets import PREFIX
-from shared.results.stores import store_of
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.releases import cut
@@ -20,7 +20,7 @@ from tests.support.reports import all_by, queued, quick
 from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.releases.keep import expire
+from workers.releases.retention import expire
 from workers.tasks import run
 
 

@@ -10,7 +10,7 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.releases.datasets import PREFIX
 from tests.support.shop import load_rows
-from workers.releases.keep import order
+from workers.releases.retention import order
 from workers.releases.snapshot import Snapshot, SnapshotLost
 from workers.tasks import run
 

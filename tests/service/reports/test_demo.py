@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from deploy.demo import load_demo
+from deploy.ctl.demo import load_demo
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from tests.service.reports.test_cohorts import asked, compare, engine_of, known, plain, quiet

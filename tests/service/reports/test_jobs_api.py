@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from edge.jobs.orders import Orders
+from edge.jobs.service import JobOrders
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import JobRefused, StoreUnavailable
-from shared.log import Log
-from shared.results.store import DirectoryStore
+from shared.objects.directory import DirectoryStore
+from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.reports import queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers import relay as relays
-from workers.janitor import tidy
-from workers.lease import claim
-from workers.refunds import Refunds
+from workers.dispatch import dispatcher as relays
+from workers.dispatch.refunds import Refunds
+from workers.dispatch.retention import tidy
+from workers.leases import claim
 
 COHORT = "/index/cohorts?brand=vita"
 ASYNC = {"Prefer": "respond-async"}
@@ -207,7 +207,7 @@ async def test_an_order_that_is_committed_is_202_even_if_the_database_goes_right
         raise StoreUnavailable("database")
 
     with monkeypatch.context() as away:
-        away.setattr(Orders, "find", gone)
+        away.setattr(JobOrders, "find", gone)
         job = await order(edge, key)
     assert job["state"] == "queued"
     assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["cost_units"] == 10
@@ -243,7 +243,7 @@ async def test_a_hundred_jobs_of_one_never_stand_before_the_first_of_another(
     other = api_key(settings)
     for n in range(2):
         await order(edge, other, f"/index/cohorts?brand=maison&from=2025-01-0{n + 1}")
-    relay = relays.Relay(settings, Log("tests"))
+    relay = relays.Dispatcher(settings, Log("tests"))
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         relay.sweep(connection)
         assert [job in crowd for job in rung].count(True) == 4  # as many as the plan lets run

@@ -5,10 +5,10 @@ import asyncio
 import aiohttp
 import pytest
 
-from edge.results.body import Body
+from edge.downloads.body import ResultBody
 from shared.config import Settings
 from shared.errors import StoreUnavailable
-from shared.results.store import DirectoryStore
+from shared.objects.directory import DirectoryStore
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.reports import work
@@ -108,7 +108,7 @@ async def test_a_store_that_falls_silent_breaks_the_answer_off(
     async def silent(*arguments: int) -> bytes:
         raise StoreUnavailable("results")
 
-    monkeypatch.setattr(Body, "read", silent)
+    monkeypatch.setattr(ResultBody, "read", silent)
     with pytest.raises((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
         await edge.get(path, key=key)
     assert "Traceback" not in capfd.readouterr().err

@@ -5,11 +5,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from edge.index.search_index import SearchIndex
-from edge.index.search_pages import find
+from edge.search.index import SearchIndex
+from edge.search.paging import find
 from shared.search import layout
 from shared.search.model import Page, Search
-from workers.search_index import make_index
+from workers.search.job import make_index
 
 Owner = psycopg.Connection[tuple[object, ...]]
 

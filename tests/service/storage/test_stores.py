@@ -15,9 +15,9 @@ import pytest
 
 from shared.config import Settings
 from shared.errors import ResultGone, StoreUnavailable
-from shared.results.s3 import S3Store
-from shared.results.store import PARTIAL, DirectoryStore, ResultStore
-from shared.results.stores import store_of
+from shared.objects.directory import PARTIAL, DirectoryStore, ResultStore
+from shared.objects.open import store_of
+from shared.objects.s3 import S3Store
 from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET
 
 
@@ -108,7 +108,7 @@ def test_a_full_disk_is_an_error_and_not_a_short_file(
 LIMITED = """
 import resource, signal, sys
 from pathlib import Path
-from shared.results.store import DirectoryStore
+from shared.objects.directory import DirectoryStore
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 with DirectoryStore(Path(sys.argv[1])).writing("job/1/a.bin") as file:
@@ -118,7 +118,7 @@ with DirectoryStore(Path(sys.argv[1])).writing("job/1/a.bin") as file:
 ENDLESS = """
 import sys
 from pathlib import Path
-from shared.results.store import DirectoryStore
+from shared.objects.directory import DirectoryStore
 with DirectoryStore(Path(sys.argv[1])).writing("job/1/a.bin") as file:
     while True:
         file.write(bytes(65536))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deploy.local.nginx import binary, render
-from deploy.local.places import free_port
+from deploy.local.paths import free_port
 from tests.system.nginx.stub import Stub
 
 ERRORS = "http://localhost/v1/errors"

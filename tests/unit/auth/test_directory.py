@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from edge.auth import tokens
-from edge.auth.directory import Directory
+from edge.auth.credentials import CredentialStore
+from shared import credentials
 from shared.errors import StoreUnavailable
-from shared.log import Log
+from shared.telemetry.log import Log
 
 PEPPER = "p" * 32
 PLAN = {
@@ -34,17 +34,17 @@ class Slow:
         await self.answers.wait()
         if self.away:
             raise StoreUnavailable("database")
-        secret = tokens.keyed_hash(self.key, PEPPER)
+        secret = credentials.keyed_hash(self.key, PEPPER)
         return {"secret_hash": secret, "plan": "brand", "organization_id": "o", "organization_name": "O"}
 
 
 @pytest.fixture
 def key() -> str:
-    return tokens.mint(tokens.KEY_PREFIX)
+    return credentials.mint(credentials.KEY_PREFIX)
 
 
-def directory(slow: Slow) -> Directory:
-    return Directory(slow, Log("tests"), anonymous_token="", pepper=PEPPER)  # type: ignore[arg-type]
+def directory(slow: Slow) -> CredentialStore:
+    return CredentialStore(slow, Log("tests"), anonymous_token="", pepper=PEPPER)  # type: ignore[arg-type]
 
 
 async def test_a_burst_of_first_calls_is_one_question(key: str) -> None:
@@ -70,7 +70,7 @@ async def test_what_was_read_before_a_change_is_not_remembered_after_it(key: str
     late = asyncio.create_task(found.find("api-key", key))
     await asyncio.sleep(0.01)
     assert slow.asked == 2
-    slow.key = tokens.mint(tokens.KEY_PREFIX)  # revoked
+    slow.key = credentials.mint(credentials.KEY_PREFIX)  # revoked
     slow.answers.set()
     assert [await early, await late] == [None, None]
 

@@ -6,45 +6,45 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge.auth import tokens
 from edge.http.catalogue import CATALOGUE
 from edge.http.conditional import none_match
 from edge.http.context import instance_of, request_id_from
-from edge.http.cursors import Cursors
+from edge.http.cursors import CursorSigner
 from edge.http.problems import Problem, trace_of
 from edge.http.uuid7 import uuid7
 from edge.quota.headers import limit_fields
 from edge.quota.policy import Decision
 from edge.quota.refusal import refusal
+from shared import credentials
 from shared.config import Settings
 from shared.errors import InvalidCursor
 from shared.plans import Plan
 
 BRAND = Plan(name="brand", title="Brand", rank=2, counted_by="organization", daily_units=50_000, burst_units=50, jobs_running=4,
              jobs_queued=20, batch_iids_max=100)  # fmt: skip
-CURSORS = Cursors("a secret that is long enough for tests")
+CURSORS = CursorSigner("a secret that is long enough for tests")
 
 
-@pytest.mark.parametrize("prefix", [tokens.FREE_PREFIX, tokens.KEY_PREFIX])
+@pytest.mark.parametrize("prefix", [credentials.FREE_PREFIX, credentials.KEY_PREFIX])
 def test_a_minted_credential_is_recognized_and_a_mistyped_one_is_not(prefix: str) -> None:
-    token = tokens.mint(prefix)
-    form = tokens.split(token)
+    token = credentials.mint(prefix)
+    form = credentials.split(token)
     assert form is not None
     assert (form.prefix, len(token)) == (prefix, 58)
     for place in (0, 12, 30, 57):
         wrong = token[:place] + ("a" if token[place] != "a" else "b") + token[place + 1 :]
-        assert tokens.split(wrong) is None
+        assert credentials.split(wrong) is None
 
 
 def test_the_anonymous_token_is_well_formed() -> None:
-    assert tokens.split(Settings().anonymous_token) is not None
+    assert credentials.split(Settings().anonymous_token) is not None
 
 
 @pytest.mark.parametrize(
     "text", ["", "iixk_live_", "iixk_live_" + "A" * 48 + "\n", "iixk_live_" + "é" * 48, "x" * 10_000]
 )
 def test_garbage_is_no_credential(text: str) -> None:
-    assert tokens.split(text) is None
+    assert credentials.split(text) is None
 
 
 @given(

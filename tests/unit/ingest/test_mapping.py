@@ -9,7 +9,7 @@ from shared.errors import LoadRefused
 from workers.ingest import clean
 from workers.ingest.fields import Field
 from workers.ingest.mapping import read
-from workers.ingest.naming import kilograms, slug
+from workers.ingest.normalize import kilograms, slug
 from workers.ingest.readers import Batch
 
 PROJECT = Path(__file__).parents[3]

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workers.ingest import months
-from workers.ingest.months import Chunk, Months, in_order
-from workers.ingest.observed import OBSERVATION
+from workers.ingest import month_buffer
+from workers.ingest.month_buffer import Chunk, Months, in_order
+from workers.ingest.observations import OBSERVATION
 
 CONSTANTS: dict[str, object] = {"source_id": 1, "kind": "s"}
 
@@ -66,8 +66,8 @@ def test_a_month_is_passed_when_the_file_has_gone_on() -> None:
 
 @pytest.mark.parametrize("days", [31, 365])
 def test_rows_in_no_order_are_all_written_and_few_are_kept(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
-    monkeypatch.setattr(months, "_KEPT_BYTES_MAX", 64 * 1024)
-    monkeypatch.setattr(months, "_CHUNK_ROWS", 100)
+    monkeypatch.setattr(month_buffer, "_KEPT_BYTES_MAX", 64 * 1024)
+    monkeypatch.setattr(month_buffer, "_CHUNK_ROWS", 100)
     gathered, chunks = Months(CONSTANTS, events=True), list[Chunk]()
     for n in range(10):
         chunks += gathered.take(_rows(1_000, seed=n, days=days), ["NORTH", "SOUTH"])

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from workers.ingest.months import Months
-from workers.ingest.observed import OBSERVATION
+from workers.ingest.month_buffer import Months
+from workers.ingest.observations import OBSERVATION
 from workers.ingest.spool import Spool
 
 MAY, JUNE = date(2000, 5, 1), date(2000, 6, 1)

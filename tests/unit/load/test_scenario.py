@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.load.scenario import ScenarioError, Step, knee, read
+from tests.load.scenario import ScenarioError, SpanContext, knee, read
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "load" / "scenarios").glob("*.toml"))
 GOOD = 'title="t"\n[ramp]\ncallers=[1,2]\nseconds=1\n[[call]]\nname="a"\nshare=1\npath="/x"\ncredential="key"\nexpect=[200]\n'
@@ -30,8 +30,8 @@ def test_a_wrong_file_is_refused_by_name(tmp_path: Path, old: str, new: str) -> 
         read(path)
 
 
-def _step(callers: int, answers: int) -> Step:
-    step = Step(callers, seconds=1.0)
+def _step(callers: int, answers: int) -> SpanContext:
+    step = SpanContext(callers, seconds=1.0)
     step.took_ms["a"] = [1.0] * answers
     return step
 
@@ -45,7 +45,7 @@ def test_the_knee_is_where_more_callers_bring_little_more() -> None:
 
 
 def test_percentiles_of_all_and_of_one() -> None:
-    step = Step(1, seconds=2.0)
+    step = SpanContext(1, seconds=2.0)
     step.took_ms["a"], step.took_ms["b"] = [float(n) for n in range(101)], [500.0]
     assert (step.percentile(50, "a"), step.percentile(99, "a"), step.percentile(50, "b")) == (50.0, 99.0, 500.0)
     assert step.per_second == 51.0

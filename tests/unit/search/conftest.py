@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from edge.index.search_index import SearchIndex
+from edge.search.index import SearchIndex
 from shared.search import layout
 from shared.search.model import Brand, Category, Document, Item
 from workers.search.build import build

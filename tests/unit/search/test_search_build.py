@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from edge.index.search_pages import find
+from edge.search.paging import find
 from shared.search import layout
 from shared.search.model import Search
 from tests.unit.search.conftest import catalogue, opened

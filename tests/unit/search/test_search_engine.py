@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from edge.index import search_engine
-from edge.index.search_engine import SearchEngine
+from edge.search import engine as engine_module
+from edge.search.engine import SearchEngine
 from shared.errors import StoreUnavailable
-from shared.log import Log
 from shared.search.model import Search
+from shared.telemetry.log import Log
 from tests.unit.search.conftest import catalogue
 from workers.search.build import build, prune
 
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SearchEngine:
-    monkeypatch.setattr(search_engine, "_LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(engine_module, "_LOOK_AGAIN_SECONDS", 0.0)
     return SearchEngine(tmp_path, Log("edge", stream=io.StringIO()))
 
 
@@ -36,14 +36,14 @@ async def test_whoever_asks_while_the_first_index_is_opened_waits_for_it(
 ) -> None:
     opening = threading.Event()
 
-    class Slow(search_engine.SearchIndex):
+    class Slow(engine_module.SearchIndex):
         def __init__(self, *given: Any) -> None:
             opening.set()
             time.sleep(0.1)
             super().__init__(*given)
 
-    monkeypatch.setattr(search_engine, "SearchIndex", Slow)
-    monkeypatch.setattr(search_engine, "_LOOK_AGAIN_SECONDS", 60.0)
+    monkeypatch.setattr(engine_module, "SearchIndex", Slow)
+    monkeypatch.setattr(engine_module, "_LOOK_AGAIN_SECONDS", 60.0)
     build(catalogue(), tmp_path, 1)
     engine.refresh()
     assert await asyncio.to_thread(opening.wait, 10)
@@ -60,8 +60,8 @@ async def test_a_broken_index_is_not_opened_for_each_search(
         opened.append(given)
         raise ValueError("broken")
 
-    monkeypatch.setattr(search_engine, "SearchIndex", broken)
-    monkeypatch.setattr(search_engine, "_LOOK_AGAIN_SECONDS", 60.0)
+    monkeypatch.setattr(engine_module, "SearchIndex", broken)
+    monkeypatch.setattr(engine_module, "_LOOK_AGAIN_SECONDS", 60.0)
     build(catalogue(), tmp_path, 1)
     for _ in range(5):
         with pytest.raises(StoreUnavailable):
@@ -94,7 +94,7 @@ async def test_searches_go_on_in_an_index_that_was_removed(engine: SearchEngine,
 async def test_more_searches_than_can_wait_are_refused_at_once(
     engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_engine, "_PENDING_MAX", 5)
+    monkeypatch.setattr(engine_module, "_PENDING_MAX", 5)
     build(catalogue(), tmp_path, 1)
     answers = await asyncio.gather(*(engine.find(Search(q="soy")) for _ in range(20)), return_exceptions=True)
     assert sum(isinstance(answer, StoreUnavailable) for answer in answers) == 15

@@ -9,13 +9,13 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
-from edge.http.cursors import Cursors
+from edge.http.cursors import CursorSigner
 from edge.http.parameters import QUERY
 from edge.index import schemas
-from edge.index.search import Search
-from edge.index.search_engine import SearchEngine
+from edge.search.engine import SearchEngine
+from edge.search.handlers import Search
 from shared.errors import InvalidCursor
-from shared.log import Log
+from shared.telemetry.log import Log
 from tests.unit.search.conftest import catalogue
 from workers.search.build import build
 
@@ -25,7 +25,7 @@ BASE = "http://127.0.0.1:8080/v1"
 @pytest.fixture
 def search(tmp_path: Path) -> Search:
     build(catalogue(), tmp_path, 3)
-    return Search(SearchEngine(tmp_path, Log("edge", stream=io.StringIO())), Cursors("s" * 32), BASE)
+    return Search(SearchEngine(tmp_path, Log("edge", stream=io.StringIO())), CursorSigner("s" * 32), BASE)
 
 
 async def ask(search: Search, **parameters: Any) -> dict[str, Any]:
@@ -68,4 +68,4 @@ async def test_a_cursor_of_another_question_or_another_shape_is_refused(search: 
     query = {"q": "IID-", "limit": 4, "brand": None, "category": None, "product_type": None}
     for position in ([], ["x", "y", 1, 2], [0.5, "IID-A0001"]):
         with pytest.raises(InvalidCursor):
-            await ask(search, q="IID-", limit=4, cursor=Cursors("s" * 32).seal("search", query, position))
+            await ask(search, q="IID-", limit=4, cursor=CursorSigner("s" * 32).seal("search", query, position))

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deploy.ctl.search_sample import documents
-from edge.index import search_pages
-from edge.index.search_index import SearchIndex
-from edge.index.search_pages import find
+from edge.search import paging
+from edge.search.index import SearchIndex
+from edge.search.paging import find
 from shared.search import layout
 from shared.search.model import Hit, Search
 from tests.unit.search.conftest import opened
@@ -90,4 +90,4 @@ def test_rows_of_bits_find_the_same_items_as_tantivy(tmp_path: Path, monkeypatch
         met = [{hit.item.iid for hit in hits if hit.score > 1 / 3} for hits in (one, other)]
         assert met[0] == met[1] != set()
     totals = [find(index, Search(q="classic shirt")).total for index in (plain, rows)]
-    assert totals[0] == totals[1] > search_pages.FEW_HITS
+    assert totals[0] == totals[1] > paging.FEW_HITS

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edge.index.search_index import SearchIndex
-from edge.index.search_pages import find
+from edge.search.index import SearchIndex
+from edge.search.paging import find
 from shared.search.model import Page, Search
 
 

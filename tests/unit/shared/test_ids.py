@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.ids import CROCKFORD, canonical_iid, canonical_iid_prefix, is_mistyped, item_key, mint
-from workers.ingest.minting import mint_all
+from workers.ingest.bulk_ids import mint_all
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from edge.store.client import StoreClient
-from shared.log import Log
+from edge.storage.redis_client import SingleNodeClient
+from shared.telemetry.log import Log
 
 
 async def pong(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -23,7 +23,7 @@ async def test_a_store_that_hangs_up_is_tried_again(
     """As a store at its `maxclients` does, or a proxy without a store behind it; nobody may wait for what is lost."""
     path, calls = str(tmp_path / "store.sock"), 0
     step = "_greet" if moment == "after the last word" else "_open"
-    whole: Any = getattr(StoreClient, step)
+    whole: Any = getattr(SingleNodeClient, step)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if moment == "at once" and calls == 1:
@@ -31,7 +31,7 @@ async def test_a_store_that_hangs_up_is_tried_again(
         else:
             await pong(reader, writer)
 
-    async def then_lose(self: StoreClient, *given: Any) -> Any:
+    async def then_lose(self: SingleNodeClient, *given: Any) -> Any:
         nonlocal calls
         calls += 1
         made = await whole(self, *given)
@@ -42,9 +42,9 @@ async def test_a_store_that_hangs_up_is_tried_again(
                 await asyncio.sleep(0.001)
         return made
 
-    monkeypatch.setattr(StoreClient, step, then_lose)
+    monkeypatch.setattr(SingleNodeClient, step, then_lose)
     async with await asyncio.start_unix_server(serve, path), asyncio.timeout(10):
-        client = StoreClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
+        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
         await client.start()
         while not client.healthy:
             await asyncio.sleep(0.01)

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from edge.store.cluster import ClusterClient
+from edge.storage.redis_cluster import ClusterClient
 from shared.errors import StoreUnavailable
-from shared.log import Log
+from shared.telemetry.log import Log
 from tests.support.resp import Answers, Stub, stubs, table
 
 LAST = 16_383

@@ -2,13 +2,13 @@
 
 import pytest
 
-from edge.quota.meter import REFUND, TAKE
-from edge.store.client import pack
-from edge.store.slots import Shard, key_of, read_redirection, read_slots, slot_of
-from shared import redis_keys
+from edge.quota.limiter import REFUND, TAKE
+from edge.storage.redis_client import pack
+from edge.storage.redis_slots import Shard, key_of, read_redirection, read_slots, slot_of
 from shared.errors import ConfigurationError
 from shared.jobs import refunds
-from shared.store_urls import ClusterUrl, is_cluster, parse_cluster
+from shared.redis import keys
+from shared.redis.urls import ClusterUrl, is_cluster, parse_cluster
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,9 @@ def test_what_stands_in_the_first_braces_decides(key: bytes, tag: bytes | None) 
 
 @pytest.mark.parametrize("account", ["ip:192.0.2.1", "ip:2001:db8::/64", "org:8a1f"])
 def test_all_keys_of_an_account_lie_in_one_slot(account: str) -> None:
-    keys = [redis_keys.quota_prefix(account), redis_keys.quota(account, 20_000),
-            redis_keys.charge_marker(account, "c"), redis_keys.refund_marker(account, "c")]  # fmt: skip
-    assert len({slot_of(key.encode()) for key in keys}) == 1
+    names = [keys.quota_prefix(account), keys.quota(account, 20_000),
+            keys.charge_marker(account, "c"), keys.refund_marker(account, "c")]  # fmt: skip
+    assert len({slot_of(key.encode()) for key in names}) == 1
 
 
 @pytest.mark.parametrize(

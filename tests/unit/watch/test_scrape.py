@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from deploy.watch.frame import frame
-from deploy.watch.processes import Effort, efforts
-from deploy.watch.scrape import Between, Scrape, quantile_of
+from deploy.monitor.frame import frame
+from deploy.monitor.processes import Effort, efforts
+from deploy.monitor.scrape import Between, Scrape, quantile_of
 from shared.errors import ItemIndexError
 
 BEFORE = """

@@ -1,0 +1,65 @@
+"""How the command line looks: one console, tables, verdicts, and settings of the stack that runs here."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from deploy.local.paths import Paths
+from deploy.local.stack import default_data_dir, settings_of
+from shared.config import Settings
+from shared.errors import ConfigurationError
+
+OPERATOR = "an operator"
+"""How the audit log calls whoever works on the command line."""
+
+# Into a pipe or a file there is no edge to fold at: an id that is broken over lines cannot be copied.
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+errors = Console(stderr=True, highlight=False)
+
+data_dir_option = click.option(
+    "--data-dir", type=click.Path(path_type=Path), default=default_data_dir, envvar="ITEMINDEX_DATA_DIR",
+    show_default="./var", help="Where the embedded stack keeps its data.",
+)  # fmt: skip
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+def settings(data_dir: Path) -> Settings:
+    """Return the settings from the environment where it names a database, else those of the stack that runs here."""
+    if any(os.environ.get(f"{role}DATABASE_URL") for role in ("", "EDGE_", "WORKER_")):
+        return Settings.from_environment()
+    try:
+        places = Paths.below(data_dir)
+    except OSError:  # an image's file system is not for writing, and no stack can run in it
+        raise ConfigurationError("DATABASE_URL, or that of the part's own role, must be set") from None
+    return settings_of(places)
+
+
+def show(rows: Iterable[dict[str, Any]], *, as_json: bool, title: str = "") -> None:
+    """Print rows as a table for people, or as JSON for programs."""
+    listed = list(rows)
+    if as_json:
+        click.echo(json.dumps(listed, indent=1, default=str))
+        return
+    if not listed:
+        console.print(f"[dim]{title or 'nothing'}: none[/]")
+        return
+    table = Table(title=title or None, title_justify="left", header_style="bold")
+    for name in listed[0]:
+        numeric = all(isinstance(row[name], int | float) for row in listed)
+        table.add_column(name.replace("_", " "), justify="right" if numeric else "left", overflow="fold")
+    for row in listed:
+        table.add_row(*(_cell(value) for value in row.values()))
+    console.print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

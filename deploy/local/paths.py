@@ -1,0 +1,84 @@
+"""Where the embedded stack keeps things, and the secrets that it makes on its first start."""
+
+import hashlib
+import json
+import os
+import secrets
+import socket
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+# A unix socket's path has 107 usable bytes; the longest name below a run directory needs about 30 of them.
+_RUN_PATH_MAX = 72
+# Below those that kernels give to clients: one would be taken from a server that is down for a moment.
+_PORTS = range(10_000, 32_768)
+_SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper", "cursor_secret")
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The folders of one stack. `run` holds sockets and pid files and is short enough for the kernel."""
+
+    root: Path
+    run: Path
+
+    @classmethod
+    def below(cls, data_dir: Path) -> "Paths":
+        """Lay out a stack's folders below its data directory; makes them, private to this user."""
+        root = data_dir.expanduser().resolve()
+        run = root / "run"
+        if len(str(run)) > _RUN_PATH_MAX:
+            name = hashlib.blake2b(str(root).encode(), digest_size=6).hexdigest()
+            run = Path(tempfile.gettempdir()) / f"itemindex-{os.getuid()}-{name}"
+        for folder in (root, run, root / "log", root / "search", root / "results", run / "metrics"):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if run.stat().st_uid != os.getuid():
+            raise PermissionError(f"{run} belongs to another user; choose another --data-dir")
+        return cls(root, run)
+
+    @property
+    def lock(self) -> Path:
+        """Held by the running supervisor; the kernel frees it when that dies, however it dies."""
+        return self.root / "lock"
+
+    @property
+    def state(self) -> Path:
+        """What the running supervisor tells about itself."""
+        return self.run / "stack.json"
+
+    def log(self, name: str) -> Path:
+        """Log file of one child."""
+        return self.root / "log" / f"{name}.log"
+
+    def socket(self, name: str) -> Path:
+        """Unix socket of one child."""
+        return self.run / f"{name}.sock"
+
+    def secrets(self) -> dict[str, str]:
+        """Return the stack's own secrets; made once, readable by this user only."""
+        path = self.root / "secrets.json"
+        if not path.exists():
+            made = {name: secrets.token_urlsafe(32) for name in _SECRETS}
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                json.dump(made, file)
+        kept: dict[str, str] = json.loads(path.read_text())
+        return kept
+
+
+def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
+    """Tell whether a server could listen there now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    """Return a port that nobody listens on at the moment."""
+    while not port_is_free(port := secrets.choice(_PORTS), host):
+        continue
+    return port

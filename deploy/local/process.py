@@ -1,0 +1,134 @@
+"""One supervised program: how it is started, so that it can never outlive its supervisor."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_STEADY_SECONDS = 30.0
+_BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What to run. `ready` returns True once it can be used; `stop_signal` asks it to end in order."""
+
+    name: str
+    command: list[str]
+    log: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    ready: Callable[[], bool] = lambda: True
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_seconds: float = 10.0
+    user: int | None = None
+
+
+class ServiceProcess:
+    """A program and its process; restarted with growing pauses when it dies by itself."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.process: subprocess.Popen[bytes] | None = None
+        self.restarts = 0
+        self.started_at = 0.0
+        self._failures = 0
+        self._not_before = 0.0
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self.process is not None and self.process.poll() is None
+
+    def start(self) -> None:
+        """Start the process; its output is appended to its log."""
+        program = self.program
+        identity: dict[str, Any] = {}
+        if program.user is not None:
+            identity = {"user": program.user, "group": program.user, "extra_groups": []}
+        with program.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                program.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **program.environment},
+                preexec_fn=_die_with_parent(os.getpid(), program.stop_signal),  # noqa: PLW1509 - no threads here
+                start_new_session=True,  # a Ctrl-C at the terminal is the supervisor's to hear, not the children's
+                **identity,
+            )
+        self.started_at = time.monotonic()
+
+    def wait_ready(self, seconds: float) -> bool:
+        """Wait until the program can be used; False when it died or took too long."""
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends and self.alive:
+            if self.program.ready():
+                return True
+            time.sleep(0.05)
+        return False
+
+    def revive(self) -> bool:
+        """Start the process again if it died and its pause is over; tell whether it was started."""
+        now = time.monotonic()
+        if self.alive or now < self._not_before:
+            return False
+        steady = now - self.started_at > _STEADY_SECONDS
+        self._failures = 0 if steady else self._failures + 1
+        self._not_before = now + _BACKOFF_SECONDS[min(self._failures, len(_BACKOFF_SECONDS) - 1)]
+        self.restarts += 1
+        self.start()
+        return True
+
+    def hold(self, seconds: float) -> None:
+        """Leave the process dead for so long when it dies: a drill wants to see what others do without it."""
+        self._not_before = time.monotonic() + seconds
+
+    def ask_to_end(self) -> None:
+        """Ask the process to end in order. Asked twice, a Celery worker would drop what it does."""
+        if self.process is not None and self.alive:
+            self.process.send_signal(self.program.stop_signal)
+
+    def stop(self) -> None:
+        """Ask the process to end, and see to it."""
+        self.ask_to_end()
+        self.see_ended()
+
+    def see_ended(self) -> None:
+        """Give the process its time to end, then end it and whatever it has started."""
+        if self.process is None:
+            return
+        if self.alive:
+            try:
+                self.process.wait(self.program.stop_seconds)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        # The child leads a session and group of its own; what is left in it is its own doing.
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            return
+
+
+def tail(path: Path, lines: int = 5) -> str:
+    """Return the last lines of a log, to show why a program did not start."""
+    try:
+        return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+    except OSError:
+        return ""
+
+
+def _die_with_parent(parent: int, stop_signal: signal.Signals) -> Callable[[], None]:
+    def ask_the_kernel() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, stop_signal, 0, 0, 0)
+        if os.getppid() != parent:  # the supervisor died between fork and here
+            os._exit(1)
+
+    return ask_the_kernel

@@ -1,1 +1,0 @@
-"""What a caller may know about itself."""

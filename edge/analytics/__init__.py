@@ -1,0 +1,1 @@
+"""Paid reads that the edge answers itself: price history and footprint of one item."""

@@ -1,0 +1,149 @@
+"""GET /index/pricing/{iid}: what an item sold for, day by day."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+from aiohttp import web
+from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
+
+from edge.analytics import envelope, schemas
+from edge.analytics.items import found_or_raise, range_of
+from edge.http.parameters import PATH, QUERY
+from edge.index.schemas import IidPath
+from edge.storage.database import Database
+from shared.db.queries import beside
+from shared.money import minor_digits, to_text
+from shared.results.layout import MEDIA_TYPES
+
+SQL = beside(__file__, "pricing.sql")
+WINDOWS = (7, 30, 90, 365)
+KINDS = {"l": "listing", "s": "sale"}
+UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
+METHOD = (
+    "exact: medians are percentile_cont over the observed prices; close is the day's price where all that was observed "
+    "of it is one price, and null where there are several, as the sources tell no time of day; statistics end on `to`"
+)
+_MONEY = pa.decimal128(38, 6)
+SCHEMA = pa.schema([
+    ("day", pa.date32()), ("channel", pa.string()), ("kind", pa.string()), ("currency", pa.string()), ("low", _MONEY),
+    ("median", _MONEY), ("high", _MONEY), ("close", _MONEY), ("n", pa.int64()),
+])  # fmt: skip
+
+
+class Price(NamedTuple):
+    """One observation."""
+
+    day: date
+    channel: str
+    kind: str
+    currency: str
+    minor: int
+
+
+class Pricing:
+    """The handler."""
+
+    def __init__(self, database: Database, base_url: str) -> None:
+        self._database = database
+        self._base_url = base_url
+
+    @docs(
+        operationId="getPricing",
+        summary="Pricing history of one item",
+        description="Per day, channel and kind: low, median, high, close. Statistics over 7, 30, 90 and 365 days.",
+        tags=["reports"],
+        produces=list(MEDIA_TYPES.values()),
+        responses={
+            "301": {"description": "The item was merged; Location names the survivor's prices."},
+            "304": {"description": "Your copy is current."},
+        },
+    )
+    @match_info_schema(IidPath())
+    @querystring_schema(schemas.PricingQuery())
+    @response_schema(schemas.PricingReply(), 200, description="The prices, or with `dry_run` their cost")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the days of one item."""
+        asked = request[QUERY]
+        found = await self.history(
+            request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"], asked["currency"]
+        )
+        if asked["dry_run"]:
+            return envelope.estimate(request, "pricing", found.meta["data_version"])
+        return await envelope.light_answer(request, table(found.prices), found.meta)
+
+    async def history(
+        self, iid: str, first: date | None, to: date | None, channels: Sequence[str], currency: str | None
+    ) -> "History":
+        """Return what an item sold for. Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection."""
+        row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency)
+        row = found_or_raise(row, f"{self._base_url}/index/pricing", channels)
+        first, last = range_of(first, row["last_day"])
+        prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
+        shown = [price for price in prices if price.day >= first]
+        meta = {
+            "data_version": row["version"], "from": first, "to": last, "coverage": coverage(first, last, shown),
+            "units": UNITS, "method": METHOD, "statistics": list(statistics(prices, last)),
+        }  # fmt: skip
+        return History(shown, meta)
+
+
+class History(NamedTuple):
+    """The observations of a range, and what must be said of them."""
+
+    prices: list[Price]
+    meta: dict[str, Any]
+
+
+def table(prices: Sequence[Price]) -> Any:
+    """Make a row for each day, channel, kind and currency. The prices come in that order, each group's ascending."""
+    rows = []
+    for (day, channel, kind, currency), group in groupby(prices, key=lambda price: price[:4]):
+        minors = [price.minor for price in group]
+        low, high = minors[0], minors[-1]
+        rows.append({
+            "day": day, "channel": channel, "kind": KINDS[kind], "currency": currency, "low": _amount(low, currency),
+            "median": _amount(median(minors), currency), "high": _amount(high, currency),
+            "close": _amount(low, currency) if low == high else None, "n": len(minors),
+        })  # fmt: skip
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def statistics(prices: Sequence[Price], last: date) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each window that ends on the last day, a currency each: they are never mixed."""
+    for days in WINDOWS:
+        first = last - timedelta(days=days - 1)
+        for currency in sorted({price.currency for price in prices}):
+            chosen = [price for price in prices if price.currency == currency and price.day >= first]
+            minors = sorted(price.minor for price in chosen)
+            figures = (minors[0], median(minors), minors[-1]) if minors else (None, None, None)
+            low, middle, high = (to_text(one, currency) if one is not None else None for one in figures)
+            yield {
+                "days": days, "currency": currency, "from": first, "to": last, "low": low, "median": middle,
+                "high": high, "n": len(minors), "observed_days": len({price.day for price in chosen}),
+            }  # fmt: skip
+
+
+def median(ascending: Sequence[int]) -> Decimal:
+    """Return the median of prices, exactly; half a minor unit stays half a one."""
+    middle, odd = divmod(len(ascending), 2)
+    if odd:
+        return Decimal(ascending[middle])
+    return Decimal(ascending[middle - 1] + ascending[middle]) / 2
+
+
+def coverage(first: date, last: date, prices: Sequence[Price]) -> dict[str, Any]:
+    """Tell which days of the range hold data."""
+    days, seen = (last - first).days + 1, sorted({price.day for price in prices})
+    edges = (seen[0], seen[-1]) if seen else (None, None)
+    return {
+        "days": days, "observed_days": len(seen), "missing_days": days - len(seen), "first": edges[0], "last": edges[1],
+    }  # fmt: skip
+
+
+def _amount(minor: int | Decimal, currency: str) -> Decimal:
+    return Decimal(minor).scaleb(-minor_digits(currency))

@@ -1,0 +1,86 @@
+"""Parameters and answers of the light reads, declared once."""
+
+from marshmallow import Schema, fields, validate
+
+from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta
+from shared.footprint import INDICATORS
+
+_MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
+
+
+class PricingQuery(LightQuery):
+    """Query of a pricing history."""
+
+    currency = CurrencyCode()
+
+
+class SustainabilityQuery(LightQuery):
+    """Query of an item's footprint."""
+
+
+class PricingRow(Schema):
+    """A day of an item in one channel."""
+
+    day = fields.Date(required=True, metadata={"example": "2026-10-31"})
+    channel = fields.Str(required=True, metadata={"example": "WELLCOME"})
+    kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
+    currency = fields.Str(required=True, metadata={"example": "HKD"})
+    low = fields.Str(required=True, metadata=_MONEY)
+    median = fields.Str(required=True, metadata=_MONEY)
+    high = fields.Str(required=True, metadata=_MONEY)
+    close = fields.Str(required=True, allow_none=True, metadata=_MONEY)
+    n = fields.Int(required=True, metadata={"example": 1})
+
+
+class Statistic(Schema):
+    """The prices of the last days, in one currency."""
+
+    days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
+    currency = fields.Str(required=True, metadata={"example": "HKD"})
+    from_ = fields.Date(required=True, data_key="from")
+    to = fields.Date(required=True)
+    low = fields.Str(required=True, allow_none=True, metadata=_MONEY)
+    median = fields.Str(required=True, allow_none=True, metadata=_MONEY)
+    high = fields.Str(required=True, allow_none=True, metadata=_MONEY)
+    n = fields.Int(required=True)
+    observed_days = fields.Int(required=True)
+
+
+class PricingMeta(Meta):
+    """The meta of a pricing history."""
+
+    statistics = fields.List(fields.Nested(Statistic()), required=True)
+
+
+class PricingReply(Estimate):
+    """A pricing history, or with `dry_run` its cost."""
+
+    data = fields.List(fields.Nested(PricingRow()))
+    meta = fields.Nested(PricingMeta())
+
+
+class SustainabilityRow(Schema):
+    """One indicator. What no source tells is null."""
+
+    indicator = fields.Str(required=True, validate=validate.OneOf(INDICATORS))
+    unit = fields.Str(required=True, metadata={"example": "kg CO2e"})
+    per_unit = fields.Float(required=True, allow_none=True, metadata={"example": 0.98})
+    units_observed = fields.Int(required=True, metadata={"example": 270})
+    cumulative = fields.Float(required=True, allow_none=True, metadata={"example": 264.6})
+    basis = fields.Str(
+        required=True, allow_none=True, validate=validate.OneOf(["measured", "modelled", "category_average"])
+    )
+    scope = fields.Str(required=True, allow_none=True, validate=validate.OneOf(["item", "product_type", "category"]))
+    code = fields.Str(required=True, allow_none=True, metadata={"description": "The product type or category"})
+    per_kg = fields.Float(required=True, allow_none=True)
+    weight_kg = fields.Float(required=True, allow_none=True)
+    source = fields.Str(required=True, allow_none=True, metadata={"example": "rivm_food_footprints"})
+    license = fields.Str(required=True, allow_none=True)
+    method = fields.Str(required=True, allow_none=True)
+
+
+class SustainabilityReply(Estimate):
+    """The figures of an item, or with `dry_run` their cost."""
+
+    data = fields.List(fields.Nested(SustainabilityRow()))
+    meta = fields.Nested(Meta())

@@ -1,0 +1,106 @@
+"""GET /index/sustainability/{iid}: what an item costs the planet, and how that is known."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from aiohttp import web
+from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
+
+from edge.analytics import envelope, schemas
+from edge.analytics.items import found_or_raise, range_of
+from edge.http.parameters import PATH, QUERY
+from edge.index.schemas import IidPath
+from edge.storage.database import Database
+from shared.db.queries import beside
+from shared.footprint import INDICATORS, Figure, climb, rounded
+from shared.results.layout import MEDIA_TYPES
+
+SQL = beside(__file__, "sustainability.sql")
+_UNIT = {"co2e_kg": "kg CO2e", "water_l": "l", "waste_kg": "kg"}
+METHOD = (
+    "an indicator's figure is the item's own, else its product type's per kilogram times its weight, else that of its "
+    "nearest category; cumulative is per_unit times the units observed; null where no source tells"
+)
+SCHEMA = pa.schema([
+    ("indicator", pa.string()), ("unit", pa.string()), ("per_unit", pa.float64()), ("units_observed", pa.int64()),
+    ("cumulative", pa.float64()), ("basis", pa.string()), ("scope", pa.string()), ("code", pa.string()),
+    ("per_kg", pa.float64()), ("weight_kg", pa.float64()), ("source", pa.string()), ("license", pa.string()),
+    ("method", pa.string()),
+])  # fmt: skip
+# PostgreSQL's numbers are exact; read as decimals they stay so.
+_DECODER = msgspec.json.Decoder(float_hook=Decimal)
+
+
+class Sustainability:
+    """The handler."""
+
+    def __init__(self, database: Database, base_url: str) -> None:
+        self._database = database
+        self._base_url = base_url
+
+    @docs(
+        operationId="getSustainability",
+        summary="Sustainability of one item",
+        description="CO2e, water and waste per unit and over the units observed, each with its basis and source.",
+        tags=["reports"],
+        produces=list(MEDIA_TYPES.values()),
+        responses={
+            "301": {"description": "The item was merged; Location names the survivor's figures."},
+            "304": {"description": "Your copy is current."},
+        },
+    )
+    @match_info_schema(IidPath())
+    @querystring_schema(schemas.SustainabilityQuery())
+    @response_schema(schemas.SustainabilityReply(), 200, description="The figures, or their cost")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one row for each indicator."""
+        asked = request[QUERY]
+        rows, meta = await self.figures(request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"])
+        if asked["dry_run"]:
+            return envelope.estimate(request, "sustainability", meta["data_version"])
+        return await envelope.light_answer(request, rows, meta)
+
+    async def figures(
+        self, iid: str, first: date | None, to: date | None, channels: Sequence[str]
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return an item's rows and their meta. Raises ItemNotFound, ItemWithdrawn, or a redirection."""
+        row = await self._database.fetch_row(SQL.figures, iid, first, to, channels)
+        row = found_or_raise(row, f"{self._base_url}/index/sustainability", channels)
+        first, last = range_of(first, row["last_day"])
+        days = (last - first).days + 1
+        coverage = {
+            "days": days, "observed_days": row["days"], "missing_days": days - row["days"], "first": row["first"],
+            "last": row["last"],
+        }  # fmt: skip
+        meta = {
+            "data_version": row["version"], "from": first, "to": last, "coverage": coverage,
+            "units": {"units_observed": "units", "per_kg": "unit of the indicator a kg", "weight_kg": "kg"},
+            "method": METHOD,
+        }  # fmt: skip
+        return table(row), meta
+
+
+def table(row: Mapping[str, Any]) -> Any:
+    """Make one row for each indicator; what no source tells is null, never 0."""
+    impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
+    found, units = climb(impacts, factors, row["weight"]), row["units"] or 0
+    return pa.Table.from_pylist([_row(name, found.get(name), units) for name in INDICATORS], SCHEMA)
+
+
+def _row(indicator: str, figure: Figure | None, units: int) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(SCHEMA.names)
+    row |= {"indicator": indicator, "unit": _UNIT[indicator], "units_observed": units}
+    if figure is not None:
+        source = figure.source or {}
+        row |= {
+            "per_unit": rounded(figure.per_unit), "cumulative": rounded(figure.per_unit * units), "basis": figure.basis,
+            "scope": figure.scope, "code": figure.code, "source": source.get("source"),
+            "license": source.get("license"),
+            "per_kg": rounded(figure.per_kg) if figure.per_kg is not None else None, "method": figure.method,
+            "weight_kg": rounded(figure.weight_kg) if figure.weight_kg is not None else None,
+        }  # fmt: skip
+    return row

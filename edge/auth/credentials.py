@@ -1,0 +1,130 @@
+"""The directory of valid credentials: PostgreSQL, remembered for seconds in the process.
+
+A change in the accounts' tables is told by NOTIFY and everything remembered is forgotten at once; the short life of
+an entry is the net under a lost notice.
+"""
+
+import asyncio
+import time
+
+from edge.storage.database import Database
+from shared import credentials
+from shared.accounts import CredentialKind, Principal
+from shared.db.queries import beside
+from shared.plans import Plan
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
+
+SQL = beside(__file__, "credentials.sql")
+_KINDS: dict[str, CredentialKind] = {
+    credentials.ANONYMOUS_PREFIX: "public-token",
+    credentials.FREE_PREFIX: "public-token",
+    credentials.KEY_PREFIX: "api-key",
+}
+_REMEMBERED_SECONDS = 5.0
+_UNKNOWN_MAX = 10_000
+
+
+class CredentialStore:
+    """Finds the principal behind a credential."""
+
+    def __init__(self, database: Database, log: Log, *, anonymous_token: str, pepper: str) -> None:
+        self._database = database
+        self._log = log
+        self._anonymous_token = anonymous_token
+        self._pepper = pepper
+        self._plans: dict[str, Plan] = {}
+        self._anonymous: Principal | None = None
+        self._known: dict[str, tuple[float, Principal | None]] = {}
+        self._flights: dict[str, asyncio.Task[Principal | None]] = {}
+        self._forgotten = 0
+
+    @property
+    def plans(self) -> dict[str, Plan]:
+        """The plans by name, as last read."""
+        return self._plans
+
+    def known(self, credential: str) -> Principal | None:
+        """Return the principal without waiting, if it is in memory and fresh. For the fast lane."""
+        if credential == self._anonymous_token:
+            return self._anonymous
+        entry = self._known.get(credential)
+        return entry[1] if entry is not None and entry[0] > time.monotonic() else None
+
+    async def find(self, kind: CredentialKind, credential: str) -> Principal | None:
+        """Return the principal behind a credential of this kind, or None when it is not valid.
+
+        Raises StoreUnavailable when PostgreSQL is needed and does not answer: a caller whose key we cannot check
+        must not be told that it is wrong.
+        """
+        form = credentials.split(credential)
+        if form is None or _KINDS[form.prefix] != kind:
+            return None
+        if form.prefix == credentials.ANONYMOUS_PREFIX:
+            return await self._find_anonymous(credential)
+        entry = self._known.get(credential)
+        if entry is not None and entry[0] > time.monotonic():
+            return entry[1]
+        # A burst of one key's first calls is one question to PostgreSQL, whose connections others need too.
+        flight = self._flights.get(credential)
+        if flight is None:
+            flight = self._flights[credential] = asyncio.create_task(self._learn(form, kind, credential))
+            flight.add_done_callback(lambda done: self._landed(credential, done))
+        else:
+            metrics.flights_joined.labels("credential").inc()
+        return await asyncio.shield(flight)
+
+    def forget(self) -> None:
+        """Forget everything remembered, plans included: something in the accounts' tables has changed."""
+        self._log.info("accounts-changed", remembered=len(self._known))
+        self._known.clear()
+        self._flights.clear()
+        self._forgotten += 1
+        self._plans = {}
+        self._anonymous = None
+
+    async def plan(self, name: str) -> Plan:
+        """Return a plan by its name. Raises KeyError where the table has none of that name."""
+        if name not in self._plans:
+            rows = await self._database.fetch(SQL.plans)
+            self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
+        return self._plans[name]
+
+    async def _find_anonymous(self, credential: str) -> Principal | None:
+        if credential != self._anonymous_token:
+            return None
+        if self._anonymous is None:
+            self._anonymous = Principal("public-token", "anonymous", await self.plan("anonymous"))
+        return self._anonymous
+
+    def _landed(self, credential: str, flight: asyncio.Task[Principal | None]) -> None:
+        if self._flights.get(credential) is flight:
+            del self._flights[credential]
+        if not flight.cancelled():
+            flight.exception()  # seen, also where every caller has hung up
+
+    async def _learn(self, form: credentials.Credential, kind: CredentialKind, credential: str) -> Principal | None:
+        forgotten = self._forgotten
+        principal = await self._read(form, kind, credential)
+        if forgotten == self._forgotten:  # else something has changed since it was read: the next call reads again
+            self._remember(credential, (time.monotonic() + _REMEMBERED_SECONDS, principal))
+        return principal
+
+    async def _read(self, form: credentials.Credential, kind: CredentialKind, credential: str) -> Principal | None:
+        query = SQL.public_token if kind == "public-token" else SQL.api_key
+        row = await self._database.fetch_row(query, form.credential_id)
+        # Hashed even when the id is unknown, so that the time taken tells nothing about which ids exist.
+        computed = credentials.keyed_hash(credential, self._pepper)
+        if not credentials.same(row["secret_hash"] if row else bytes(32), computed) or row is None:
+            return None
+        plan = await self.plan(row["plan"])
+        if kind == "public-token":
+            return Principal(kind, form.credential_id, plan)
+        return Principal(kind, form.credential_id, plan, row["organization_id"], row["organization_name"])
+
+    def _remember(self, credential: str, entry: tuple[float, Principal | None]) -> None:
+        # Unknown credentials are remembered too, or a scanner would reach PostgreSQL on every request; all are
+        # dropped together when there are too many, because a scanner's entries are worth nothing.
+        if len(self._known) >= _UNKNOWN_MAX:
+            self._known.clear()
+        self._known[credential] = entry

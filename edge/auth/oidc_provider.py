@@ -1,0 +1,148 @@
+"""The identity provider: where its endpoints are, which keys it signs with. Asked rarely, remembered long.
+
+Sources: OpenID Connect Discovery 1.0; RFC 8414; RFC 7517.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from edge.auth import id_token
+from edge.auth.id_token import VerificationKey
+from shared.config import Settings
+from shared.errors import StoreUnavailable
+from shared.telemetry.log import Log
+
+_ANSWER_BYTES_MAX = 256 * 1024
+_REFRESH_SECONDS = 600.0
+_UNKNOWN_KID_SECONDS = 30.0
+_KEPT_SECONDS = 86_400.0
+_RETRY_AFTER_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """What discovery tells. `end_session` is None where the provider has none."""
+
+    authorization: str
+    token: str
+    jwks: str
+    end_session: str | None
+
+
+class OidcProvider:
+    """One issuer. Raises StoreUnavailable("identity") where it is needed and does not answer."""
+
+    def __init__(self, settings: Settings, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
+        self.issuer = settings.oidc_issuer
+        self._deadline_seconds = settings.oidc_deadline_ms / 1000
+        self._log = log
+        self._clock = clock
+        self._session: aiohttp.ClientSession | None = None
+        self._endpoints: Endpoints | None = None
+        self._keys: list[VerificationKey] = []
+        self._good_at = float("-inf")
+        self._asked_at = float("-inf")
+        self._unknown_at = float("-inf")
+        self._fetching: asyncio.Task[None] | None = None
+        self._down = False
+
+    async def open(self) -> None:
+        """Make the client; asks nobody yet."""
+        timeout = aiohttp.ClientTimeout(total=self._deadline_seconds)
+        self._session = aiohttp.ClientSession(timeout=timeout, trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
+
+    async def close(self) -> None:
+        """Close the client."""
+        if self._fetching is not None:
+            self._fetching.cancel()
+        if self._session is not None:
+            await self._session.close()
+
+    async def endpoints(self) -> Endpoints:
+        """Return where the provider's endpoints are."""
+        if self._endpoints is None:
+            document = await self.fetch("GET", f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
+            # The document must name the very issuer that was asked, or another one could pose as it.
+            if not isinstance(document, dict) or document.get("issuer") != self.issuer:
+                raise self._unavailable()
+            self._endpoints = _endpoints(document)
+        if self._endpoints is None:
+            raise self._unavailable()
+        return self._endpoints
+
+    async def key_for(self, token: id_token.Unverified) -> VerificationKey | None:
+        """Return the key that a token names, or None where the provider has no such key."""
+        if self._clock() - self._good_at > _REFRESH_SECONDS:
+            await self._refresh(wait=not self._keys)
+        if self._clock() - self._good_at > _KEPT_SECONDS:
+            raise self._unavailable()
+        key = id_token.select(token, self._keys)
+        if key is None and self._clock() - self._unknown_at > _UNKNOWN_KID_SECONDS:
+            # The provider may have a new key. Random kids must not make us ask it more often than this.
+            self._unknown_at = self._clock()
+            await self._refresh(wait=True, anyway=True)
+            key = id_token.select(token, self._keys)
+        elif key is None and self._fetching is not None:
+            await asyncio.shield(self._fetching)
+            key = id_token.select(token, self._keys)
+        if key is None and self._down and self._clock() - self._good_at > _REFRESH_SECONDS:
+            raise self._unavailable()  # the key may be new, and the provider cannot tell us: not the caller's fault
+        return key
+
+    async def fetch(self, method: str, url: str, form: dict[str, str] | None = None, **options: Any) -> Any:
+        """Ask the provider for a JSON document, bounded in time and size, following no redirect."""
+        assert self._session is not None
+        try:
+            async with self._session.request(method, url, data=form, allow_redirects=False, **options) as answer:
+                body = await answer.content.read(_ANSWER_BYTES_MAX + 1)
+                while len(body) <= _ANSWER_BYTES_MAX and (more := await answer.content.read(_ANSWER_BYTES_MAX)):
+                    body += more
+                if answer.status >= 500 or len(body) > _ANSWER_BYTES_MAX:
+                    raise self._unavailable()
+                return msgspec.json.decode(body) if answer.status == 200 else None
+        except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise self._unavailable() from error
+
+    async def _refresh(self, *, wait: bool, anyway: bool = False) -> None:
+        """Fetch the keys, one fetch at a time; without `wait` in the background."""
+        if self._fetching is None and (anyway or self._clock() - self._asked_at > _UNKNOWN_KID_SECONDS or wait):
+            self._asked_at = self._clock()
+            self._fetching = asyncio.create_task(self._fetch_keys())
+            self._fetching.add_done_callback(lambda task: setattr(self, "_fetching", None))
+        if wait and self._fetching is not None:
+            await asyncio.shield(self._fetching)
+        if not self._keys:
+            raise self._unavailable()
+
+    async def _fetch_keys(self) -> None:
+        try:
+            keys = id_token.usable_keys(await self.fetch("GET", (await self.endpoints()).jwks))
+        except StoreUnavailable:
+            keys = []
+        if keys:
+            self._keys, self._good_at = keys, self._clock()
+        if self._down != (not keys):
+            self._down = not keys
+            if self._down:
+                self._log.warning("store-down", store="identity")
+            else:
+                self._log.info("store-back", store="identity")
+
+    def _unavailable(self) -> StoreUnavailable:
+        return StoreUnavailable("identity", retry_after_seconds=_RETRY_AFTER_SECONDS)
+
+
+def _endpoints(document: dict[str, Any]) -> Endpoints | None:
+    names = ("authorization_endpoint", "token_endpoint", "jwks_uri", "end_session_endpoint")
+    authorization, token, jwks, end_session = (_url(document.get(name)) for name in names)
+    return Endpoints(authorization, token, jwks, end_session) if authorization and token and jwks else None
+
+
+def _url(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.startswith(("https://", "http://")) else None

@@ -1,0 +1,79 @@
+"""Who stands behind an ID token: a person and the organizations of that person, remembered for seconds."""
+
+import hashlib
+import time
+from collections.abc import Callable
+
+from edge.auth import id_token
+from edge.auth.id_token import Identity, InvalidToken
+from edge.auth.oidc_provider import OidcProvider
+from edge.storage.database import Database
+from shared.accounts import Membership, Person
+from shared.organizations.contract import SQL
+
+_REMEMBERED_SECONDS = 5.0
+_REMEMBERED_MAX = 10_000
+
+
+class UserService:
+    """Finds the person behind an ID token or a session."""
+
+    def __init__(
+        self, provider: OidcProvider | None, database: Database, client_id: str, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.provider = provider
+        self._database = database
+        self._client_id = client_id
+        self._clock = clock
+        self._known: dict[bytes, tuple[float, Person]] = {}
+
+    async def by_token(self, text: str) -> Person:
+        """Return the person. Raises InvalidToken or ExpiredToken; StoreUnavailable where somebody needed is down."""
+        if self.provider is None or len(text) > id_token.TOKEN_BYTES_MAX:
+            raise InvalidToken
+        digest = hashlib.sha256(text.encode(errors="surrogateescape")).digest()
+        entry = self._known.get(digest)
+        if entry is None or entry[0] <= time.monotonic():
+            identity, left = await self.identify(text)
+            person = await self.join(identity)
+            if len(self._known) >= _REMEMBERED_MAX:
+                self._known.clear()
+            entry = (time.monotonic() + min(left, _REMEMBERED_SECONDS), person)
+            self._known[digest] = entry
+        return entry[1]
+
+    async def identify(self, text: str, nonce: str | None = None) -> tuple[Identity, float]:
+        """Return whom a token speaks of and for how many seconds it will; with `nonce`, only one made for it."""
+        assert self.provider is not None
+        token = id_token.parse(text)
+        key = await self.provider.key_for(token)
+        if key is None:
+            raise InvalidToken
+        id_token.verify(token, key)
+        now = self._clock()
+        identity = id_token.check_claims(token.claims, issuer=self.provider.issuer, client_id=self._client_id, now=now)
+        if nonce is not None and token.claims.get("nonce") != nonce:
+            raise InvalidToken
+        return identity, token.claims["exp"] + id_token.LEEWAY_SECONDS - now
+
+    async def join(self, identity: Identity) -> Person:
+        """Return the person, made on first sight."""
+        who = (identity.issuer, identity.subject)
+        row = await self._database.fetch_row(SQL.join_person, *who, identity.email, identity.name)
+        row = row or await self._database.fetch_row(SQL.person, *who)
+        assert row is not None
+        return await self._with_memberships(row["id"], row["name"], row["email"])
+
+    async def by_id(self, person_id: str) -> Person | None:
+        """Return the person of a session, or None if there is none any more."""
+        row = await self._database.fetch_row(SQL.person_by_id, person_id)
+        return await self._with_memberships(row["id"], row["name"], row["email"]) if row else None
+
+    def forget(self) -> None:
+        """Forget who was remembered: roles or organizations have changed."""
+        self._known.clear()
+
+    async def _with_memberships(self, person_id: str, name: str, email: str | None) -> Person:
+        rows = await self._database.fetch(SQL.memberships, person_id)
+        found = tuple(Membership(r["id"], r["name"], r["plan"], r["state"], r["role"]) for r in rows)
+        return Person(person_id, name, email, found)

@@ -1,0 +1,162 @@
+"""What the edge stands on, built once per process, opened and closed in order, handed on by constructor."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from edge.auth.credentials import CredentialStore
+from edge.auth.oidc_provider import OidcProvider
+from edge.auth.users import UserService
+from edge.http.access_log import AccessLog
+from edge.index.lookup import RecordLoader
+from edge.index.records import RecordCache
+from edge.jobs.waiters import JobWaiters
+from edge.quota.fallback import DegradedLimiter
+from edge.quota.limiter import RateLimiter
+from edge.quota.usage import UsageRecorder
+from edge.search.engine import SearchEngine
+from edge.storage.data_version import DataVersionWatcher
+from edge.storage.database import Database
+from edge.storage.listener import PgListener
+from edge.storage.monitor import RuntimeMonitor
+from edge.storage.redis_client import RedisClient, SingleNodeClient
+from edge.storage.redis_cluster import ClusterClient
+from shared.config import Settings
+from shared.objects.directory import ResultStore
+from shared.objects.open import store_of
+from shared.redis.urls import is_cluster
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
+from shared.telemetry.spans import Spans
+
+# A caller waits for a download; a worker, which waits longer, has nobody waiting.
+_RESULTS_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Everything that the edge's features share."""
+
+    settings: Settings
+    log: Log
+    lines: AccessLog
+    database: Database
+    state: RedisClient
+    cache: RedisClient
+    notices: PgListener
+    version: DataVersionWatcher
+    directory: CredentialStore
+    people: UserService
+    meter: RateLimiter
+    usage: UsageRecorder
+    records: RecordCache
+    search: SearchEngine
+    watch: JobWaiters
+    results: ResultStore
+    spans: Spans
+    pulse: RuntimeMonitor
+
+
+def build(settings: Settings) -> Services:
+    """Build all resources; nothing is opened yet. Raises ConfigurationError where a needed setting is missing."""
+    settings.require("edge_database_url", "state_url", "cache_url", "token_pepper", "cursor_secret")
+    log = Log("edge", level=settings.log_level)
+    database = Database(
+        settings.edge_database_url,
+        connections_max=settings.database_pool_max,
+        deadline_seconds=settings.database_deadline_ms / 1000,
+    )
+    state, cache = _stores(settings, log)
+    version = DataVersionWatcher(database, log)
+    directory = CredentialStore(database, log, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
+    search = SearchEngine(settings.search_dir, log)
+    watch = JobWaiters()
+    provider = OidcProvider(settings, log) if settings.oidc_issuer else None
+    people = UserService(provider, database, settings.oidc_client_id)
+
+    def forget_accounts() -> None:
+        directory.forget()
+        people.forget()
+
+    heard = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
+    notices = PgListener(settings.edge_database_url, heard, log, {"jobs_changed": watch.tell})
+    lines = AccessLog(settings.access_log)
+    return Services(
+        settings=settings,
+        log=log,
+        lines=lines,
+        database=database,
+        state=state,
+        cache=cache,
+        notices=notices,
+        version=version,
+        directory=directory,
+        people=people,
+        usage=UsageRecorder(database, settings.usage_flush_seconds),
+        meter=RateLimiter(state, DegradedLimiter(closed=settings.quota_outage == "closed")),
+        records=RecordCache(
+            cache,
+            version,
+            RecordLoader(database, settings.base_url),
+            bytes_max=settings.record_cache_bytes_max,
+            ttl_seconds=settings.record_ttl_seconds,
+        ),
+        search=search,
+        watch=watch,
+        results=store_of(settings, _RESULTS_SECONDS),
+        spans=Spans(settings, "edge"),
+        pulse=RuntimeMonitor({"state": state, "cache": cache}, database, notices, lambda: lines.lost),
+    )
+
+
+def _stores(settings: Settings, log: Log) -> tuple[RedisClient, RedisClient]:
+    # Quotas wait for a failover and are exact through it; a record has PostgreSQL behind it and waits for nobody.
+    return (
+        _store(
+            "state", settings.state_url, settings.state_deadline_ms, log, settings.state_failover_seconds, acked=True
+        ),
+        _store("cache", settings.cache_url, settings.cache_deadline_ms, log, 0.0, acked=False),
+    )
+
+
+def _store(name: str, url: str, deadline_ms: int, log: Log, hold_seconds: float, *, acked: bool) -> RedisClient:
+    deadline_seconds = deadline_ms / 1000
+    if not is_cluster(url):
+        return SingleNodeClient(url, name=name, deadline_seconds=deadline_seconds, log=log)
+    return ClusterClient(
+        url, name=name, deadline_seconds=deadline_seconds, hold_seconds=hold_seconds, acked=acked, log=log
+    )
+
+
+@asynccontextmanager
+async def opened(resources: Services) -> AsyncIterator[Services]:
+    """Open what needs opening, and close it again in the opposite order. No store has to be up for that."""
+    await resources.database.open()
+    await resources.state.start()
+    await resources.cache.start()
+    await resources.version.read()
+    resources.search.refresh()
+    resources.notices.start()
+    resources.usage.start()
+    resources.pulse.start()
+    running = metrics.processes.labels("edge", resources.settings.revision)
+    running.set(1)
+    if resources.people.provider is not None:
+        await resources.people.provider.open()
+    resources.log.info("started", revision=resources.settings.revision)
+    try:
+        yield resources
+    finally:
+        running.set(0)
+        await resources.pulse.stop()
+        if resources.people.provider is not None:
+            await resources.people.provider.close()
+        await resources.usage.stop()
+        await resources.notices.stop()
+        await resources.cache.close()
+        await resources.state.close()
+        await resources.database.close()
+        resources.search.close()
+        resources.lines.close()
+        resources.spans.close()
+        resources.log.info("stopped")

@@ -1,0 +1,122 @@
+"""From the rows of a report to pictures: lines over periods, bars of shares and distributions. Pure."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from edge.analytics.pricing import Price, median
+from shared.money import minor_digits
+
+ROWS_MAX = 200
+_SERIES_MAX = 6
+_PERCENTILES = ("p10", "p25", "p50", "p75", "p90")
+_FIGURES = {"sustainability-rollup": ("co2e_kg", "water_l", "waste_kg")}
+_GROUPS = ("brand", "category", "channel")
+Rows = list[dict[str, Any]]
+Plot = dict[str, Any]
+
+
+def plots(kind: str, rows: Rows) -> list[Plot]:
+    """Return the line plots of a report, each with its title; none where it has no periods."""
+    if not rows or "period" not in rows[0] or rows[0]["period"] is None:
+        return []
+    if kind == "cohorts":
+        return _prices(rows)
+    return [_lines(f"{name} per period", {_group(r): None for r in rows}, rows, name)
+            for name in _FIGURES.get(kind, ()) if any(r.get(name) is not None for r in rows)]  # fmt: skip
+
+
+def bars(kind: str, rows: Rows) -> list[Plot]:
+    """Return bar pictures: `entries` with label, share of the longest (0 to 100) and the figure as text."""
+    if not rows:
+        return []
+    last = rows[-1]
+    made = []
+    if kind == "cohorts":
+        listed = [(name, last[name]) for name in ("min", *_PERCENTILES, "max")]
+        made.append(_bars(f"Distribution, {last['period']}, {last['currency']}", listed))
+    channels = last.get("channels") or []
+    if isinstance(channels, list) and channels and "share" in channels[0]:
+        listed = [(str(c["channel"]), c["share"]) for c in channels]
+        made.append(_bars(f"Share by channel, {_label(last)}", listed, percent=True))
+    return made
+
+
+def history(prices: Sequence[Price]) -> list[Plot]:
+    """Return an item's median price per day and channel, a plot for each currency. Days without data are gaps."""
+    made = []
+    for currency in sorted({price.currency for price in prices}):
+        chosen = [price for price in prices if price.currency == currency]
+        first, last = min(p.day for p in chosen), max(p.day for p in chosen)
+        days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+        series = []
+        for channel in sorted({price.channel for price in chosen})[:_SERIES_MAX]:
+            by_day: dict[date, list[int]] = defaultdict(list)
+            for price in chosen:
+                if price.channel == channel:
+                    by_day[price.day].append(price.minor)
+            values = [float(scaled(median(sorted(by_day[day])), currency)) if day in by_day else None for day in days]
+            series.append({"label": channel, "values": values})
+        made.append({"title": f"Median price per day, {currency}", "x": [day.isoformat() for day in days],
+                     "series": series, "kind": "lines"})  # fmt: skip
+    return made
+
+
+def scaled(minor: Decimal, currency: str) -> Decimal:
+    """Turn minor units into an amount."""
+    return minor.scaleb(-minor_digits(currency))
+
+
+def _prices(rows: Rows) -> list[Plot]:
+    groups: dict[str, Rows] = defaultdict(list)
+    for row in rows:
+        groups[_label(row, period=False)].append(row)
+    if len(groups) > 1:
+        return [_lines("Median price per period", dict.fromkeys(groups), rows, "p50")]
+    [(label, listed)] = groups.items()
+    series = [
+        {"label": name, "values": [_number(row[name]) for row in listed]} for name in ("p10", "p50", "p90", "mean")
+    ]
+    return [{"title": f"Prices per period, {label}", "x": [row["period"] for row in listed], "series": series,
+             "kind": "lines"}]  # fmt: skip
+
+
+def _lines(title: str, groups: dict[str, Any], rows: Rows, name: str) -> Plot:
+    periods = sorted({row["period"] for row in rows})
+    by_group: dict[str, dict[str, Any]] = defaultdict(dict)
+    for row in rows:
+        label = _label(row, period=False) if name == "p50" else _group(row)
+        by_group[label][row["period"]] = _number(row.get(name))
+    shown = list(groups)[:_SERIES_MAX]
+    series = [
+        {"label": label or name, "values": [by_group[label].get(period) for period in periods]} for label in shown
+    ]
+    more = f" (the first {_SERIES_MAX} of {len(groups)})" if len(groups) > _SERIES_MAX else ""
+    return {"title": title + more, "x": periods, "series": series, "kind": "lines"}
+
+
+def _bars(title: str, listed: list[tuple[str, Any]], *, percent: bool = False) -> Plot:
+    numbers = [(label, _number(value)) for label, value in listed]
+    longest = max((number for _, number in numbers if number), default=1.0)
+    entries = [{"label": label, "part": round(100 * (number or 0) / longest, 1),
+                "text": f"{100 * (number or 0):.1f} %" if percent else str(value)}
+               for (label, number), (_, value) in zip(numbers, listed, strict=True)]  # fmt: skip
+    return {"title": title, "entries": entries}
+
+
+def _group(row: dict[str, Any]) -> str:
+    return ", ".join(str(row[name]) for name in _GROUPS if isinstance(row.get(name), str))
+
+
+def _label(row: dict[str, Any], *, period: bool = True) -> str:
+    parts = [_group(row), str(row.get("currency") or ""), str(row.get("period") or "") if period else ""]
+    return ", ".join(part for part in parts if part)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value) if value is not None else None
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,182 @@
+"""A visit to the dashboard: who is there, in which organization; and what every page and form has in common."""
+
+import hmac
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp_jinja2
+from aiohttp import web
+from marshmallow import ValidationError
+
+from edge.auth.users import UserService
+from edge.dashboard.sessions import Cookies, Session, Sessions
+from edge.http.context import CONTEXT
+from edge.http.html import PAGE_FIELDS
+from edge.http.problems import Problem, problem_of
+from edge.organizations.service import Actor
+from shared.accounts import Person
+from shared.errors import ItemIndexError
+
+# With `no-referrer` a browser would send `Origin: null` with our own forms, and they could not be told from others'.
+_FIELDS = {**PAGE_FIELDS, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}
+_FORM_FIELDS_MAX = 30
+
+
+class PageError(Exception):
+    """What a page cannot do, in a sentence for the person in front of it."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A signed-in visitor. `actor` is None for a person of no organization."""
+
+    cookie: str
+    session: Session
+    person: Person
+    actor: Actor | None
+
+    @property
+    def acting(self) -> Actor:
+        """The visitor in an organization. Raises PageProblem where there is none."""
+        if self.actor is None:
+            raise PageError(404, "You are in no organization yet. Create one, or ask for an invitation.")
+        return self.actor
+
+
+Page = Callable[[web.Request, SignedIn], Awaitable[web.StreamResponse]]
+OpenPage = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class SessionGuard:
+    """Lets visitors in: finds the session, guards forms, and shows every failure as a page."""
+
+    def __init__(self, people: UserService, sessions: Sessions, cookies: Cookies, origin: str) -> None:
+        self._people = people
+        self._sessions = sessions
+        self._cookies = cookies
+        self._origin = origin
+
+    def open(self, page: OpenPage) -> OpenPage:
+        """Make a handler for everybody."""
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            try:
+                return await page(request)
+            except (PageError, ItemIndexError, Problem) as error:
+                return _shown(request, error, None)
+
+        return handler
+
+    def page(self, page: Page) -> OpenPage:
+        """Make a handler for signed-in visitors; others are sent to sign in first."""
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            visit: SignedIn | None = None
+            try:
+                visit = await self.visit(request)
+                if visit is None:
+                    return _to_sign_in(request)
+                return await page(request, visit)
+            except (PageError, ItemIndexError, Problem) as error:
+                return _shown(request, error, visit)
+
+        return handler
+
+    def form(self, page: Page) -> OpenPage:
+        """Make a handler for a form of ours, sent from a page of ours."""
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            visit: SignedIn | None = None
+            try:
+                visit = await self.visit(request)
+                if visit is None:
+                    raise PageError(403, "You are not signed in any more. Sign in and try again.")
+                await self._guard(request, visit)
+                return await page(request, visit)
+            except (PageError, ItemIndexError, Problem) as error:
+                return _shown(request, error, visit)
+
+        return handler
+
+    async def visit(self, request: web.Request) -> SignedIn | None:
+        """Return the visit that a request's cookie stands for."""
+        cookie = request.cookies.get(self._cookies.session)
+        session = await self._sessions.find(cookie) if cookie else None
+        person = await self._people.by_id(session.person_id) if session else None
+        if cookie is None or session is None or person is None:
+            return None
+        membership = person.membership(session.organization) or person.membership(None)
+        request[CONTEXT].person = person
+        return SignedIn(cookie, session, person, Actor(person, membership) if membership else None)
+
+    async def _guard(self, request: web.Request, visit: SignedIn) -> None:
+        origin = request.headers.get("Origin")
+        form = await form_of(request)
+        if (origin is not None and origin != self._origin) or not hmac.compare_digest(
+            form.get("csrf", "").encode(), visit.session.csrf.encode()
+        ):
+            raise PageError(403, "This form did not come from a page of yours. Reload the page and try again.")
+
+
+async def form_of(request: web.Request) -> dict[str, str]:
+    """Return a form's fields. Raises PageProblem for anything but a small url-encoded form."""
+    if request.content_type != "application/x-www-form-urlencoded":
+        raise PageError(415, "Send the form as a browser does.")
+    try:
+        fields = await request.post()
+    except (ValueError, LookupError):
+        raise PageError(400, "The form cannot be read.") from None
+    if len(fields) > _FORM_FIELDS_MAX or any("\0" in str(value) for value in fields.values()):
+        raise PageError(400, "The form cannot be read.")
+    return {name: str(value) for name, value in fields.items()}
+
+
+def render(request: web.Request, name: str, visit: SignedIn | None, status: int = 200, **values: Any) -> web.Response:
+    """Fill in a page. Everything that is not markup of ours is escaped."""
+    values = {"visit": visit, "here": request.path, **values}
+    response = aiohttp_jinja2.render_template(name, request, values, status=status)
+    response.headers.update(_FIELDS)
+    return response
+
+
+def see(location: str) -> web.Response:
+    """Go on at another page after a form was done, so that a reload does not do it again."""
+    return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
+
+
+def first_fault(error: ValidationError) -> str:
+    """Say the first thing that is wrong with a form."""
+    messages: Any = error.messages
+    name = next(iter(messages))
+    text = messages[name]
+    while not isinstance(text, str):
+        text = next(iter(text.values())) if isinstance(text, dict) else text[0]
+    return f"{name}: {text}"
+
+
+def sentence(error: PageError | Problem) -> str:
+    """Say what is wrong, for a place inside a page."""
+    if isinstance(error, PageError):
+        return error.text
+    faults = error.extra.get("errors") or []
+    return "; ".join(f"{fault['parameter']}: {fault['detail']}" for fault in faults) or error.detail
+
+
+def _to_sign_in(request: web.Request) -> web.Response:
+    return see(f"/dashboard/sign-in?next={quote(request.path, safe='')}")
+
+
+def _shown(request: web.Request, error: Exception, visit: SignedIn | None) -> web.Response:
+    if isinstance(error, PageError):
+        status, text = error.status, error.text
+    else:
+        problem = problem_of(error)
+        status, text = (problem.type.status, problem.detail) if problem else (500, "We made an error.")
+    return render(request, "problem.html", visit, status=status, title=web.Response(status=status).reason, text=text)

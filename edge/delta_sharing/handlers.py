@@ -1,0 +1,214 @@
+"""Delta Sharing, the read side: the same releases for the protocol's own clients."""
+
+from datetime import datetime
+from typing import Any
+
+from aiohttp import web
+from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
+
+from edge.delta_sharing import protocol
+from edge.delta_sharing import schemas as bodies
+from edge.delta_sharing.predicates import may_fit, tree_of
+from edge.http.context import CONTEXT
+from edge.http.parameters import BODY, PATH, QUERY
+from edge.releases.repository import LATEST, Release, ReleaseFile, ReleaseRepository, dataset_of, not_found
+from edge.releases.serializers import UrlSigner
+from shared.errors import InvalidParameter
+from shared.releases.datasets import DATASETS, Dataset
+
+_TAGS: dict[str, Any] = {"tags": ["delta-sharing"]}
+_LINES: dict[str, Any] = {
+    **_TAGS,
+    "produces": [protocol.NDJSON],
+    "responses": {"200": {"description": "Lines of JSON"}},
+}
+_CHANGES_MAX = 100
+
+
+def profile_of(key: str, base_url: str) -> web.Response:
+    """Answer with a profile file: where the protocol's clients ask, and the key they show."""
+    fields = {"Cache-Control": "no-store", "Content-Disposition": 'attachment; filename="item-index.share"'}
+    document = {"shareCredentialsVersion": 1, "endpoint": f"{base_url}/delta-sharing", "bearerToken": key}
+    return web.json_response(document, headers=fields)
+
+
+class Sharing:
+    """The handlers."""
+
+    def __init__(self, shelf: ReleaseRepository, signer: UrlSigner, base_url: str) -> None:
+        self._base_url = base_url
+        self._shelf = shelf
+        self._signer = signer
+
+    @docs(
+        operationId="sharingProfile",
+        summary="The profile file",
+        description="What the protocol's clients are given: where to ask, and your own API key as their token.",
+        **_TAGS,
+    )
+    @response_schema(bodies.Profile(), 200, description="The profile")
+    async def profile(self, request: web.Request) -> web.StreamResponse:
+        """Write the profile of who asks, with the key that was sent."""
+        return profile_of(request.headers["Authorization"].partition(" ")[2], self._base_url)
+
+    @docs(operationId="sharingShares", summary="List shares", **_TAGS)
+    @querystring_schema(bodies.Page())
+    @response_schema(bodies.Items(), 200, description="Shares")
+    async def shares(self, request: web.Request) -> web.StreamResponse:
+        """List the one share."""
+        return _page(request, [protocol.share()])
+
+    @docs(operationId="sharingShare", summary="One share", **_TAGS)
+    @match_info_schema(bodies.SharePath())
+    @response_schema(bodies.Share(), 200, description="The share")
+    async def share(self, request: web.Request) -> web.StreamResponse:
+        """Show the share."""
+        _check_path(request)
+        return web.json_response({"share": protocol.share()})
+
+    @docs(operationId="sharingSchemas", summary="List a share's schemas", **_TAGS)
+    @match_info_schema(bodies.SharePath())
+    @querystring_schema(bodies.Page())
+    @response_schema(bodies.Items(), 200, description="Schemas")
+    async def schemas(self, request: web.Request) -> web.StreamResponse:
+        """List the one schema."""
+        _check_path(request)
+        return _page(request, [{"name": protocol.SCHEMA, "share": protocol.SHARE}])
+
+    @docs(operationId="sharingTables", summary="List a schema's tables", **_TAGS)
+    @match_info_schema(bodies.SchemaPath())
+    @querystring_schema(bodies.Page())
+    @response_schema(bodies.Items(), 200, description="Tables")
+    async def tables(self, request: web.Request) -> web.StreamResponse:
+        """List the datasets."""
+        _check_path(request)
+        return _page(request, [protocol.table(name) for name in DATASETS])
+
+    @docs(operationId="sharingAllTables", summary="List a share's tables", **_TAGS)
+    @match_info_schema(bodies.SharePath())
+    @querystring_schema(bodies.Page())
+    @response_schema(bodies.Items(), 200, description="Tables")
+    async def all_tables(self, request: web.Request) -> web.StreamResponse:
+        """List the datasets."""
+        _check_path(request)
+        return _page(request, [protocol.table(name) for name in DATASETS])
+
+    @docs(operationId="sharingVersion", summary="The version of a table", **_TAGS)
+    @match_info_schema(bodies.TablePath())
+    @querystring_schema(bodies.VersionQuery())
+    async def version(self, request: web.Request) -> web.StreamResponse:
+        """Tell the newest version, or the first one at a moment or after it."""
+        dataset, moment = _check_path(request), request[QUERY]["startingTimestamp"]
+        if moment is None:
+            release = await self._shelf.release(dataset.name, LATEST)
+        else:
+            release = _there(await self._shelf.release_at(dataset, moment, after=True))
+        return web.json_response({}, headers={protocol.VERSION_FIELD: str(release.data_version)})
+
+    @docs(operationId="sharingMetadata", summary="What a table is", **_LINES)
+    @match_info_schema(bodies.TablePath())
+    @querystring_schema(bodies.MetadataQuery())
+    async def metadata(self, request: web.Request) -> web.StreamResponse:
+        """Tell schema and size of a version."""
+        release = await self._release(_check_path(request), **request[QUERY])
+        files = await self._shelf.files(release.dataset, release.data_version)
+        return _answer(release.data_version, protocol.head(release, len(files)))
+
+    @docs(operationId="sharingQuery", summary="The files of a table", **_LINES)
+    @match_info_schema(bodies.TablePath())
+    @json_schema(bodies.QueryBody())
+    async def query(self, request: web.Request) -> web.StreamResponse:
+        """Tell the files that a reader needs, each with an address of its own."""
+        dataset, asked = _check_path(request), request[BODY]
+        first = asked["startingVersion"]
+        if first is not None:
+            return await self._since(request, dataset, first, asked["endingVersion"])
+        release = await self._release(dataset, asked["version"], asked["timestamp"])
+        files = await self._shelf.files(release.dataset, release.data_version)
+        tree = tree_of(asked["jsonPredicateHints"])
+        fitting = [file for file in files if may_fit(file, asked["predicateHints"], tree)]
+        until, version, moment = self._signer.until(), release.data_version, release.created_at
+        told = [
+            protocol.file_line(file, self._url(request, release.dataset, version, file, until), until, version, moment)
+            for file in protocol.enough(fitting, asked["limitHint"])
+        ]
+        return _answer(version, [*protocol.head(release, len(files)), *told])
+
+    @docs(operationId="sharingChanges", summary="What changed in a table", **_LINES)
+    @match_info_schema(bodies.TablePath())
+    @querystring_schema(bodies.ChangesQuery())
+    async def changes(self, request: web.Request) -> web.StreamResponse:
+        """Tell the files that came and went from one version to another. A file that went: its rows were deleted."""
+        asked = request[QUERY]
+        dataset = _check_path(request)
+        first = asked["startingVersion"]
+        if first is None:
+            if asked["startingTimestamp"] is None:
+                raise InvalidParameter("startingVersion", "is needed, or `startingTimestamp`")
+            first = _there(await self._shelf.release_at(dataset, asked["startingTimestamp"], after=True)).data_version
+        last = asked["endingVersion"]
+        if last is None and asked["endingTimestamp"] is not None:
+            last = _there(await self._shelf.release_at(dataset, asked["endingTimestamp"])).data_version
+        return await self._since(request, dataset, first, last)
+
+    async def _since(self, request: web.Request, dataset: Dataset, first: int, last: int | None) -> web.StreamResponse:
+        newest = await self._release(dataset, last, None)
+        steps = await self._shelf.between(dataset, first, newest.data_version)
+        if len(steps) > _CHANGES_MAX:
+            raise InvalidParameter("startingVersion", f"at most {_CHANGES_MAX} versions at once")
+        if not steps or steps[-1][0] < first:
+            raise InvalidParameter("startingVersion", "must be a version that is there, not after the last one")
+        until = self._signer.until()
+        told = protocol.head(newest, len(await self._shelf.files(dataset.name, newest.data_version)))
+        before: tuple[int, dict[str, ReleaseFile]] = (0, {})
+        if steps[0][0] < first:
+            before = await self._held(dataset, steps.pop(0)[0])
+        for version, moment in steps:
+            now = await self._held(dataset, version)
+            for kind, (where, files), others in (("remove", before, now), ("add", now, before)):
+                for file in (file for sha256, file in files.items() if sha256 not in others[1]):
+                    url = self._url(request, dataset.name, where, file, until)
+                    told.append(protocol.change_line(kind, file, url, until, version, moment))
+            before = now
+        return _answer(newest.data_version, told)
+
+    async def _held(self, dataset: Dataset, version: int) -> tuple[int, dict[str, ReleaseFile]]:
+        return version, {file.sha256: file for file in await self._shelf.files(dataset.name, version)}
+
+    async def _release(self, dataset: Dataset, version: int | None, timestamp: datetime | None) -> Release:
+        if version is not None and timestamp is not None:
+            raise InvalidParameter("timestamp", "cannot come together with `version`")
+        if timestamp is not None:
+            return _there(await self._shelf.release_at(dataset, timestamp))
+        return await self._shelf.release(dataset.name, LATEST if version is None else str(version))
+
+    def _url(self, request: web.Request, dataset: str, version: int, file: ReleaseFile, until: int) -> str:
+        principal = request[CONTEXT].principal
+        assert principal is not None
+        assert principal.organization_id is not None
+        return self._signer.sign(dataset, version, file, principal.organization_id, until)
+
+
+def _check_path(request: web.Request) -> Dataset:
+    path: dict[str, str] = request[PATH]
+    if path["share"] != protocol.SHARE or path.get("schema", protocol.SCHEMA) != protocol.SCHEMA:
+        raise not_found(f"The share is `{protocol.SHARE}`, its schema `{protocol.SCHEMA}`.")
+    return dataset_of(path.get("table", "items"))
+
+
+def _there(release: Release | None) -> Release:
+    if release is None:
+        raise not_found("There is no release of that time.")
+    return release
+
+
+def _page(request: web.Request, items: list[dict[str, Any]]) -> web.Response:
+    start, size = int(request[QUERY]["pageToken"] or 0), request[QUERY]["maxResults"]
+    page = items[start : start + size if size is not None else None]
+    more = {"nextPageToken": str(start + len(page))} if page and start + len(page) < len(items) else {}
+    return web.json_response({"items": page, **more}, headers={"Cache-Control": "no-store"})
+
+
+def _answer(version: int, documents: list[dict[str, Any]]) -> web.Response:
+    fields = {protocol.VERSION_FIELD: str(version), "Cache-Control": "no-store"}
+    return web.Response(body=protocol.lines(documents), content_type=protocol.NDJSON, charset="utf-8", headers=fields)

@@ -1,0 +1,68 @@
+"""The bytes of an answer: a published file, and for a JSON answer of a caller's own an end that is written anew."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Self, TypeVar
+
+import msgspec
+
+from shared.errors import StoreUnavailable
+from shared.objects.directory import Reader, ResultStore
+from shared.results.layout import Manifest, tail
+from shared.telemetry import metrics
+
+# Of their own: a store that hangs keeps all of them waiting, and must keep nobody else's work from a thread.
+_THREADS = ThreadPoolExecutor(16, "results")
+Told = TypeVar("Told")
+
+
+async def apart(ask: Callable[..., Told], *arguments: object) -> Told:
+    """Ask the store beside the event loop. Raises what it raises."""
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, ask, *arguments)
+    except StoreUnavailable:
+        metrics.store_errors.labels("results").inc()
+        raise
+
+
+class ResultBody:
+    """Bytes of known length with a strong ETag, read a chunk at a time."""
+
+    def __init__(self, reader: Reader, kept: int, end: bytes, etag: str) -> None:
+        self._reader = reader
+        self._kept = kept
+        self._end = end
+        self.length = kept + len(end)
+        self.etag = etag
+
+    @classmethod
+    async def whole(cls, store: ResultStore, manifest: Manifest) -> Self:
+        """Open what was published, as it was published. Raises ResultGone."""
+        reader = await apart(store.open, manifest.key)
+        return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
+
+    @classmethod
+    async def told(cls, store: ResultStore, manifest: Manifest, *, cached: bool, units: int) -> Self:
+        """Open what was published, its meta saying what it cost this caller. Raises ResultGone.
+
+        The data's bytes stay what they are. Where the meta would say just what was published, all of them do.
+        """
+        published = msgspec.json.decode(manifest.meta)
+        meta = {**published, "cached": cached, "cost_units": units}
+        if not manifest.tail_bytes or meta == published:
+            return await cls.whole(store, manifest)
+        reader = await apart(store.open, manifest.key)
+        etag = f'"sha256-{manifest.sha256}-{"cached" if cached else "new"}-{units}"'
+        return cls(reader, manifest.bytes - manifest.tail_bytes, tail(meta), etag)
+
+    async def read(self, offset: int, length: int) -> bytes:
+        """Return up to `length` bytes from a place; empty only when the file is shorter than its manifest says."""
+        if offset >= self._kept:
+            start = offset - self._kept
+            return self._end[start : start + length]
+        return await apart(self._reader.read, offset, min(length, self._kept - offset))
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._reader.close()

@@ -1,0 +1,60 @@
+"""A stored file as a download: sent by nginx where that can reach it, so that Python copies no bytes; else streamed."""
+
+from typing import NamedTuple
+
+from aiohttp import web
+
+from edge.downloads import stream
+from edge.downloads.body import ResultBody, apart
+from edge.http.ranges import Slice
+from shared.errors import ResultGone
+from shared.objects.directory import ResultStore
+
+
+class StoredFile(NamedTuple):
+    """A file that is whole and will never change, as a manifest names it. `filename` is of our making: plain ASCII."""
+
+    key: str
+    bytes: int
+    sha256: str
+    media_type: str
+    filename: str
+
+
+class FileResponder:
+    """Answers downloads. `accel_location` is the location of nginx behind which the store's directory lies."""
+
+    def __init__(self, store: ResultStore, accel_location: str) -> None:
+        self._store = store
+        self._accel_location = accel_location
+
+    async def answer(self, request: web.Request, file: StoredFile) -> web.StreamResponse:
+        """Answer 200, 206 or 304 with ETag, Repr-Digest and Content-Length; raises the problems 412 and 416.
+
+        Raises ResultGone where the store has lost the file or has another one in its place.
+        """
+        etag = stream.etag_of(file.sha256)
+        part = stream.part_of(request, etag, file.bytes)
+        if part is stream.UNCHANGED:
+            return stream.unchanged(etag)
+        fields = {
+            "Content-Type": stream.content_type(file.media_type),
+            "Repr-Digest": stream.repr_digest(file.sha256),
+            "Content-Disposition": f'attachment; filename="{file.filename}"',
+        }
+        if await apart(self._store.size, file.key) != file.bytes:
+            raise ResultGone(file.key)
+        if self._accel_location and _nginx_agrees(request, part):
+            there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}
+            return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
+        reader = await apart(self._store.open, file.key)
+        return stream.sending(ResultBody(reader, file.bytes, b"", etag), part, fields)
+
+
+def _nginx_agrees(request: web.Request, part: Slice | None) -> bool:
+    """Tell whether nginx would make the same of the conditions: it knows our ETag too late for `If-Match`, and answers
+
+    416 to some ranges that mean nothing, where the whole is right.
+    """
+    asked = request.headers
+    return "If-Match" not in asked and (part is not None or "Range" not in asked or "If-Range" in asked)

@@ -1,0 +1,121 @@
+"""From a request's body to an export's order: in one spelling, checked, placed once per Idempotency-Key."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import uuid4
+
+from edge.http.problems import Problem, invalid_parameters
+from edge.jobs.service import Charge, refused
+from edge.storage.data_version import DataVersionWatcher
+from edge.storage.database import Database
+from shared.accounts import Principal
+from shared.db.queries import beside
+from shared.exports.manifest import usual_compression
+from shared.jobs.contract import EXPORT
+from shared.releases.datasets import DATASETS
+
+SQL = beside(__file__, "exports.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """What one request orders: the parameters in their one spelling, and the key it may be repeated by."""
+
+    parameters: dict[str, Any]
+    key: str | None
+    digest: bytes
+    replayed: str | None
+
+
+class ExportService:
+    """Checks and places orders of exports, for the API and the dashboard alike."""
+
+    def __init__(self, database: Database, version: DataVersionWatcher, waiting_max: int) -> None:
+        self._waiting_max = waiting_max
+        self._database = database
+        self._version = version
+
+    async def book(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
+        """Return what a validated order means, or which order it repeats. Every refusal comes here, before a charge."""
+        parameters = spelled(body)
+        digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).digest()
+        replayed = await self._replayed(principal, key, digest)
+        if replayed is None:
+            await self._check(parameters)
+        return ExportRequest(parameters, key, digest, replayed)
+
+    async def place(
+        self, principal: Principal, booking: ExportRequest, charge: Charge, traceparent: str
+    ) -> tuple[str, bool]:
+        """Place the order; return its id, and False where another request with its key was faster."""
+        organization, key = principal.organization_id, booking.key
+        values = (
+            EXPORT.name, EXPORT.queue, json.dumps(booking.parameters), uuid4().hex, organization,
+            self._version.current, EXPORT.attempts_max, booking.parameters["format"], principal.plan.jobs_queued,
+            charge.account, charge.charge_id, charge.day, charge.units, key, booking.digest, traceparent,
+            self._waiting_max,
+        )  # fmt: skip
+        async with self._database.transaction() as fetch:
+            if key is not None:
+                [alone] = await fetch(SQL.alone, f"{organization} {key}")
+                if not alone["got"]:
+                    raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
+                known = await fetch(SQL.known, organization, key, booking.digest)
+                if known:
+                    return _same(known[0]), False
+            await fetch(SQL.lock, organization)
+            rows = await fetch(SQL.place, *values)
+        if not rows:
+            raise await refused(self._database, self._waiting_max, principal, charge.account)
+        return rows[0]["id"], True
+
+    async def _replayed(self, principal: Principal, key: str | None, digest: bytes) -> str | None:
+        if key is None:
+            return None
+        known = await self._database.fetch_row(SQL.known, principal.organization_id, key, digest)
+        return _same(known) if known else None
+
+    async def _check(self, parameters: dict[str, Any]) -> None:
+        since = parameters["since"]
+        if not self._version.current or (since or 0) > self._version.current:
+            await self._version.read()  # the caller may have heard of the newest one before this process has
+        current = self._version.current
+        faults = [("since", f"must be {current} at most, the newest data_version")] * bool(since and since > current)
+        asked = parameters["filter"]
+        lists = [asked.get(name, []) for name in ("brand", "category", "channel")]
+        if any(lists):
+            row = await self._database.fetch_row(SQL.strangers, *lists)
+            assert row is not None
+            faults += [("filter.brand", "names no brand; /v1/index/brands lists them")] * bool(row["brands"])
+            faults += [("filter.category", "names no category; each record tells its own")] * bool(row["categories"])
+            faults += [("filter.channel", "names no channel")] * bool(row["channels"])
+        if faults:
+            raise invalid_parameters(faults)
+
+
+def spelled(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an order in its one spelling: every column named, names sorted and without twins, days as text."""
+    narrowed: dict[str, Any] = {}
+    for name, value in body["filter"].items():
+        if isinstance(value, list):
+            narrowed[name] = sorted(set(value))
+        else:
+            assert isinstance(value, date)
+            narrowed["from" if name == "from_" else name] = value.isoformat()
+    return {
+        "dataset": body["dataset"],
+        "columns": body["columns"] or [column.name for column in DATASETS[body["dataset"]].columns],
+        "filter": narrowed,
+        "since": body["since"],
+        "format": body["format"],
+        "compression": body["compression"] or usual_compression(body["format"]),
+    }
+
+
+def _same(known: Any) -> str:
+    if not known["same"]:
+        raise Problem("idempotency-key-reused", "This Idempotency-Key was used for another export.")
+    return str(known["id"])

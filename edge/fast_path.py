@@ -1,0 +1,256 @@
+"""The fast lane: the plain look-up, answered without request object, task or future.
+
+Almost every request is the same: a GET of one IID, forwarded by our own nginx with the same header lines in the same
+order. One regular expression knows that form; whatever differs by one byte goes to aiohttp's parser and the ordinary
+way, which gives the same answers (tests/service/lane compares the two byte for byte). What is needed is in memory: the
+principal, the record, the limits' texts; the only thing waited for is the charge.
+
+This module is the only one that touches private parts of aiohttp's protocol: `_waiter`, `_messages`, `_close`,
+`_force_close`, `_request_in_progress`, `_handler_waiter`, `_next_keepalive_close_time`. aiohttp is pinned for it.
+"""
+
+import asyncio
+import re
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp.helpers import rfc822_formatted_time
+from aiohttp.web_protocol import RequestHandler
+
+from edge.container import Services
+from edge.http.context import instance_of
+from edge.index.lookup import CACHE_CONTROL
+from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
+from edge.quota.headers import limit_fields
+from edge.quota.policy import NOT_COUNTED, Decision, outcome_name
+from edge.quota.refusal import refusal
+from shared.accounts import account_of, counted_network
+from shared.telemetry import metrics
+
+ROUTE = "lookup"
+_FLUSH_SECONDS = 1.0
+# The head that nginx.conf makes of a plain look-up. Case, order and number of lines are nginx's, not the caller's.
+_PLAIN = re.compile(
+    rb"GET /v1/index/lookup/(?P<iid>IID(?:-[0-9A-Z]{1,16}){1,8}) HTTP/1\.1\r\n"
+    rb"Host: [^\r\n]{1,255}\r\n"
+    rb"X-Real-IP: (?P<address>[0-9a-fA-F.:]{2,45})\r\n"
+    rb"X-Request-Id: (?P<request_id>[A-Za-z0-9_-]{8,64})\r\n"
+    rb"X-Charge-Id: (?P<charge_id>[0-9a-f]{32})\r\n"
+    rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80})|Authorization: ApiKey (?P<key>[0-9A-Za-z_]{1,80}))\r\n"
+    rb"(?:Accept: \*/\*\r\n)?\r\n"
+)
+_PLAIN_LONGEST = 900
+_TAIL = "".join(f"{name}: {value}\r\n" for name, value in COMMON_FIELDS + ANY_ORIGIN_FIELDS).encode()
+_OK = (
+    b"HTTP/1.1 200 OK\r\nCache-Control: " + CACHE_CONTROL.encode() + b"\r\nETag: %b\r\n"
+    b"Content-Type: application/json\r\n%bX-Request-Id: %b\r\n" + _TAIL + b"Content-Length: %d\r\nDate: %b\r\n\r\n%b"
+)
+_REFUSED = (
+    429,
+    b'"rate-limited"',
+    b"HTTP/1.1 429 Too Many Requests\r\nCache-Control: no-store\r\nRetry-After: %d\r\n"
+    b"Content-Type: application/problem+json\r\n%bX-Request-Id: %b\r\n"
+    + _TAIL
+    + b"Content-Length: %d\r\nDate: %b\r\n\r\n%b",
+)
+_UNAVAILABLE = (
+    503,
+    b'"service-unavailable"',
+    _REFUSED[2].replace(b"429 Too Many Requests", b"503 Service Unavailable"),
+)
+_LINE = (
+    b'{"ts":"%b","request_id":"%b","method":"GET","route":"lookup","path":"/v1/index/lookup/%b",'
+    b'"status":%d,"us":%d,%b,"problem":%b}\n'
+)
+_HEX = re.compile(rb"[0-9a-f]{32}")
+_UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
+
+
+class FastPath:
+    """What all connections of a process share: the resources, and counts that are flushed once a second."""
+
+    def __init__(self, resources: Services) -> None:
+        self.known = resources.directory.known
+        self.peek = resources.records.peek
+        self.take = resources.meter.take
+        self.lines = resources.lines
+        self.used = resources.usage.note
+        self.errors_base = resources.settings.errors_base
+        self.draining = False
+        self._served = metrics.Tally()
+        self._refused = metrics.Tally()
+        self._unavailable = metrics.Tally()
+        self._outcomes: dict[tuple[str, str], int] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def count(self, decision: Decision, status: int, seconds: float) -> None:
+        """Note one answer; cheap, because the real metrics are written once a second."""
+        tally = self._served if status == 200 else self._refused if status == 429 else self._unavailable
+        tally.note(seconds)
+        key = (decision.plan.name, outcome_name(decision.outcome))
+        self._outcomes[key] = self._outcomes.get(key, 0) + 1
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Add what was counted to the metrics."""
+        self._timer = None
+        for tally, status in ((self._served, 200), (self._refused, 429), (self._unavailable, 503)):
+            if tally.count:
+                metrics.requests.labels(ROUTE, status).inc(tally.count)
+                tally.flush_into(metrics.request_seconds.labels(ROUTE))
+        metrics.record_reads.labels("memory").inc(sum(self._outcomes.values()))
+        for (plan, outcome), number in self._outcomes.items():
+            metrics.quota_decisions.labels(plan, outcome).inc(number)
+        self._outcomes.clear()
+
+
+class FastPathProtocol(RequestHandler):
+    """aiohttp's protocol of one connection, with the fast lane in front."""
+
+    __slots__ = ("_held", "_lane", "_trusted")
+
+    def __init__(
+        self, manager: web.Server, loop: asyncio.AbstractEventLoop, lane: FastPath, options: dict[str, Any]
+    ) -> None:
+        super().__init__(manager, loop=loop, **options)
+        self._lane = lane
+        self._held = b""
+        self._trusted = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the lane only for our own front, which speaks over the unix socket: its X-Real-IP is believed."""
+        super().connection_made(transport)
+        self._trusted = not isinstance(transport.get_extra_info("peername"), tuple)
+
+    def data_received(self, data: bytes) -> None:
+        """Answer a plain look-up here; give everything else to aiohttp."""
+        if self._request_in_progress and self._is_ours:
+            self._held += data  # a second request before the first is answered: it waits its turn
+        elif not (self._idle() and len(data) <= _PLAIN_LONGEST and self._answered(data)):
+            super().data_received(data)
+
+    @property
+    def _is_ours(self) -> bool:
+        # In the lane `_request_in_progress` is set while aiohttp's own task still waits for a message.
+        return self._waiter is not None and not self._messages
+
+    def _idle(self) -> bool:
+        return (
+            self._trusted
+            and self._waiter is not None
+            and not self._waiter.done()
+            and not self._messages
+            and not self._request_in_progress
+            and not self._close
+            and not self._force_close
+            and not self._lane.draining
+            and not self._held
+        )
+
+    def _answered(self, data: bytes) -> bool:
+        """Begin to answer and return True, or return False where anything is unusual or not at hand."""
+        plain = _PLAIN.fullmatch(data)
+        if plain is None:
+            return False
+        iid, address, request_id, charge_id, token, key = plain.groups()
+        lane = self._lane
+        record = lane.peek(iid.decode())
+        principal = lane.known((token or key).decode())
+        if record is None or record.state != "+" or principal is None:
+            return False
+        if principal.kind != ("public-token" if token else "api-key"):
+            return False
+        network = _network(address)
+        if network is None:
+            return False
+        account = account_of(principal, network)
+        started = perf_counter()
+        self._request_in_progress = True
+
+        def decided(decision: Decision) -> None:
+            if decision.allowed:
+                etag, body = record.etag.encode(), record.body
+                now = rfc822_formatted_time().encode()
+                answer = _OK % (etag, limit_fields(decision), request_id, len(body), now, body)
+                self._finish(answer)
+                status, slug = 200, b"null"
+            else:
+                status, slug, form = _UNAVAILABLE if decision.outcome == NOT_COUNTED else _REFUSED
+                self._finish(_refused(form, decision, network, request_id, lane.errors_base))
+            seconds = perf_counter() - started
+            lane.count(decision, status, seconds)
+            lane.used(principal, network, ROUTE, status, 1 if status == 200 else 0)
+            lane.lines.append(
+                _LINE
+                % (
+                    lane.lines.stamp(),
+                    request_id,
+                    iid,
+                    status,
+                    int(seconds * 1_000_000),
+                    _caller(network, account, principal.organization_id, principal.credential_id),
+                    slug,
+                )
+            )
+
+        lane.take(account, principal.plan, 1, charge_id.decode(), decided)
+        return True
+
+    def _finish(self, answer: bytes) -> None:
+        self._request_in_progress = False
+        if self.transport is not None:
+            self.transport.write(answer)
+            self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
+        if self._handler_waiter is not None:  # a shutdown waits for this answer
+            self._handler_waiter.set_result(None)
+        if self._held:
+            held, self._held = self._held, b""
+            self.data_received(held)
+
+
+@lru_cache(maxsize=8192)
+def _network(address: bytes) -> str | None:
+    return counted_network(address.decode())
+
+
+@lru_cache(maxsize=8192)
+def _caller(network: str, account: str, organization: str | None, key: str) -> bytes:
+    """Return the members of an access line that tell who called, ready-made."""
+    members = {"network": network, "account": account, "organization": organization, "key": key}
+    return msgspec.json.encode(members)[1:-1]
+
+
+def _refused(form: bytes, decision: Decision, network: str, request_id: bytes, errors_base: str) -> bytes:
+    before, after = _refusal_body(decision, network, errors_base)
+    body = before + _instance(request_id) + after
+    now = rfc822_formatted_time().encode()
+    return form % (decision.retry_after_seconds, limit_fields(decision), request_id, len(body), now, body)
+
+
+def _refusal_body(decision: Decision, network: str, errors_base: str) -> tuple[bytes, bytes]:
+    """Return the refusal's document on both sides of its instance; the same for all refusals of one second."""
+    return _cached_refusal_body(
+        decision.account, decision.plan, decision.outcome, decision.used_day, decision.day, decision.ends_in_seconds,
+        network, errors_base,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def _cached_refusal_body(
+    account: str, plan: Any, outcome: int, used_day: int, day: int, ends_in: int, network: str, errors_base: str
+) -> tuple[bytes, bytes]:
+    decision = Decision(account, "", plan, 1, outcome, used_day, 0, day, ends_in)
+    whole = refusal(decision, network).document(errors_base, "0" * 32)
+    before, _, after = whole.partition(_UUID_MARK.encode())
+    return before, after
+
+
+def _instance(request_id: bytes) -> bytes:
+    text = request_id.decode()
+    if _HEX.fullmatch(request_id):
+        return f"urn:uuid:{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}".encode()
+    return instance_of(text).encode()

@@ -1,0 +1,86 @@
+"""The contract for programs (/openapi.json, /openapi.yaml) and for people (/docs)."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import yaml
+from aiohttp import web
+from aiohttp_apispec import docs
+
+from edge.http.conditional import none_match
+from edge.http.html import Templates, page_of
+from edge.openapi.document import Document
+from shared.config import Settings
+
+_YAML = "application/yaml"
+# PyYAML's own dumper takes a second for the document; libyaml's, where it is built in, a tenth of that.
+_Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class Pages:
+    """The handlers. Each form of the document is made once, when it is first asked for, and in a thread.
+
+    Made for each request, or on the event loop, it would let anybody keep all other callers of the process waiting.
+    """
+
+    def __init__(self, settings: Settings, document: Document) -> None:
+        self._settings = settings
+        self._document = document
+        self._templates = Templates(Path(__file__).with_name("templates"))
+        self._texts: dict[str, asyncio.Task[str]] = {}
+
+    @docs(operationId="getOpenApiJson", summary="This contract, as OpenAPI 3.1 in JSON", tags=["service"])
+    async def openapi_json(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the document."""
+        return _cached(request, await self._text(self._as_json), "application/json")
+
+    @docs(
+        operationId="getOpenApiYaml",
+        summary="This contract, as OpenAPI 3.1 in YAML",
+        tags=["service"],
+        produces=[_YAML],
+    )
+    async def openapi_yaml(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the document."""
+        return _cached(request, await self._text(self._as_yaml), _YAML)
+
+    @docs(
+        operationId="getDocs",
+        summary="A page to read the contract and try it",
+        tags=["service"],
+        produces=["text/html"],
+    )
+    async def docs(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the page."""
+        return page_of(await self._text(self._as_page))
+
+    async def _text(self, make: Callable[[], str]) -> str:
+        task = self._texts.get(make.__name__)
+        if task is None:
+            task = self._texts[make.__name__] = asyncio.create_task(asyncio.to_thread(make))
+        return await asyncio.shield(task)
+
+    def _as_json(self) -> str:
+        return msgspec.json.encode(self._document.as_dict()).decode()
+
+    def _as_yaml(self) -> str:
+        document = self._document.as_dict()
+        text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+        return text
+
+    def _as_page(self) -> str:
+        document, settings = self._document.as_dict(), self._settings
+        token = settings.anonymous_token
+        return self._templates.text("docs.html", document=document, base_url=settings.base_url, token=token)
+
+
+def _cached(request: web.Request, text: str, content_type: str) -> web.Response:
+    body = text.encode()
+    etag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
+    fields = {"ETag": etag, "Cache-Control": "public, max-age=300"}
+    if none_match(request.headers.get("If-None-Match"), etag):
+        return web.Response(status=304, headers=fields)
+    return web.Response(body=body, headers={**fields, "Content-Type": content_type})

@@ -1,0 +1,85 @@
+"""GET /quota: what you were counted as, and every limit that applies. Asking costs nothing."""
+
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, response_schema
+from marshmallow import Schema, fields
+
+from edge.http.context import CONTEXT
+from edge.http.problems import unavailable
+from edge.quota.limiter import RateLimiter
+from edge.quota.policy import Decision
+from shared.clock import rfc3339
+from shared.errors import StoreUnavailable
+
+
+class Window(Schema):
+    """One limit."""
+
+    policy = fields.Str(required=True, metadata={"example": "free-daily"})
+    window_seconds = fields.Int(required=True)
+    limit = fields.Int(required=True)
+    used = fields.Int(required=True)
+    remaining = fields.Int(required=True)
+    resets_at = fields.DateTime(required=True, allow_none=True)
+
+
+class QuotaAnswer(Schema):
+    """Who was counted, and how much."""
+
+    counted_as = fields.Str(required=True, metadata={"description": "Your network, or your organization's id"})
+    plan = fields.Str(required=True)
+    limits = fields.List(fields.Nested(Window()), required=True)
+
+
+class QuotaPage:
+    """The handler."""
+
+    def __init__(self, meter: RateLimiter) -> None:
+        self._meter = meter
+
+    @docs(operationId="getQuota", summary="What is left of my limits?", description="Costs nothing.", tags=["account"])
+    @response_schema(QuotaAnswer(), 200, description="Every limit that applies to you")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the account's limits; 503 while they cannot be read, because a guess would be a lie."""
+        context = request[CONTEXT]
+        principal, account = context.principal, context.account
+        assert principal is not None
+        assert account is not None
+        decision = await self._meter.peek(account, principal.plan)
+        if not decision.verified:
+            raise unavailable(StoreUnavailable("state"))
+        document = {
+            "counted_as": account.partition(":")[2],
+            "plan": principal.plan.name,
+            "limits": windows_of(decision),
+        }
+        body = msgspec.json.encode(document)
+        return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def windows_of(decision: Decision) -> list[dict[str, Any]]:
+    """Return both windows of an account, as the contract shows them; nothing where nothing is known."""
+    if not decision.verified:
+        return []
+    plan = decision.plan
+    return [
+        {
+            "policy": plan.daily_policy,
+            "window_seconds": 86_400,
+            "limit": plan.daily_units,
+            "used": decision.used_day,
+            "remaining": decision.remaining_day,
+            "resets_at": rfc3339(decision.resets_at),
+        },
+        {
+            "policy": plan.burst_policy,
+            "window_seconds": 1,
+            "limit": plan.burst_units,
+            "used": decision.used_second,
+            "remaining": decision.remaining_second,
+            "resets_at": None,
+        },
+    ]

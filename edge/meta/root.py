@@ -1,0 +1,97 @@
+"""GET /: what this is, who you are, what your plan allows."""
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, response_schema
+from marshmallow import Schema, fields
+
+from edge.http.context import CONTEXT
+from edge.meta.quota import Window, windows_of
+from edge.quota.limiter import RateLimiter
+from shared.config import Settings
+from shared.plans import BRAND, INSTITUTIONAL, Plan
+
+# Capability: the least rank of plan that has it (contract, sections 1 and 4).
+ENTITLEMENTS = {
+    "lookup": 0,
+    "search": 0,
+    "brands": 0,
+    "batch-lookup": BRAND,
+    "pricing-history": BRAND,
+    "sustainability-metrics": BRAND,
+    "cohort-intelligence": BRAND,
+    "category-insights": BRAND,
+    "brand-insights": BRAND,
+    "sustainability-rollup": INSTITUTIONAL,
+    "enterprise-data-access": INSTITUTIONAL,
+}
+
+
+class Organization(Schema):
+    """Whom the credential belongs to."""
+
+    id = fields.Str(required=True)
+    name = fields.Str(required=True)
+
+
+class RootAnswer(Schema):
+    """The service, and the caller."""
+
+    service = fields.Str(required=True)
+    version = fields.Str(required=True)
+    revision = fields.Str(required=True)
+    organization = fields.Nested(Organization(), required=True, allow_none=True)
+    credential = fields.Str(required=True)
+    plan = fields.Str(required=True)
+    entitlements = fields.List(fields.Str(), required=True)
+    quota = fields.List(fields.Nested(Window()), required=True)
+    links = fields.Dict(keys=fields.Str(), values=fields.Url(), required=True)
+
+
+class Root:
+    """The handler."""
+
+    def __init__(self, settings: Settings, meter: RateLimiter) -> None:
+        self._settings = settings
+        self._meter = meter
+
+    @docs(operationId="getRoot", summary="Who am I, and what may I do?", tags=["account"])
+    @response_schema(RootAnswer(), 200, description="The service and you")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with what the credential stands for."""
+        context = request[CONTEXT]
+        principal, account = context.principal, context.account
+        assert principal is not None
+        assert account is not None
+        base = self._settings.base_url
+        organization = {"id": principal.organization_id, "name": principal.organization_name}
+        document = {
+            "service": "Item Index",
+            "version": "v1",
+            "revision": f"api-{self._settings.revision}",
+            "organization": organization if principal.organization_id else None,
+            "credential": principal.kind,
+            "plan": principal.plan.name,
+            "entitlements": entitlements(principal.plan),
+            "quota": windows_of(await self._meter.peek(account, principal.plan)),
+            "links": {name: f"{base}/{path}" for name, path in _LINKS.items()},
+        }
+        body = msgspec.json.encode(document)
+        return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+_LINKS = {
+    "self": "",
+    "quota": "quota",
+    "lookup": "index/lookup",
+    "search": "index/search",
+    "brands": "index/brands",
+    "openapi": "openapi.json",
+    "docs": "docs",
+    "errors": "errors",
+}
+
+
+def entitlements(plan: Plan) -> list[str]:
+    """Name the capabilities that a plan has."""
+    return [name for name, rank in ENTITLEMENTS.items() if plan.rank >= rank]

@@ -1,0 +1,63 @@
+"""The quota gate: charges before the handler, by the rule of the route, and gives back what is not counted."""
+
+from typing import Any
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from edge.http.context import CONTEXT, Context
+from edge.http.routing import rule_of
+from edge.quota.headers import limit_fields
+from edge.quota.limiter import RateLimiter
+from edge.quota.refusal import refusal
+from shared.errors import ItemNotFound
+
+COUNTED = frozenset({200, 202, 206})
+
+
+class RateLimit:
+    """Charges the account of the context. A request that is not counted leaves the counters as they were."""
+
+    def __init__(self, meter: RateLimiter) -> None:
+        self._meter = meter
+
+    def middleware(self) -> Any:
+        """Return the aiohttp middleware."""
+
+        @web.middleware
+        async def quota(request: web.Request, handler: Handler) -> web.StreamResponse:
+            rule = rule_of(request)
+            asked = rule.units(request) if callable(rule.units) else rule.units
+            units = asked if isinstance(asked, int) else await asked
+            if units == 0:
+                return await handler(request)
+            return await self._charged(request, handler, units)
+
+        return quota
+
+    async def _charged(self, request: web.Request, handler: Handler, units: int) -> web.StreamResponse:
+        context = request[CONTEXT]
+        assert context.principal is not None
+        assert context.account is not None
+        decision = await self._meter.charge(context.account, context.principal.plan, units, context.charge_id)
+        context.limit_fields = limit_fields(decision)
+        if not decision.allowed:
+            raise refusal(decision, context.network)
+        context.units = units
+        if decision.verified:
+            context.charged_day, context.charged_units = decision.day, units
+        try:
+            response = await handler(request)
+        except ItemNotFound:  # counted: the question was good and was answered
+            raise
+        except BaseException:
+            if context.charge != "kept":
+                await self._give_back(context, decision)
+            raise
+        if context.charge == "returned" or (context.charge == "by-status" and response.status not in COUNTED):
+            await self._give_back(context, decision)
+        return response
+
+    async def _give_back(self, context: Context, decision: Any) -> None:
+        context.units = 0
+        context.limit_fields = limit_fields(await self._meter.refund(decision))

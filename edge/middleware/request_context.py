@@ -1,0 +1,111 @@
+"""The outermost step: request id, the fields that every answer has, one access line, two metrics."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from multidict import CIMultiDict
+
+from edge.http.access_log import AccessLog
+from edge.http.context import CONTEXT, Context, Network, network_of, request_id_from
+from edge.http.problems import Problem, ProblemDetails
+from edge.http.routing import Rule, rule_of
+from shared.accounts import Principal
+from shared.telemetry import metrics
+from shared.telemetry.spans import Attributes, Spans
+from shared.telemetry.trace_context import step_from
+
+# Told of every call whose caller is known: who, from which network, which route, which status, how many units.
+Used = Callable[[Principal, str, str, int, int], None]
+# What a browser's script may read of an answer; without it the limits would be invisible to web pages.
+EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Link, Location"
+COMMON_FIELDS: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
+ANY_ORIGIN_FIELDS: tuple[tuple[str, str], ...] = (
+    ("Access-Control-Allow-Origin", "*"),
+    ("Access-Control-Expose-Headers", EXPOSED),
+)
+
+
+class RequestContext:
+    """Makes the context, times the request, and finishes the answer's head."""
+
+    def __init__(
+        self, trusted: tuple[Network, ...], problems: ProblemDetails, lines: AccessLog, spans: Spans,
+        used: Used = lambda *call: None,
+    ) -> None:  # fmt: skip
+        self._trusted = trusted
+        self._problems = problems
+        self._lines = lines
+        self._spans = spans
+        self._used = used
+
+    def middleware(self) -> Any:
+        """Return the aiohttp middleware."""
+
+        @web.middleware
+        async def trace(request: web.Request, handler: Handler) -> web.StreamResponse:
+            context = self._context(request)
+            rule = rule_of(request)
+            response: web.StreamResponse
+            with metrics.requests_in_flight.track_inprogress():
+                if context.network == "":
+                    response = self._problems.answer(_no_address(), context)
+                else:
+                    try:
+                        response = await handler(request)
+                    except web.HTTPRedirection as redirection:
+                        where = {"Location": redirection.headers["Location"]}
+                        response = web.Response(status=redirection.status, reason=redirection.reason, headers=where)
+            finish_head(response.headers, context, rule)
+            self._record(request, response, context, rule)
+            return response
+
+        return trace
+
+    def _context(self, request: web.Request) -> Context:
+        request_id = request_id_from(request.headers.get("X-Request-Id"))
+        charge_id = request.headers.get("X-Charge-Id") or request_id_from(None)
+        step = step_from(request.headers.get("traceparent"), otherwise=request_id, share=self._spans.share)
+        context = Context(request_id, charge_id[:64], network_of(request, self._trusted) or "", step=step)
+        request[CONTEXT] = context
+        return context
+
+    def _record(self, request: web.Request, response: web.StreamResponse, context: Context, rule: Rule) -> None:
+        seconds = time.perf_counter() - context.started
+        metrics.requests.labels(rule.name, response.status).inc()
+        metrics.request_seconds.labels(rule.name).observe(seconds)
+        self._lines.write(request.method, rule.name, request.raw_path, response.status, seconds, context)
+        if context.principal is not None:
+            self._used(context.principal, context.network, rule.name, response.status, context.units)
+        if context.step.sampled:
+            self._note_span(request, response, context, rule, seconds)
+
+    def _note_span(
+        self, request: web.Request, response: web.StreamResponse, context: Context, rule: Rule, seconds: float
+    ) -> None:
+        attributes: Attributes = {
+            "http.request.method": request.method,
+            "http.route": rule.name,
+            "http.response.status_code": response.status,
+            "itemindex.request_id": context.request_id,
+            "itemindex.organization": context.principal.organization_id if context.principal else None,
+            "itemindex.problem": context.slug,
+        }
+        failed = response.status >= 500
+        self._spans.note(context.step, f"{request.method} {rule.name}", "server", seconds, attributes, failed=failed)
+
+
+def finish_head(head: CIMultiDict[str], context: Context, rule: Rule) -> None:
+    """Add the fields that every answer of this rule has, always in the same order."""
+    for line in context.limit_fields.decode("ascii").splitlines():
+        name, _, value = line.partition(": ")
+        head[name] = value
+    head["X-Request-Id"] = context.request_id
+    for name, value in COMMON_FIELDS + (ANY_ORIGIN_FIELDS if rule.any_origin else ()):
+        head[name] = value
+
+
+def _no_address() -> Problem:
+    return Problem("internal-error", "The front did not say who is calling; its X-Real-IP header is missing.")

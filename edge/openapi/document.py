@@ -1,0 +1,206 @@
+"""The OpenAPI 3.1 document, made from the routes, their rules and the schemas that aiohttp-apispec's decorators name.
+
+aiohttp-apispec writes Swagger 2.0; this subclass gives its collected declarations the form of OpenAPI 3.1.
+"""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
+from apispec import APISpec
+
+from edge.http.catalogue import CATALOGUE
+from edge.http.problems import CONTENT_TYPE
+from edge.http.routing import Route, Rule
+from edge.openapi.links import links_of
+from shared.config import Settings
+
+DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
+
+Free calls take a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
+Every answer that is not a success is a problem document (RFC 9457). Limits are told in `RateLimit` and
+`RateLimit-Policy`; what is not counted: 304, redirects, refusals, and our own faults."""
+_LOCATIONS = {"querystring": "query", "match_info": "path"}
+_SCHEMES = {
+    "public-token": ("PublicToken", {"type": "apiKey", "in": "header", "name": "X-Service-Public-Token"}),
+    "api-key": (
+        "ApiKey",
+        {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`ApiKey iixk_live_…`"},
+    ),
+    "bearer": ("IdToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}),
+}
+# Delta Sharing's clients know one scheme only.
+_KEY_AS_BEARER = ("ApiKeyAsBearer", {"type": "http", "scheme": "bearer", "bearerFormat": "iixk_live_…"})
+_ALWAYS = (
+    "invalid-request", "invalid-parameter", "method-not-allowed", "uri-too-long", "headers-too-large",
+    "unsupported-media-type", "expectation-failed", "internal-error", "service-unavailable",
+)  # fmt: skip
+_GUARDED = ("missing-credentials", "credential-not-accepted")
+_PROBLEM = {
+    "type": "object",
+    "description": "A problem document (RFC 9457). A slug may add members.",
+    "required": ["type", "title", "status", "detail", "instance"],
+    "properties": {
+        "type": {"type": "string", "format": "uri", "description": "`{errors_base}/{slug}`: what it means, what to do"},
+        "title": {"type": "string", "description": "The reason phrase of the status"},
+        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+        "detail": {"type": "string", "description": "What happened this time"},
+        "instance": {"type": "string", "format": "uri", "description": "The request, as a URN"},
+    },
+}
+_FIELDS = {
+    "RateLimit": {"description": "What is left of each limit, and when it opens again", "schema": {"type": "string"}},
+    "RateLimit-Policy": {"description": "Every limit that applies", "schema": {"type": "string"}},
+}
+# Real answers over the demo data, by operation; `python -m tests.support.examples` writes them.
+EXAMPLES: dict[str, Any] = msgspec.json.decode(Path(__file__).with_name("examples.json").read_bytes())
+_REQUEST_ID = {"description": "The request's id: yours where it was well-formed", "schema": {"type": "string"}}
+
+
+class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
+    """Writes each declared operation as OpenAPI 3.1."""
+
+    def __init__(self, rules: dict[tuple[str, str], Rule], **info: Any) -> None:
+        super().__init__(url=None, title=info["title"], version=info["version"])
+        self.spec = APISpec(plugins=(self.plugin,), openapi_version="3.1.0", **info)
+        self._rules = rules
+
+    def _update_paths(self, data: dict[str, Any], method: str, url_path: str) -> None:
+        rule = self._rules.get((method, url_path))
+        if rule is None:  # HEAD, which every GET has and which says nothing more
+            return
+        operation: dict[str, Any] = {k: data[k] for k in ("operationId", "summary", "description", "tags") if k in data}
+        operation["parameters"] = self._parameters(data, url_path)
+        for schema in data["schemas"]:
+            if schema["location"] == "json":
+                needed = any(field.required for field in schema["schema"].fields.values())
+                content = {"application/json": {"schema": schema["schema"]}}
+                operation["requestBody"] = {"required": needed, "content": content}
+        operation["responses"] = self._responses(data, rule)
+        operation["security"] = [{_SCHEMES[kind][0]: []} for kind in sorted(rule.accepts, reverse=True)]
+        if rule.key_as_bearer:
+            operation["security"].append({_KEY_AS_BEARER[0]: []})
+        self.spec.path(path=url_path, operations={method: operation})
+
+    def _parameters(self, data: dict[str, Any], path: str) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = [told for told in data.get("parameters", ()) if told["in"] == "header"]
+        for schema in data["schemas"]:
+            if schema["location"] == "json":
+                continue
+            location = _LOCATIONS[schema["location"]]
+            listed += self.plugin.converter.schema2parameters(schema["schema"], location=location)
+        declared = {parameter["name"] for parameter in listed if parameter["in"] == "path"}
+        for name in get_path_keys(path):
+            if name not in declared:
+                listed.append({"in": "path", "name": name, "required": True, "schema": {"type": "string"}})
+        return listed
+
+    def _responses(self, data: dict[str, Any], rule: Rule) -> dict[str, Any]:
+        fields = {"X-Request-Id": _REQUEST_ID, **(_FIELDS if rule.units else {})}
+        kinds = data.get("produces") or ["application/json"]
+        answers: dict[str, Any] = {} if data["responses"] else {"200": {"description": "OK", "headers": fields}}
+        if not data["responses"]:
+            answers["200"]["content"] = {kind: {} for kind in kinds}
+        for code, told in data["responses"].items():
+            answers[code] = {"description": told.get("description") or "OK", "headers": fields}
+            if "schema" in told:
+                answers[code]["content"] = _contents(told["schema"], kinds if code == "200" else kinds[:1])
+            elif code == "200":
+                answers[code]["content"] = {kind: {} for kind in kinds}
+            if code == "200" and data.get("operationId") in EXAMPLES:
+                answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
+            links = links_of(data.get("operationId", ""), code)
+            if links:
+                answers[code]["links"] = links
+        for status, description in _problems(rule, data).items():
+            content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+            if status in answers:
+                answers[status]["content"] = {**answers[status].get("content", {}), **content}
+            else:
+                answers[status] = {"description": description, "headers": fields, "content": content}
+        return answers
+
+
+class Document:
+    """The document of an application, made when it is first asked for: a start need not wait for it.
+
+    Making it takes some tenths of a second, so an event loop asks for it in a thread.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._made: dict[str, Any] | None = None
+
+    def describe(self, app: web.Application, routes: tuple[Route, ...]) -> None:
+        """Have it describe an application by its routes."""
+        self._app, self._routes = app, routes
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the document."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._make(self._app, self._routes)
+            return self._made
+
+    def _make(self, app: web.Application, routes: tuple[Route, ...]) -> dict[str, Any]:
+        rules = {(route.method.lower(), route.path): route.rule for route in routes}
+        described = _Spec31(
+            rules,
+            title="Item Index",
+            version="1.0.0",
+            info={
+                "description": DESCRIPTION,
+                "license": {"name": "Data: see each record's sources", "identifier": "NOASSERTION"},
+            },
+            servers=[{"url": self._settings.base_url.removesuffix("/v1")}],
+            tags=[
+                {"name": name}
+                for name in (
+                    "index",
+                    "reports",
+                    "datasets",
+                    "exports",
+                    "delta-sharing",
+                    "jobs",
+                    "account",
+                    "organization",
+                    "service",
+                )
+            ],
+        )
+        described.spec.components.schema("Problem", _PROBLEM)
+        for name, scheme in (*_SCHEMES.values(), _KEY_AS_BEARER):
+            described.spec.components.security_scheme(name, scheme)
+        for route in app.router.routes():  # the package's own loop also stores the result under a deprecated string key
+            described._register_route(route, route.method.lower(), route.handler)
+        made: dict[str, Any] = described.spec.to_dict()
+        return made
+
+
+def _contents(schema: Any, kinds: list[str]) -> dict[str, Any]:
+    """Describe each kind of content: JSON by its schema, the others as the files that they are."""
+    return {kind: {"schema": schema} if kind == "application/json" else {} for kind in kinds}
+
+
+def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
+    slugs = list(_ALWAYS)
+    if rule.accepts:
+        slugs += _GUARDED
+    if rule.units:
+        slugs.append("rate-limited")
+    if rule.offers:
+        slugs.append("not-acceptable")
+    if rule.rank_min:
+        slugs.append("insufficient-plan")
+    if rule.name == "lookup":
+        slugs += ["iid-not-found", "iid-withdrawn"]
+    if any(schema["location"] == "json" for schema in data["schemas"]):
+        slugs.append("content-too-large")
+    slugs += rule.problems
+    if rule.name == "errors":
+        slugs.append("not-found")
+    return {str(CATALOGUE[slug].status): CATALOGUE[slug].meaning for slug in slugs}

@@ -1,0 +1,193 @@
+"""What /org takes and answers."""
+
+from marshmallow import Schema, fields, validate
+
+from edge.analytics.envelope import Day
+from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
+from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES
+
+
+class OrganizationQuery(Parameters):
+    """Which organization, for people who are in several."""
+
+    organization = fields.UUID(
+        load_default=None, metadata={"description": "Id of one of your organizations; the first you joined if absent"}
+    )
+
+
+class UsageQuery(OrganizationQuery):
+    """The days asked for."""
+
+    first = Day(data_key="from", load_default=None, metadata={"description": "30 days before `to` if absent"})
+    last = Day(data_key="to", load_default=None, metadata={"description": "Today if absent"})
+    format = fields.Str(load_default="json", validate=validate.OneOf(["json", "csv"]))
+
+
+class AuditQuery(OrganizationQuery):
+    """One page of the audit log."""
+
+    limit = WholeNumber(1, 200, load_default=50)
+    cursor = CursorText(least=0)
+
+
+class PersonPath(Parameters):
+    """Path of one member."""
+
+    person = fields.Str(required=True, metadata={"description": "The person's id", "format": "uuid"})
+
+
+class InvitationPath(Parameters):
+    """Path of one invitation."""
+
+    invitation = fields.Str(required=True, metadata={"description": "The invitation's id", "format": "uuid"})
+
+
+class Rotation(Parameters):
+    """How the key is replaced."""
+
+    grace = fields.Str(
+        load_default="none", validate=validate.OneOf(list(GRACE_SECONDS)),
+        metadata={"description": "How long the old key works on", "example": "1h"},
+    )  # fmt: skip
+
+
+class LeakedKey(Parameters):
+    """The key itself: whoever holds it may revoke it."""
+
+    key = fields.Str(required=True, validate=validate.Length(max=100))
+
+
+class Role(Parameters):
+    """A role."""
+
+    role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
+
+
+class NewInvitation(Parameters):
+    """Who is invited, as what."""
+
+    email = fields.Email(required=True, validate=validate.Length(max=254))
+    role = fields.Str(required=True, validate=validate.OneOf(list(INVITABLE)))
+
+
+class NewOrganization(Parameters):
+    """A new organization."""
+
+    name = Utf8(1, 200, required=True)
+    plan = fields.Str(
+        load_default="brand",
+        validate=validate.Regexp(r"\A[a-z0-9-]{1,32}\Z"),
+        metadata={"pattern": "^[a-z0-9-]{1,32}$"},
+    )
+
+
+class KeyState(Schema):
+    """A key that works; `expires_at` is the end of its grace, null for the current one."""
+
+    key_id = fields.Str(required=True)
+    created_at = fields.DateTime(required=True)
+    expires_at = fields.DateTime(required=True, allow_none=True)
+    last_used_at = fields.DateTime(required=True, allow_none=True)
+    last_used_network = fields.Str(required=True, allow_none=True)
+
+
+class OrganizationAnswer(Schema):
+    """An organization, as its people see it."""
+
+    id = fields.Str(required=True)
+    name = fields.Str(required=True)
+    plan = fields.Str(required=True)
+    state = fields.Str(required=True, validate=validate.OneOf(["active", "suspended"]))
+    role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
+    keys = fields.List(fields.Nested(KeyState()), required=True)
+
+
+class Created(Schema):
+    """What was made."""
+
+    id = fields.Str(required=True)
+
+
+class IssuedKey(Schema):
+    """A new key. It is shown this once; only a keyed hash of it is kept."""
+
+    key = fields.Str(required=True, metadata={"example": "iixk_live_…"})
+    key_id = fields.Str(required=True)
+
+
+class Member(Schema):
+    """One person of the organization."""
+
+    id = fields.Str(required=True)
+    name = fields.Str(required=True)
+    email = fields.Str(required=True, allow_none=True)
+    role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
+    joined_at = fields.DateTime(required=True)
+
+
+class MemberList(Schema):
+    """The people of the organization."""
+
+    data = fields.List(fields.Nested(Member()), required=True)
+    count = fields.Int(required=True)
+
+
+class Invitation(Schema):
+    """An invitation that can still be accepted."""
+
+    id = fields.Str(required=True)
+    email = fields.Str(required=True)
+    role = fields.Str(required=True)
+    created_at = fields.DateTime(required=True)
+    expires_at = fields.DateTime(required=True)
+
+
+class InvitationList(Schema):
+    """The open invitations."""
+
+    data = fields.List(fields.Nested(Invitation()), required=True)
+    count = fields.Int(required=True)
+
+
+class IssuedInvitation(Schema):
+    """A new invitation. Its link is shown this once: give it to the person invited."""
+
+    id = fields.Str(required=True)
+    link = fields.Url(required=True)
+    expires_at = fields.DateTime(required=True)
+
+
+class UsageRow(Schema):
+    """Calls of one day to one endpoint with one outcome, by one credential."""
+
+    day = fields.Date(required=True)
+    endpoint = fields.Str(required=True)
+    outcome = fields.Str(required=True)
+    credential = fields.Str(required=True)
+    calls = fields.Int(required=True)
+    units = fields.Int(required=True)
+
+
+class UsageList(Schema):
+    """Statistics of use, a minute behind at most."""
+
+    data = fields.List(fields.Nested(UsageRow()), required=True)
+    count = fields.Int(required=True)
+
+
+class AuditEntry(Schema):
+    """One act."""
+
+    id = fields.Str(required=True)
+    at = fields.DateTime(required=True)
+    actor = fields.Str(required=True)
+    act = fields.Str(required=True, metadata={"example": "key.rotated"})
+    subject = fields.Str(required=True)
+
+
+class AuditList(Schema):
+    """One page of the audit log, the newest first."""
+
+    data = fields.List(fields.Nested(AuditEntry()), required=True)
+    count = fields.Int(required=True)
+    next_cursor = fields.Str(required=True, allow_none=True)

@@ -1,0 +1,221 @@
+"""What a person may do in an organization: checked by role, done and written to the audit log in one statement."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from edge.http.problems import Problem
+from edge.storage.database import Database
+from shared import credentials
+from shared.accounts import Membership, Person
+from shared.organizations.contract import SQL
+from shared.organizations.roles import GRACE_SECONDS, may, right_for
+
+Row = asyncpg.Record
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A person acting in one organization."""
+
+    person: Person
+    membership: Membership
+
+    def require(self, right: str) -> None:
+        """Raise the problem `insufficient-role` unless the role has the right."""
+        if not may(self.membership.role, right):
+            raise Problem("insufficient-role", f"A {self.membership.role} may not do this; ask an owner or admin.")
+
+
+class OrganizationService:
+    """Everything that changes an organization or tells about it."""
+
+    def __init__(self, database: Database, pepper: str) -> None:
+        self._database = database
+        self._pepper = pepper
+
+    async def create(self, person: Person, name: str, plan: str) -> str:
+        """Make an organization with its first owner; return its id."""
+        row = await self._database.fetch_row(SQL.create_organization, name, plan, person.id, False, person.name)
+        if row is None:
+            raise Problem("state-conflict", "This plan cannot be chosen without us; choose another, or ask us.")
+        return str(row["id"])
+
+    async def rename(self, actor: Actor, name: str) -> None:
+        """Give the organization another name."""
+        actor.require("manage-members")
+        await self._database.fetch(
+            SQL.rename, actor.membership.organization_id, name, actor.person.id, actor.person.name
+        )
+
+    async def keys(self, actor: Actor) -> list[Row]:
+        """Return the keys that work, the current one first; never their secrets."""
+        return await self._database.fetch(SQL.keys, actor.membership.organization_id)
+
+    async def issue_key(self, actor: Actor) -> str:
+        """Issue the organization's key and return it, once. A second current key is refused."""
+        actor.require("manage-key")
+        key, key_id, digest = self._mint()
+        values = (actor.membership.organization_id, key_id, digest, actor.person.id, actor.person.name)
+        if await self._conditional(SQL.issue_key, *values) is None:
+            raise Problem("state-conflict", "The organization has a key, or is suspended; rotate the key instead.")
+        return key
+
+    async def rotate_key(self, actor: Actor, grace: str) -> str:
+        """Replace the key and return the new one, once; the old one works on for the grace."""
+        actor.require("manage-key")
+        key, key_id, digest = self._mint()
+        who = (actor.person.id, actor.person.name)
+        values = (actor.membership.organization_id, key_id, digest, GRACE_SECONDS[grace], *who)
+        if await self._conditional(SQL.rotate_key, *values) is None:
+            raise Problem("state-conflict", "There is no current key to rotate: issue one, or look who just did.")
+        return key
+
+    async def revoke_keys(self, actor: Actor) -> int:
+        """Revoke every key that works; return how many there were."""
+        actor.require("manage-key")
+        values = (actor.membership.organization_id, actor.person.id, actor.person.name)
+        return len(await self._database.fetch(SQL.revoke_keys, *values))
+
+    async def revoke_leaked(self, key: str) -> bool:
+        """Revoke a key for whoever holds it. False where there is no such key; the time taken tells nothing."""
+        form = credentials.split(key)
+        if form is None or form.prefix != credentials.KEY_PREFIX:
+            return False
+        digest = credentials.keyed_hash(key, self._pepper)
+        return await self._database.fetch_row(SQL.revoke_leaked, form.credential_id, digest) is not None
+
+    async def members(self, actor: Actor) -> list[Row]:
+        """Return the people of the organization."""
+        return await self._database.fetch(SQL.members, actor.membership.organization_id)
+
+    async def change_role(self, actor: Actor, person_id: str, role: str) -> None:
+        """Give a member another role; the last owner stays one."""
+        member = await self._member(actor, person_id)
+        for touched in (member["role"], role):
+            actor.require(right_for(touched))
+        organization = actor.membership.organization_id
+        who = (actor.person.id, actor.person.name)
+        async with self._database.transaction() as run:
+            await run(SQL.lock_owners, organization)
+            done = await run(SQL.change_role, organization, person_id, role, member["role"], *who)
+        if not done and member["role"] != role:
+            raise Problem("state-conflict", "The role changed in the meantime, or this is the last owner.")
+
+    async def remove_member(self, actor: Actor, person_id: str) -> None:
+        """Take a member out; everybody may leave, but the last owner cannot."""
+        member = await self._member(actor, person_id)
+        if person_id != actor.person.id:
+            actor.require(right_for(member["role"]))
+        organization = actor.membership.organization_id
+        who = (actor.person.id, actor.person.name)
+        async with self._database.transaction() as run:
+            await run(SQL.lock_owners, organization)
+            done = await run(SQL.remove_member, organization, person_id, member["role"], *who)
+        if not done:
+            raise Problem("state-conflict", "The last owner cannot leave; make somebody else an owner first.")
+
+    async def invite(self, actor: Actor, email: str, role: str) -> tuple[str, Row]:
+        """Invite an address; return the invitation's secret, once, and its id and end."""
+        actor.require(right_for(role))
+        secret = secrets.token_urlsafe(32)
+        who = (actor.person.id, actor.person.name)
+        values = (actor.membership.organization_id, email, role, invitation_hash(secret), *who)
+        row = await self._conditional(SQL.invite, *values)
+        if row is None:
+            raise Problem("state-conflict", "Somebody invited this address at the same moment.")
+        return secret, row
+
+    async def invitations(self, actor: Actor) -> list[Row]:
+        """Return the invitations that can still be accepted."""
+        return await self._database.fetch(SQL.invitations, actor.membership.organization_id)
+
+    async def withdraw_invitation(self, actor: Actor, invitation_id: str) -> None:
+        """Make an invitation's link stop working."""
+        actor.require("manage-members")
+        who = (actor.person.id, actor.person.name)
+        values = (actor.membership.organization_id, _uuid(invitation_id), *who)
+        if await self._database.fetch_row(SQL.withdraw_invitation, *values) is None:
+            raise Problem("not-found", "There is no open invitation of this id.")
+
+    async def invitation(self, secret: str) -> Row | None:
+        """Return what an invitation is for, or None where its link no longer works."""
+        return await self._database.fetch_row(SQL.invitation, invitation_hash(secret))
+
+    async def accept_invitation(self, person: Person, secret: str) -> str:
+        """Join the organization; return its id. The invitation must have been sent to the person's own address."""
+        values = (invitation_hash(secret), person.id, person.email or "", person.name)
+        row = await self._database.fetch_row(SQL.accept_invitation, *values)
+        if row is None:
+            raise Problem("state-conflict", "The invitation was used or withdrawn, or is for another address.")
+        return str(row["organization_id"])
+
+    async def audit(self, actor: Actor, before: str | None, limit: int) -> list[Row]:
+        """Return what was done in the organization, the newest first."""
+        return await self._database.fetch(SQL.audit, actor.membership.organization_id, before, limit)
+
+    async def usage(self, actor: Actor, first: date, last: date) -> list[Row]:
+        """Return the calls of the organization by day, endpoint, outcome and credential."""
+        return await self._database.fetch(SQL.usage, f"org:{actor.membership.organization_id}", first, last)
+
+    async def usage_of_token(self, token_id: str, first: date, last: date) -> list[Row]:
+        """Return the calls made with a public token."""
+        return await self._database.fetch(SQL.usage, f"token:{token_id}", first, last)
+
+    async def token(self, person: Person) -> Row | None:
+        """Return the person's own public token, without its secret."""
+        return await self._database.fetch_row(SQL.token_of, person.id)
+
+    async def issue_token(self, person: Person) -> str:
+        """Issue the person's public token and return it, once; an older one stops working."""
+        token, token_id, digest = self._mint(credentials.FREE_PREFIX)
+        if await self._conditional(SQL.issue_token, token_id, digest, person.id, person.name) is None:
+            raise Problem("state-conflict", "A token was issued at the same moment; look at that one.")
+        return token
+
+    async def revoke_token(self, person: Person) -> None:
+        """Revoke the person's public token."""
+        await self._database.fetch(SQL.revoke_token, person.id)
+
+    def _mint(self, prefix: str = credentials.KEY_PREFIX) -> tuple[str, str, bytes]:
+        text = credentials.mint(prefix)
+        form = credentials.split(text)
+        assert form is not None
+        return text, form.credential_id, credentials.keyed_hash(text, self._pepper)
+
+    async def _member(self, actor: Actor, person_id: str) -> Row:
+        person_id = _uuid(person_id)
+        found = [row for row in await self.members(actor) if row["id"] == person_id]
+        if not found:
+            raise Problem("not-found", "There is no member of this id.")
+        return found[0]
+
+    async def _conditional(self, query: str, *values: Any) -> Row | None:
+        """Run a statement that a unique index may stop: two at the same moment, and the other one was first."""
+        try:
+            return await self._database.fetch_row(query, *values)
+        except asyncpg.UniqueViolationError:
+            return None
+
+
+def invitation_hash(secret: str) -> bytes:
+    """Return what is stored of an invitation's secret: 256 random bits need no key and no salt."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return rows as plain mappings."""
+    return [dict(row) for row in rows]
+
+
+def _uuid(text: str) -> str:
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise Problem("not-found", "There is nothing of this id.") from None

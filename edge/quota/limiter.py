@@ -1,0 +1,127 @@
+"""The meter: one script call to the state store charges all windows of an account, or none."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hiredis
+
+from edge.quota.fallback import DegradedLimiter
+from edge.quota.policy import TAKEN, Decision, outcome_name
+from edge.storage.redis_client import RedisClient, pack
+from shared.errors import StoreUnavailable
+from shared.jobs import refunds
+from shared.plans import Plan
+from shared.redis import keys
+from shared.telemetry import metrics
+
+MARKER_SECONDS = 20
+_RETRY_SECONDS = 0.06
+
+
+class LuaScript:
+    """A Lua file, called by its digest; loaded when the store does not know it."""
+
+    def __init__(self, name: str) -> None:
+        self.source = Path(__file__).with_name(name).read_bytes()
+        self.digest = hashlib.sha1(self.source, usedforsecurity=False).hexdigest()
+
+
+TAKE, REFUND = LuaScript("take.lua"), LuaScript("refund.lua")
+
+
+class RateLimiter:
+    """Takes and refunds units. Never raises: while the store is down the local allowance decides."""
+
+    def __init__(self, store: RedisClient, local: DegradedLimiter) -> None:
+        self._store = store
+        self._local = local
+
+    def take(self, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]) -> None:
+        """Charge, and call `done` with the decision. The same charge id is taken once, however often it is asked."""
+
+        if not self._store.healthy:
+            done(self._local.decide(account, plan, units, charge_id))
+            return
+
+        def answered(reply: Any) -> None:
+            if type(reply) is list:
+                done(Decision(account, charge_id, plan, units, *reply))
+            else:
+                self._again(reply, packed, lambda reply: self._settle(reply, account, plan, units, charge_id, done))
+
+        packed = _packed_take(TAKE.digest, account, plan, units, charge_id)
+        self._store.send(packed, answered)
+
+    async def charge(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
+        """Charge and wait for the decision."""
+        future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+
+        def decided(decision: Decision) -> None:
+            if not future.done():  # the caller may have gone in the meantime
+                future.set_result(decision)
+
+        self.take(account, plan, units, charge_id, decided)
+        decision = await future
+        if decision.verified and units:
+            metrics.quota_decisions.labels(plan.name, outcome_name(decision.outcome)).inc()
+        return decision
+
+    async def peek(self, account: str, plan: Plan) -> Decision:
+        """Tell what is used, and count nothing."""
+        return await self.charge(account, plan, 0, "")
+
+    async def refund(self, decision: Decision) -> Decision:
+        """Give a taken charge back and return the decision with what is used now; once only, and never below zero."""
+        if not decision.verified or not decision.allowed or not decision.units:
+            return decision
+        names = (
+            keys.quota(decision.account, decision.day),
+            keys.charge_marker(decision.account, decision.charge_id),
+        )
+        try:
+            given, used = await self._store.command("EVAL", REFUND.source, 2, *names)
+        except StoreUnavailable:  # the charge stays: an outage may cost the caller a unit, never give one away twice
+            return decision
+        if given:
+            metrics.quota_decisions.labels(decision.plan.name, "refunded").inc()
+        second = max(0, decision.used_second - decision.units)
+        return Decision(
+            decision.account, decision.charge_id, decision.plan, decision.units, TAKEN, used, second,
+            decision.day, decision.ends_in_seconds,
+        )  # fmt: skip
+
+    async def settle(self, account: str, charge_id: str, day: int, units: int) -> None:
+        """Give an order's charge back as the relay would, once between them. Raises StoreUnavailable."""
+        await self._store.command("EVAL", *refunds.call(account, charge_id, day, units))
+
+    def _settle(
+        self, reply: Any, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]
+    ) -> None:
+        """Decide by the second reply, or without one."""
+        if type(reply) is list:
+            done(Decision(account, charge_id, plan, units, *reply))
+        else:
+            done(self._local.decide(account, plan, units, charge_id))
+
+    def _again(self, reply: Any, packed: bytes, done: Callable[[Any], None]) -> None:
+        """Ask once more where that can help: the script was not loaded, or the reply was lost with its connection.
+
+        The charge id makes the second asking harmless: a charge that was taken before its reply was lost is `repeated`.
+        """
+        if isinstance(reply, hiredis.ReplyError) and str(reply).startswith("NOSCRIPT"):
+            self._store.send(pack("SCRIPT", "LOAD", TAKE.source), lambda loaded: None)
+            self._store.send(packed, done)
+        elif isinstance(reply, StoreUnavailable) and not self._store.asks_again:
+            asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._store.send, packed, done)
+        else:
+            done(reply)
+
+
+def _packed_take(digest: str, account: str, plan: Plan, units: int, charge_id: str) -> bytes:
+    return pack(
+        "EVALSHA", digest, 2, keys.quota_prefix(account), keys.charge_marker(account, charge_id),
+        units, plan.daily_units, plan.burst_units, MARKER_SECONDS,
+    )  # fmt: skip

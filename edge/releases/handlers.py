@@ -1,0 +1,138 @@
+"""GET /index/datasets, their releases, a release's manifest and its files."""
+
+from functools import partial
+from operator import itemgetter
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
+
+from edge.downloads.files import FileResponder
+from edge.http.context import CONTEXT
+from edge.http.envelope import envelope
+from edge.http.lists import Paginator
+from edge.http.parameters import PATH, QUERY
+from edge.http.problems import Problem
+from edge.http.signed_urls import Link, SignedUrls
+from edge.releases import schemas
+from edge.releases.repository import ReleaseRepository, dataset_of
+from edge.releases.serializers import UrlSigner, dataset_entry, manifest, release_entry
+from edge.storage.data_version import DataVersionWatcher
+from shared.releases.datasets import DATASETS, MEDIA_TYPE
+
+KIND = "releases"
+_PARTS = {
+    "200": {"description": "The file"},
+    "206": {"description": "The part that `Range` asks for."},
+    "304": {"description": "Your copy is current."},
+}
+_FILE = {"description": "The file as it is: Range, If-Range, strong ETag, Repr-Digest.", "tags": ["datasets"]}
+
+
+class Datasets:
+    """The handlers."""
+
+    def __init__(
+        self,
+        shelf: ReleaseRepository,
+        signer: UrlSigner,
+        links: SignedUrls,
+        downloads: FileResponder,
+        lists: Paginator,
+        version: DataVersionWatcher,
+        rank_min: int,
+    ) -> None:
+        self._shelf = shelf
+        self._signer = signer
+        self._links = links
+        self._downloads = downloads
+        self._lists = lists
+        self._version = version
+        self._rank_min = rank_min
+
+    @docs(
+        operationId="listDatasets",
+        summary="List the datasets",
+        description="With schema and newest release.",
+        tags=["datasets"],
+    )
+    @response_schema(schemas.DatasetList(), 200, description="All datasets")
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with all datasets."""
+        newest = await self._shelf.newest()
+        entries = [dataset_entry(self._signer, dataset, newest.get(name)) for name, dataset in DATASETS.items()]
+        return envelope(
+            entries, total=len(entries), exact=True, next_cursor=None, query={}, data_version=self._version.current
+        )
+
+    @docs(
+        operationId="listReleases",
+        summary="List a dataset's releases",
+        description="The newest first.",
+        tags=["datasets"],
+    )
+    @match_info_schema(schemas.DatasetPath())
+    @querystring_schema(schemas.ReleasesQuery())
+    @response_schema(schemas.ReleaseList(), 200, description="One page of releases")
+    async def releases(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one page."""
+        dataset, asked = dataset_of(request[PATH]["name"]), request[QUERY]
+        query = {"dataset": dataset.name, "limit": asked["limit"]}
+        find = partial(self._shelf.listed, dataset, asked["limit"])
+        entry = partial(release_entry, self._signer, dataset.name)
+        return await self._lists.answer(KIND, query, asked["cursor"], find, entry, itemgetter("data_version"))
+
+    @docs(
+        operationId="getManifest",
+        summary="What a release is made of",
+        description="Every file with its size and digest, an address for your API key, and one that needs no header.",
+        tags=["datasets"],
+    )
+    @match_info_schema(schemas.ReleasePath())
+    @response_schema(schemas.Manifest(), 200, description="The manifest")
+    async def manifest(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the manifest."""
+        path = request[PATH]
+        release = await self._shelf.release(path["name"], path["release"])
+        files = await self._shelf.files(release.dataset, release.data_version)
+        principal = request[CONTEXT].principal
+        assert principal is not None
+        assert principal.organization_id is not None
+        document = manifest(self._signer, release, files, principal.organization_id)
+        # The signed addresses are this organization's alone, and every answer makes new ones.
+        fields = {"Cache-Control": "no-store"}
+        return web.Response(body=msgspec.json.encode(document), content_type="application/json", headers=fields)
+
+    @docs(operationId="getFile", summary="Fetch a file", produces=[MEDIA_TYPE], responses=_PARTS, **_FILE)
+    @match_info_schema(schemas.FilePath())
+    async def file(self, request: web.Request) -> web.StreamResponse:
+        """Send a file to who has a key."""
+        path = request[PATH]
+        return await self._downloads.answer(
+            request, await self._shelf.file(path["name"], path["release"], path["file"])
+        )
+
+    @docs(
+        operationId="getSignedFile",
+        summary="Fetch a file by its signed address",
+        produces=[MEDIA_TYPE],
+        responses=_PARTS,
+        **_FILE,
+    )
+    @match_info_schema(schemas.FilePath())
+    @querystring_schema(schemas.LinkQuery())
+    async def signed(self, request: web.Request) -> web.StreamResponse:
+        """Send a file to who has a link that we made, while its time lasts and its organization may read."""
+        path, link = request[PATH], Link(**request[QUERY])
+        file = await self._shelf.file(path["name"], path["release"], path["file"])
+        if not self._links.holds(link, file.sha256):
+            raise Problem(
+                "invalid-signature", "The address was changed, or is of another file. Read the manifest again."
+            )
+        if link.expires <= self._signer.now():
+            raise Problem("expired-signature", "The address was good for its time. Read the manifest again.")
+        if await self._shelf.rank_of(link.organization) < self._rank_min:
+            raise Problem(
+                "invalid-signature", "The organization that the address was made for may not read it any more."
+            )
+        return await self._downloads.answer(request, file)

@@ -1,0 +1,121 @@
+"""Releases as the edge reads them: from the rows that name them, and nothing that is not named."""
+
+import re
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from edge.downloads.files import StoredFile
+from edge.http.problems import Problem
+from edge.storage.database import Database
+from shared.db.queries import beside
+from shared.releases.datasets import DATASETS, MEDIA_TYPE, Dataset, key_of
+
+SQL = beside(__file__, "releases.sql")
+LATEST = "latest"
+_VERSION = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
+_FILE = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
+
+
+class Release(NamedTuple):
+    """One release of a dataset."""
+
+    dataset: str
+    data_version: int
+    columns: list[dict[str, Any]]
+    rows: int
+    bytes: int
+    created_at: datetime
+    expires_at: datetime
+
+
+class ReleaseFile(NamedTuple):
+    """One file of a release."""
+
+    name: str
+    sha256: str
+    rows: int
+    bytes: int
+    min_key: str
+    max_key: str
+    statistics: dict[str, Any]
+
+
+class ReleaseRepository:
+    """Finds datasets, releases and files; what is not there is the problem `dataset-not-found`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def newest(self) -> dict[str, Any]:
+        """Return the newest release of each dataset that has one."""
+        return {row["dataset"]: row for row in await self._database.fetch(SQL.newest)}
+
+    async def listed(self, dataset: Dataset, limit: int, before: int | None) -> tuple[list[Any], int]:
+        """Return one page of a dataset's releases, one more where there are more; and how many there are."""
+        found = await self._database.fetch(SQL.listed, dataset.name, before, limit + 1)
+        return found, int(found[0]["total"]) if found else 0
+
+    async def release(self, dataset: str, version: str) -> Release:
+        """Find a release by its number, or the newest as `latest`."""
+        found = await self._one(SQL.release, dataset_of(dataset).name, _number(version))
+        if found is None:
+            raise not_found(
+                "There is no such release; it may have expired. List them at /index/datasets/{name}/releases."
+            )
+        return found
+
+    async def release_at(self, dataset: Dataset, moment: datetime, *, after: bool = False) -> Release | None:
+        """Find the release that was the newest at a moment, or the first one after it."""
+        return await self._one(SQL.release_from_moment if after else SQL.release_of_moment, dataset.name, moment)
+
+    async def between(self, dataset: Dataset, first: int, last: int) -> list[tuple[int, datetime]]:
+        """Return the releases from one to another, and the one before the first."""
+        rows = await self._database.fetch(SQL.releases_between, dataset.name, first, last)
+        return [(row["data_version"], row["created_at"]) for row in rows]
+
+    async def files(self, dataset: str, version: int) -> list[ReleaseFile]:
+        """Return a release's files in their order."""
+        rows = await self._database.fetch(SQL.files, dataset, version)
+        return [ReleaseFile(**{**dict(row), "statistics": msgspec.json.decode(row["statistics"])}) for row in rows]
+
+    async def file(self, dataset: str, version: str, name: str) -> StoredFile:
+        """Find one file. A name that is none of ours is not even looked up."""
+        found = None
+        if _FILE.fullmatch(name):
+            row = (dataset_of(dataset).name, _number(version), name)
+            found = next(iter(await self._database.fetch(SQL.file, *row)), None)
+        if found is None:
+            raise not_found("There is no such file in this release.")
+        filename = f"{dataset}-{found['name']}"
+        return StoredFile(key_of(found["sha256"]), found["bytes"], found["sha256"], MEDIA_TYPE, filename)
+
+    async def rank_of(self, organization: str) -> int:
+        """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
+        row = await self._database.fetch_row(SQL.reader, organization)
+        return int(row["rank"]) if row is not None else 0
+
+    async def _one(self, query: str, *arguments: Any) -> Release | None:
+        row = await self._database.fetch_row(query, *arguments)
+        return Release(**{**dict(row), "columns": msgspec.json.decode(row["columns"])}) if row is not None else None
+
+
+def dataset_of(name: str) -> Dataset:
+    """Return a dataset by its name."""
+    if name not in DATASETS:
+        raise not_found(f"The datasets are: {', '.join(DATASETS)}.")
+    return DATASETS[name]
+
+
+def not_found(detail: str) -> Problem:
+    """Make the problem of what is not there."""
+    return Problem("dataset-not-found", detail)
+
+
+def _number(version: str) -> int | None:
+    if version == LATEST:
+        return None
+    if not _VERSION.fullmatch(version):
+        raise not_found("A release is named by its data_version, or `latest`.")
+    return int(version)

@@ -1,0 +1,69 @@
+"""GET /index/search: items by any of their words, or by the beginning of their IID."""
+
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, querystring_schema, response_schema
+
+from edge.http.cursors import CursorSigner
+from edge.http.envelope import envelope
+from edge.http.parameters import QUERY
+from edge.index import schemas
+from edge.search.engine import SearchEngine
+from shared.errors import InvalidCursor
+from shared.search.model import Hit, Position
+from shared.search.model import Search as Question
+
+KIND = "search"
+
+
+class Search:
+    """The handler."""
+
+    def __init__(self, engine: SearchEngine, cursors: CursorSigner, base_url: str) -> None:
+        self._engine = engine
+        self._cursors = cursors
+        self._base_url = base_url
+
+    @docs(
+        operationId="searchItems",
+        summary="Search items",
+        description="All words count, in any order, in name, brand, product type and category; the last may be only "
+        "begun, and typing errors are forgiven. Where few items have all words, items with some of them follow. "
+        "A `q` that begins with `IID-` finds the items whose IID begins so.",
+        tags=["index"],
+    )
+    @querystring_schema(schemas.SearchQuery())
+    @response_schema(schemas.SearchList(), 200, description="One page of hits")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one page."""
+        asked: dict[str, Any] = request[QUERY]
+        query = {name: asked[name] for name in ("q", "limit", "brand", "category", "product_type")}
+        after = self._position(query, asked["cursor"])
+        page = await self._engine.find(Question(**query, after=after))
+        end = msgspec.to_builtins(page.next) if page.next else None
+        return envelope(
+            [self._entry(hit) for hit in page.hits],
+            total=page.total,
+            exact=page.exact,
+            next_cursor=self._cursors.seal(KIND, query, end) if end else None,
+            query=query,
+            data_version=page.data_version,
+        )
+
+    def _position(self, query: dict[str, Any], cursor: str | None) -> Position | None:
+        if cursor is None:
+            return None
+        try:
+            return msgspec.convert(self._cursors.open(KIND, query, cursor), Position)
+        except msgspec.ValidationError:
+            raise InvalidCursor from None
+
+    def _entry(self, hit: Hit) -> dict[str, Any]:
+        return {
+            **msgspec.structs.asdict(hit.item),
+            "score": hit.score,
+            "matched_on": hit.matched_on,
+            "links": {"self": f"{self._base_url}/index/lookup/{hit.item.iid}"},
+        }

@@ -1,0 +1,113 @@
+"""A page of a search: items with all words, then with the last word begun, then with some words; cut where asked."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from edge.search.bitmaps import Ranked
+from edge.search.highlight import Matched, iid_only, matcher
+from edge.search.index import SearchIndex
+from edge.search.query_plan import Planner, filters_of
+from edge.search.query_words import WEIGHTS, Weights, Word, read_words
+from shared.ids import canonical_iid_prefix
+from shared.search.model import Hit, Page, Position, Search
+
+# Up to the largest page: where all words find fewer items, some words add to them.
+FEW_HITS = 50
+# The sum at which half of a band is used up: that of two fairly rare words.
+SCORE_HALF = 10.0
+# How many items are ranked at a time. Pages within one reach are cut from the very same ranking.
+_REACHES = (64, 512, 4_096, 32_768)
+_IID_START = "IID-"
+
+
+@dataclass(slots=True)
+class _Ranking:
+    """What was found, best first. `whole`: nothing more is to be found; `exact`: nor are there more than `total`."""
+
+    ranked: Ranked
+    total: int
+    whole: bool
+    exact: bool
+    words: list[Word]
+
+
+def find(index: SearchIndex, search: Search, weights: Weights = WEIGHTS) -> Page:
+    """Return one page of hits, the same one for the same question, position and index.
+
+    Score: the sum s of what each word counts (BM25), as s / (s + 10) in one of three bands of 0–1: the upper one where
+    all words are met, the middle one where the last is only begun, the lower one where only some are met.
+    An IID scores 1, each one that only begins as asked 0.5.
+    """
+    if search.q[: len(_IID_START)].upper() == _IID_START:
+        return _by_iid(index, search)
+    reach = _reach((search.after.rank if search.after else 0) + search.limit)
+    while True:
+        ranking = _rank(index, search, weights, reach)
+        start = _start(index, ranking.ranked, search.after)
+        if start + search.limit < len(ranking.ranked) or ranking.whole:
+            return _page(index, search, ranking, start, matcher(ranking.words))
+        reach *= 8
+
+
+def _rank(index: SearchIndex, search: Search, weights: Weights, reach: int) -> _Ranking:
+    planner = Planner(index, weights, filters_of(search))
+    words = read_words(index, search.q, weights)
+    whole = planner.with_all_words([*words[:-1], *(word.whole() for word in words[-1:])], reach)
+    begun = planner.with_all_words(words, reach if whole.total < reach else 1)
+    total = max(whole.total, begun.total)
+    ranked = _banded(whole.ranked, 2, set())
+    ranked += _banded(begun.ranked, 1, {rank for _, rank in ranked})
+    if total >= FEW_HITS:
+        return _Ranking(ranked[:reach], total, total <= min(len(ranked), reach), begun.exact, words)
+    words = read_words(index, search.q, weights, generous=True)
+    some = planner.with_some_words(words, reach)
+    ranked += _banded(some.ranked, 0, {rank for _, rank in ranked})
+    return _Ranking(ranked, max(some.total, len(ranked)), len(some.ranked) < reach, some.exact, words)
+
+
+def _banded(found: Ranked, band: int, known: set[int]) -> Ranked:
+    return [((band + score / (score + SCORE_HALF)) / 3, rank) for score, rank in found if rank not in known]
+
+
+def _reach(needed: int) -> int:
+    return next((reach for reach in _REACHES if needed < reach), 8 * needed)
+
+
+def _start(index: SearchIndex, ranked: Ranked, after: Position | None) -> int:
+    if after is None:
+        return 0
+    if after.data_version == index.data_version:
+        return after.rank
+    # The page before came from another index: go on where its last hit stands, or would stand, in this one.
+    last = (-after.score, index.rank_of(after.iid) - (0 if index.has(after.iid) else 1))
+    return bisect_right(ranked, last, key=lambda entry: (-entry[0], entry[1]))
+
+
+def _by_iid(index: SearchIndex, search: Search) -> Page:
+    prefix = canonical_iid_prefix(search.q)
+    ranks = index.ranks_beginning(prefix) if prefix else range(0)
+    after = search.after
+    next_rank = index.rank_of(after.iid) + index.has(after.iid) if after else ranks.start
+    done = after.rank if after else 0
+    left = range(max(next_rank, ranks.start), ranks.stop)
+    filters = filters_of(search)
+    if filters:
+        window, total = index.among(left, filters, search.limit + 1)
+        total += done
+    else:
+        window, total = list(left[: search.limit + 1]), len(ranks)
+    ranked = [(1.0 if index.iid(rank) == prefix else 0.5, rank) for rank in window]
+    ranking = _Ranking(ranked, total, whole=True, exact=True, words=[])
+    return _page(index, search, ranking, 0, iid_only, done)
+
+
+def _page(index: SearchIndex, search: Search, ranking: _Ranking, start: int, matched: Matched, done: int = 0) -> Page:
+    hits = []
+    for score, rank in ranking.ranked[start : start + search.limit]:
+        item, alt_names = index.read(rank)
+        hits.append(Hit(item, score, matched(item, alt_names)))
+    end = None
+    if hits and start + search.limit < len(ranking.ranked):
+        last = hits[-1]
+        end = Position(last.score, last.item.iid, done + start + len(hits), index.data_version)
+    return Page(hits, ranking.total, ranking.exact, end, index.data_version)

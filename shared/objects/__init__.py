@@ -1,0 +1,1 @@
+"""The object store: a directory or an S3 bucket behind one interface."""

@@ -1,0 +1,224 @@
+"""The one interface behind which results, exports and releases lie, and its first form: a directory that all share.
+
+An object is written beside the others under no name, made durable, and only then named: whoever can open it has all of
+it. The other form is an object store, in shared/objects/s3.py; shared/objects/open.py chooses.
+"""
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Protocol
+from uuid import uuid4
+
+from shared.errors import ResultGone, StoreUnavailable
+
+PARTIAL = ".partial"
+"""The folder of what is being written. No key begins so, so nobody can open what is not whole."""
+
+
+class Reader(Protocol):
+    """An open object; readable to its end even if it is deleted meanwhile."""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return up to `length` bytes; fewer only at the end."""
+
+    def close(self) -> None:
+        """Give it back."""
+
+
+class Spool(Protocol):
+    """Bytes on their way into the store, without a name yet. `file` can be read back."""
+
+    file: BinaryIO
+
+    def keep(self, key: str) -> None:
+        """Make the bytes durable and name them: from now on they can be opened, all of them."""
+
+
+class Listed(NamedTuple):
+    """One object in a listing; `age_seconds` since it was written."""
+
+    key: str
+    bytes: int
+    age_seconds: float
+
+
+class ResultStore(Protocol):
+    """All calls block; the edge makes them in a thread. Keys are of our making: relative, plain ASCII, no `..`.
+
+    Whoever reads or lists meets StoreUnavailable where the store does not answer; whoever writes, that or OSError.
+    """
+
+    def spool(self) -> AbstractContextManager[Spool]:
+        """Begin an object whose key may depend on its bytes; what is not kept when the block ends is gone."""
+
+    def writing(self, key: str) -> AbstractContextManager[BinaryIO]:
+        """Open a new object for writing; on leaving without an error it is whole and durable, else it is not there."""
+
+    def open(self, key: str) -> Reader:
+        """Open an object. Raises ResultGone where it is not there."""
+
+    def size(self, key: str) -> int | None:
+        """Return an object's size, None where it is not there."""
+
+    def remove(self, key: str) -> None:
+        """Delete one object; nothing is there afterwards, whether or not something was."""
+
+    def listed(self, prefix: str) -> Iterator[Listed]:
+        """List the objects below a prefix that ends in a slash."""
+
+    def sweep(self, age_seconds: float) -> int:
+        """Delete what writers that died left behind longer ago than this; return how many."""
+
+    def delete(self, job_id: str, attempt: int) -> None:
+        """Delete all that an attempt has written; nothing is there afterwards, whether or not something was."""
+
+    def attempts(self) -> Iterator[tuple[str, int]]:
+        """Name each attempt that has written something."""
+
+
+class _File:
+    """A file, open for reading."""
+
+    def __init__(self, path: Path) -> None:
+        # A link below the directory would lead out of it: nothing of ours is one.
+        self._fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Read at a place, without moving anything that another reader would see."""
+        return os.pread(self._fd, length, offset)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+
+class _FileSpool:
+    def __init__(self, root: Path, file: BinaryIO, path: Path) -> None:
+        self.file = file
+        self._root = root
+        self._path = path
+
+    def keep(self, key: str) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        target = self._root / key
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        self._path.replace(target)
+        folder = target.parent
+        while folder != self._root:
+            _sync(folder)
+            folder = folder.parent
+        _sync(self._root)
+
+
+class DirectoryStore:
+    """Objects as files below one directory, which may be a shared file system."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    @contextmanager
+    def spool(self) -> Iterator[Spool]:
+        """Write beside: a full disk or a killed writer leaves a file without a name, which `sweep` deletes."""
+        path = self._root / PARTIAL / uuid4().hex
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        file = path.open("x+b")
+        try:
+            yield _FileSpool(self._root, file, path)
+        finally:
+            path.unlink(missing_ok=True)  # renamed by then if it was kept
+            _close(file)
+
+    @contextmanager
+    def writing(self, key: str) -> Iterator[BinaryIO]:
+        """Write a file and make it and its name durable before anybody is told of it."""
+        with self.spool() as spool:
+            yield spool.file
+            spool.keep(key)
+
+    def open(self, key: str) -> Reader:
+        """Open a file for reading."""
+        try:
+            return _File(self._root / key)
+        except (FileNotFoundError, NotADirectoryError):
+            self._check_there()
+            raise ResultGone(key) from None
+        except OSError as error:
+            if error.errno == errno.ELOOP:  # a link is nothing
+                raise ResultGone(key) from None
+            raise StoreUnavailable("results") from error
+
+    def size(self, key: str) -> int | None:
+        """Ask the file system; a link is nothing."""
+        path = self._root / key
+        try:
+            return None if path.is_symlink() else path.stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            self._check_there()
+            return None
+        except OSError as error:
+            raise StoreUnavailable("results") from error
+
+    def _check_there(self) -> None:
+        # Every store that was ever written to has this folder. Without it a volume is not mounted, and to call its
+        # files gone would make the loss of a moment a loss for good: their rows would be marked as expired.
+        if not (self._root / PARTIAL).is_dir():
+            raise StoreUnavailable("results")
+
+    def remove(self, key: str) -> None:
+        """Delete a file."""
+        (self._root / key).unlink(missing_ok=True)
+
+    def listed(self, prefix: str) -> Iterator[Listed]:
+        """Walk the folder; what vanishes meanwhile was not there."""
+        now = time.time()
+        for folder, _, names in os.walk(self._root / prefix):
+            for name in names:
+                path = Path(folder) / name
+                try:
+                    status = path.stat()
+                except FileNotFoundError:
+                    continue
+                yield Listed(str(path.relative_to(self._root)), status.st_size, now - status.st_mtime)
+
+    def sweep(self, age_seconds: float) -> int:
+        """Delete old files of the folder that nobody can open anything of."""
+        old = [partial for partial in self.listed(f"{PARTIAL}/") if partial.age_seconds > age_seconds]
+        for partial in old:
+            self.remove(partial.key)
+        return len(old)
+
+    def delete(self, job_id: str, attempt: int) -> None:
+        """Delete an attempt's folder, and the job's where it was the last one."""
+        folder = self._root / job_id
+        shutil.rmtree(folder / str(attempt), ignore_errors=True)
+        try:
+            folder.rmdir()
+        except OSError:
+            return  # another attempt's is still there, or nothing ever was
+
+    def attempts(self) -> Iterator[tuple[str, int]]:
+        """List the folders of all attempts."""
+        for folder in self._root.glob("*/*/"):
+            if folder.name.isdigit():
+                yield folder.parent.name, int(folder.name)
+
+
+def _close(file: BinaryIO) -> None:
+    try:
+        file.close()
+    except OSError:
+        return  # the disk was full: what closing would have flushed belongs to a file that is gone already
+
+
+def _sync(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

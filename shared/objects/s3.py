@@ -1,0 +1,166 @@
+"""Objects in an S3 bucket. An object is put in parts and appears only when the last of them is completed.
+
+Bytes are spooled to a local file first: they can be read back, and named by their digest, before anything is sent.
+Parts of a put that died before it was completed are no object and are in no listing; S3 keeps them until the bucket's
+rule AbortIncompleteMultipartUpload deletes them, because the library has no way to name them.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import S3Store as Bucket
+
+from shared.clock import utc_now
+from shared.errors import ResultGone, StoreUnavailable
+from shared.objects.directory import Listed, Reader, Spool
+
+if TYPE_CHECKING:
+    from obstore.store import S3Config
+
+_PART_BYTES = 16 * 1024 * 1024
+_PARTS_AT_ONCE = 4
+_CONNECT_SECONDS = 2
+_RETRIES_MAX = 4
+# The library tells some failures by Python's own errors: what is not there, what is not allowed.
+_FAILED = (BaseError, OSError)
+
+
+class _Object:
+    def __init__(self, bucket: Bucket, key: str, size: int) -> None:
+        self._bucket = bucket
+        self._key = key
+        self._size = size
+
+    def read(self, offset: int, length: int) -> bytes:
+        stop = min(offset + length, self._size)
+        if stop <= offset:
+            return b""
+        try:
+            return bytes(obstore.get_range(self._bucket, self._key, start=offset, end=stop))
+        except FileNotFoundError:
+            return b""  # deleted while it was read: shorter than it should be, and the reader breaks off
+        except _FAILED as error:
+            raise StoreUnavailable("results") from error
+
+    def close(self) -> None:
+        return
+
+
+class _TemporarySpool:
+    def __init__(self, bucket: Bucket, file: BinaryIO) -> None:
+        self.file = file
+        self._bucket = bucket
+
+    def keep(self, key: str) -> None:
+        self.file.flush()
+        size = self.file.seek(0, 2)
+        self.file.seek(0)
+        try:
+            obstore.put(
+                self._bucket, key, self.file, use_multipart=size > _PART_BYTES, chunk_size=_PART_BYTES,
+                max_concurrency=_PARTS_AT_ONCE,
+            )  # fmt: skip
+            there = obstore.head(self._bucket, key)["size"]
+        except _FAILED as error:
+            raise StoreUnavailable("results") from error
+        if there != size:
+            raise StoreUnavailable("results")
+
+
+class S3Store:
+    """The interface of shared/objects/directory.py over one bucket. Raises StoreUnavailable when it does not answer."""
+
+    def __init__(
+        self, bucket: str, *, endpoint: str, region: str, key_id: str, secret: str, answer_seconds: float
+    ) -> None:
+        config: S3Config = {"region": region}
+        if endpoint:
+            config["endpoint"] = endpoint
+        if key_id:  # without one the library takes what the host offers: an instance's role, a web identity
+            config["access_key_id"], config["secret_access_key"] = key_id, secret
+        self._bucket = Bucket(
+            bucket,
+            config=config,
+            client_options={
+                "allow_http": endpoint.startswith("http://"),
+                "connect_timeout": timedelta(seconds=_CONNECT_SECONDS),
+                "read_timeout": timedelta(seconds=answer_seconds),
+            },
+            retry_config={
+                "max_retries": _RETRIES_MAX,
+                "retry_timeout": timedelta(seconds=2 * answer_seconds),
+                "backoff": {"init_backoff": timedelta(milliseconds=50), "max_backoff": timedelta(seconds=1), "base": 2},
+            },
+        )
+
+    @contextmanager
+    def spool(self) -> Iterator[Spool]:
+        """Write to a local file that has no name; nothing is sent before it is kept."""
+        with tempfile.TemporaryFile() as file:
+            yield _TemporarySpool(self._bucket, cast(BinaryIO, file))
+
+    @contextmanager
+    def writing(self, key: str) -> Iterator[BinaryIO]:
+        """Write, then put it whole."""
+        with self.spool() as spool:
+            yield spool.file
+            spool.keep(key)
+
+    def open(self, key: str) -> Reader:
+        """Ask for its size; reading asks for ranges."""
+        size = self.size(key)
+        if size is None:
+            raise ResultGone(key)
+        return _Object(self._bucket, key, size)
+
+    def size(self, key: str) -> int | None:
+        """Ask for an object's head."""
+        try:
+            return int(obstore.head(self._bucket, key)["size"])
+        except FileNotFoundError:
+            return None
+        except _FAILED as error:
+            raise StoreUnavailable("results") from error
+
+    def remove(self, key: str) -> None:
+        """Delete an object."""
+        try:
+            obstore.delete(self._bucket, key)
+        except FileNotFoundError:
+            return
+        except _FAILED as error:
+            raise StoreUnavailable("results") from error
+
+    def listed(self, prefix: str) -> Iterator[Listed]:
+        """List objects, a page at a time."""
+        now = utc_now()
+        try:
+            for page in obstore.list(self._bucket, prefix or None):
+                for found in page:
+                    age = (now - found["last_modified"]).total_seconds()
+                    yield Listed(found["path"], found["size"], age)
+        except _FAILED as error:
+            raise StoreUnavailable("results") from error
+
+    def sweep(self, age_seconds: float) -> int:
+        """Nothing to do: what was not kept never had a name here."""
+        return 0
+
+    def delete(self, job_id: str, attempt: int) -> None:
+        """Delete all that lies below an attempt."""
+        for found in list(self.listed(f"{job_id}/{attempt}/")):
+            self.remove(found.key)
+
+    def attempts(self) -> Iterator[tuple[str, int]]:
+        """Read them off the keys."""
+        seen = set()
+        for found in self.listed(""):
+            parts = found.key.split("/")
+            if len(parts) == 3 and parts[1].isdigit():
+                seen.add((parts[0], int(parts[1])))
+        return iter(sorted(seen))

@@ -1,0 +1,1 @@
+"""Redis: keys that both tiers spell alike, URLs, clients of the workers."""

@@ -1,0 +1,21 @@
+"""One connection to a store, for the parts that are not the edge: a server or a cluster, by its URL."""
+
+import redis
+from redis.cluster import ClusterNode
+
+from shared.redis.urls import is_cluster, parse_cluster
+
+
+def connect_store(url: str, *, deadline_seconds: float) -> redis.Redis | redis.RedisCluster:
+    """Return a client. One server is reached with the first command; a cluster at once, or this raises RedisError."""
+    if not is_cluster(url):
+        return redis.Redis.from_url(url, socket_timeout=deadline_seconds, socket_connect_timeout=deadline_seconds)
+    cluster = parse_cluster(url)
+    return redis.RedisCluster(
+        startup_nodes=[ClusterNode(host, port) for host, port in cluster.nodes],  # type: ignore[no-untyped-call]
+        username=cluster.user,
+        password=cluster.password,
+        ssl=cluster.tls,
+        socket_timeout=deadline_seconds,
+        socket_connect_timeout=deadline_seconds,
+    )

@@ -1,0 +1,72 @@
+"""Where a part tells its metrics and that it is well: a tiny HTTP server for the operator's own network."""
+
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from shared.config import Settings
+from shared.errors import ConfigurationError
+from shared.telemetry.metrics import EXPOSITION, exposition
+
+_SOCKET_SECONDS = 5.0
+
+
+class MetricsServer(ThreadingHTTPServer):
+    """Answers GET /metrics, and GET /health with 200 as long as `well` says so, else 503."""
+
+    daemon_threads = True
+
+    def __init__(self, settings: Settings, well: Callable[[], bool]) -> None:
+        super().__init__(_address(settings.metrics_listen), _Answers)
+        self.settings = settings
+        self.well = well
+
+    def start(self) -> None:
+        """Serve in the background until the process ends."""
+        threading.Thread(target=self.serve_forever, name="watchpost", daemon=True).start()
+
+
+class _Answers(BaseHTTPRequestHandler):
+    timeout = _SOCKET_SECONDS
+    server: MetricsServer
+
+    def do_GET(self) -> None:
+        if self.path == "/metrics":
+            self._answer(200, EXPOSITION, exposition(self.server.settings.metrics_dir))
+        elif self.path == "/health":
+            well = self.server.well()
+            self._answer(200 if well else 503, "text/plain", b"ok\n" if well else b"not well\n")
+        else:
+            self._answer(404, "text/plain", b"")
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Write nothing: whoever asks here asks every few seconds."""
+
+    def _answer(self, status: int, media_type: str, body: bytes) -> None:
+        self.send_response_only(status)
+        self.send_header("Content-Type", media_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def keep_watch(settings: Settings, well: Callable[[], bool] = lambda: True) -> MetricsServer | None:
+    """Open the watchpost where a setting names its address. Raises ConfigurationError where that cannot be used."""
+    if not settings.metrics_listen:
+        return None
+    try:
+        post = MetricsServer(settings, well)
+    except OSError as error:
+        raise ConfigurationError(
+            f"METRICS_LISTEN: {settings.metrics_listen} cannot be used: {error.strerror}"
+        ) from None
+    post.start()
+    return post
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isascii() or not port.isdigit():
+        raise ConfigurationError("METRICS_LISTEN must be host:port")
+    return host.strip("[]"), int(port)

@@ -1,0 +1,97 @@
+"""JSON log lines. Every event is declared here, once, with a sentence."""
+
+import contextlib
+import logging
+import sys
+from typing import Any, TextIO
+
+import msgspec
+
+from shared.clock import rfc3339, utc_now
+
+EVENTS: dict[str, str] = {
+    "started": "A process is ready to work.",
+    "draining": "A process takes no new connections and finishes what it has.",
+    "stopped": "A process has ended in order.",
+    "unhandled-error": "A request met an error that no code expected; the trace tells where.",
+    "store-down": "A store stopped answering; the policy of its outage is in force.",
+    "store-back": "A store answers again.",
+    "store-moved": "Another node serves slots of a cluster: a failover, a slot that went on, or the first look at it.",
+    "data-version": "The process serves a new data_version.",
+    "search-index": "The process searches in a new index.",
+    "accounts-changed": "A credential or plan changed and what was remembered of it is forgotten.",
+    "signed-in": "A person signed in to the dashboard.",
+    "job-relayed": "A job was handed to the broker.",
+    "job-started": "A worker claimed a job.",
+    "job-finished": "A job reached its last state.",
+    "job-lost": "A worker lost its lease; another one has the job.",
+    "replica-passed-over": "A report is read from the primary: the replica was behind, away, or gave its reading up.",
+    "export-part-failed": "A part of an export was not made and is tried again, or the export fails.",
+    "job-refunded": "What a job had cost was given back.",
+    "results-swept": "Results that nobody may read any more were deleted.",
+    "release-cut": "A data_version was cut: its files lie in the store and its manifests name them.",
+    "releases-swept": "Releases that were kept for their time, or files that no release names, were deleted.",
+    "library": "A line that a library wrote, as it wrote it.",
+}
+
+_ENCODER = msgspec.json.Encoder()
+_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+
+class Log:
+    """Writes one JSON line per event. Undeclared events raise, so that the list above stays the whole list."""
+
+    def __init__(self, part: str, *, stream: TextIO | None = None, level: str = "info", **bound: Any) -> None:
+        self._part = part
+        self._stream = stream or sys.stderr
+        self._level = level
+        self._least = _LEVELS[level]
+        self._bound = bound
+
+    def bind(self, **fields: Any) -> "Log":
+        """Return a log whose lines all carry these fields too: a request's or a job's ids, never a secret."""
+        return Log(self._part, stream=self._stream, level=self._level, **{**self._bound, **fields})
+
+    def debug(self, event: str, **fields: Any) -> None:
+        self._write("debug", event, fields)
+
+    def info(self, event: str, **fields: Any) -> None:
+        self._write("info", event, fields)
+
+    def warning(self, event: str, **fields: Any) -> None:
+        self._write("warning", event, fields)
+
+    def error(self, event: str, **fields: Any) -> None:
+        self._write("error", event, fields)
+
+    def _write(self, level: str, event: str, fields: dict[str, Any]) -> None:
+        if event not in EVENTS:
+            raise KeyError(f"log event {event!r} is not declared in shared/telemetry/log.py")
+        if _LEVELS[level] < self._least:
+            return
+        line = {"ts": rfc3339(utc_now()), "level": level, "part": self._part, "event": event, **self._bound, **fields}
+        # A line that finds no place on a full disk is lost; the request or the job that it tells of must not be.
+        with contextlib.suppress(OSError):
+            self._stream.write(_ENCODER.encode(line).decode() + "\n")
+            self._stream.flush()
+
+
+class LibraryLines(logging.Handler):
+    """Turns what libraries log into lines of ours, so that one reader reads everything."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record as one line; its trace stays in the line."""
+        level = "error" if record.levelno >= logging.ERROR else "warning"
+        trace = self.format(record) if record.exc_info else None
+        getattr(self._log, level)("library", logger=record.name, text=record.getMessage(), trace=trace)
+
+
+def adopt_libraries(log: Log) -> None:
+    """Route the root logger of the standard library into `log`."""
+    root = logging.getLogger()
+    root.handlers[:] = [LibraryLines(log)]
+    root.setLevel(logging.WARNING)

@@ -1,0 +1,63 @@
+"""W3C Trace Context, level 1: one header names the trace and the step before ours. Pure but for fresh random ids.
+
+What is not well-formed begins a new trace, as if nothing had been given: a header about tracing never fails a request.
+"""
+
+import os
+import re
+from typing import NamedTuple
+
+_HEADER = re.compile(
+    r"(?P<version>[0-9a-f]{2})-(?P<trace>[0-9a-f]{32})-(?P<span>[0-9a-f]{16})-(?P<flags>[0-9a-f]{2})(?P<more>-.*)?",
+    re.ASCII,
+)
+_TRACE_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_LONGEST = 256
+_NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
+_SAMPLED = 0x01
+_DICE_DIGITS = 14
+_DICE_SIDES = float(1 << 4 * _DICE_DIGITS)
+
+
+class SpanContext(NamedTuple):
+    """One step of a trace: a request at an edge, or an attempt at a job. `parent_id` is empty where it began here."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str
+    sampled: bool
+
+    @property
+    def traceparent(self) -> str:
+        """The header, or the text in a job's row, that hands this step on."""
+        return f"00-{self.trace_id}-{self.span_id}-{'01' if self.sampled else '00'}"
+
+
+def step_from(given: str | None, *, otherwise: str = "", share: float = 0.0) -> SpanContext:
+    """Take the next step of a given trace, or the first one of a new trace.
+
+    A new trace takes the id `otherwise` where that has the form of one: a request id of nginx has, so the same word
+    finds a request in every log. `share` of the new traces are sampled; a given one keeps its caller's decision.
+    """
+    found = _HEADER.fullmatch(given) if given and len(given) <= _LONGEST else None
+    if found is not None and _sound(found):
+        return SpanContext(found["trace"], _fresh(8), found["span"], bool(int(found["flags"], 16) & _SAMPLED))
+    fits = _TRACE_ID.fullmatch(otherwise) is not None and otherwise != _NO_TRACE
+    trace_id = otherwise if fits else _fresh(16)
+    return SpanContext(trace_id, _fresh(8), "", _drawn(trace_id, share))
+
+
+def _sound(found: re.Match[str]) -> bool:
+    if found["version"] == "ff" or found["trace"] == _NO_TRACE or found["span"] == _NO_SPAN:
+        return False
+    # Version 00 ends with its flags; what a later one adds behind them is not for us to judge.
+    return found["more"] is None or found["version"] != "00"
+
+
+def _drawn(trace_id: str, share: float) -> bool:
+    # By the last bits of the id, not by a throw of dice: every part that sees the trace decides the same.
+    return int(trace_id[-_DICE_DIGITS:], 16) < share * _DICE_SIDES
+
+
+def _fresh(size: int) -> str:
+    return os.urandom(size).hex()

@@ -1,0 +1,46 @@
+"""What failed and cancelled jobs had cost is given back: a debt in the row, settled with the state store, once."""
+
+import redis
+
+from shared.config import Settings
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.jobs import refunds
+from shared.redis.connect import connect_store
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
+
+SQL = beside(__file__, "dispatcher.sql")
+_DEADLINE_SECONDS = 2.0
+
+
+class Refunds:
+    """Settles debts. The row remembers the debt until the store has taken it back; the store's marker makes it once."""
+
+    def __init__(self, settings: Settings, log: Log) -> None:
+        self._log = log
+        self._url = settings.state_url
+        self._store: redis.Redis | redis.RedisCluster | None = None
+
+    def settle(self, connection: Connection) -> int:
+        """Pay back what is due; return how many orders were settled. What the store does not take stays due."""
+        settled: list[str] = []
+        given: list[str] = []
+        try:
+            self._store = self._store or connect_store(self._url, deadline_seconds=_DEADLINE_SECONDS)
+            for order, account, charge_id, day, units in connection.execute(SQL.refunds_due.encode()).fetchall():
+                if self._store.eval(*refunds.call(account, charge_id, day, units)):
+                    given.append(order)
+                    metrics.jobs_refunded.inc(units)
+                    self._log.info("job-refunded", job=order, units=units)
+                settled.append(order)
+        except redis.RedisError:
+            metrics.store_errors.labels("state").inc()
+        if settled:
+            connection.execute(SQL.refunded.encode(), (settled, given))
+        return len(settled)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._store is not None:
+            self._store.close()

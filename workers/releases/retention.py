@@ -1,0 +1,67 @@
+"""How long releases are kept, when the next one is due, and what becomes of files that none of them names."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from psycopg.types.json import Jsonb
+
+from shared.config import Settings
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.jobs.contract import RELEASE
+from shared.jobs.contract import SQL as JOBS
+from shared.objects.directory import ResultStore
+from shared.releases.datasets import PREFIX, key_of, sha256_of
+from shared.telemetry.log import Log
+
+SQL = beside(__file__, "releases.sql")
+# A file is younger than this while the release that will name it is still being cut by a worker that lost its lock.
+_ORPHAN_SECONDS = 3_600.0
+_FILES_AT_ONCE = 1_000
+
+
+@contextmanager
+def alone(connection: Connection) -> Iterator[bool]:
+    """Hold off every other cut and sweep; False where one of them is under way."""
+    row = connection.execute(SQL.alone.encode()).fetchone()
+    held = bool(row and row[0])
+    try:
+        yield held
+    finally:
+        if held and not connection.closed:
+            connection.execute(SQL.not_alone.encode())
+
+
+def order(connection: Connection, version: int) -> str:
+    """Order a release of the newest data_version; return the job's id. Ordering twice is one job."""
+    values = (RELEASE.name, RELEASE.queue, None, Jsonb({}), str(version), version, RELEASE.attempts_max)
+    row = connection.execute(JOBS.join.encode(), values).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def order_due(settings: Settings, connection: Connection) -> str | None:
+    """Order the release that is due; return its job's id, None where none is."""
+    if settings.release_interval_hours <= 0:
+        return None
+    row = connection.execute(SQL.due.encode(), (settings.release_interval_hours,)).fetchone()
+    return order(connection, row[0]) if row is not None else None
+
+
+def expire(connection: Connection, store: ResultStore, log: Log, orphan_seconds: float = _ORPHAN_SECONDS) -> int:
+    """Forget releases that were kept for their time, and delete files that none names; return how many files."""
+    with alone(connection) as held:
+        if not held:
+            return 0  # a release is being cut: its files have no name yet
+        expired = connection.execute(SQL.expire.encode()).fetchall()
+        old = [sha256_of(found.key) for found in store.listed(PREFIX) if found.age_seconds > orphan_seconds]
+        deleted = 0
+        for start in range(0, len(old), _FILES_AT_ONCE):
+            batch = old[start : start + _FILES_AT_ONCE]
+            named = {row[0] for row in connection.execute(SQL.named.encode(), (batch,))}
+            for sha256 in set(batch) - named:
+                store.remove(key_of(sha256))
+                deleted += 1
+        if expired or deleted:
+            log.info("releases-swept", expired=len(expired), deleted=deleted)
+        return deleted

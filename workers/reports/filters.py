@@ -1,0 +1,145 @@
+"""Canonical parameters into what is read: ids instead of names, and the range of days with its default filled in."""
+
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any
+
+from shared.clock import utc_now
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
+from workers.reports.periods import GRANULARITIES, Range
+from workers.rollups.codec import unpack
+
+SQL = beside(__file__, "reports.sql")
+DEFAULT_DAYS = 90
+DIMENSIONS = ("brand", "category", "channel")
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A category, and the ids of it and of all below it."""
+
+    id: int
+    code: str
+    path: tuple[str, ...]
+    below: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """All categories, by code and by id."""
+
+    by_code: dict[str, Category]
+    by_id: dict[int, Category]
+
+    @classmethod
+    def read(cls, connection: Connection) -> "Tree":
+        """Read them."""
+        rows = connection.execute(SQL.categories.encode()).fetchall()
+        below: dict[str, list[int]] = {code: [] for _, code, _ in rows}
+        for number, code, _ in rows:
+            parts = code.split(".")
+            for n in range(1, len(parts) + 1):
+                below.setdefault(".".join(parts[:n]), []).append(number)
+        listed = [Category(number, code, tuple(path), tuple(sorted(below[code]))) for number, code, path in rows]
+        return cls({one.code: one for one in listed}, {one.id: one for one in listed})
+
+    def find(self, code: str) -> Category:
+        """Return a category; raise CategoryNotFound."""
+        if code not in self.by_code:
+            raise CategoryNotFound(code)
+        return self.by_code[code]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which observations. None: all. `tops` are the categories that were named and do not lie below another of them."""
+
+    brands: tuple[int, ...] | None = None
+    categories: tuple[int, ...] | None = None
+    tops: tuple[int, ...] = ()
+    channels: tuple[int, ...] | None = None
+    currency: str | None = None
+    group_by: tuple[str, ...] = ()
+
+    @property
+    def scope(self) -> tuple[str, tuple[int, ...]]:
+        """Return the cells that together hold just these brands, or these categories, or everything."""
+        if self.brands is not None:
+            return "b", self.brands
+        return ("t", self.tops) if self.categories is not None else ("a", (0,))
+
+    def grouped(self, *names: str) -> "Filter":
+        """Return the same observations in other groups."""
+        return replace(self, group_by=names)
+
+
+def brand_ids(connection: Connection, slugs: list[str]) -> tuple[int, ...]:
+    """Return the ids of brands; raise BrandNotFound for the first that is unknown."""
+    found = {slug: number for number, slug, _ in connection.execute(SQL.brands.encode(), (slugs,))}
+    for slug in slugs:
+        if slug not in found:
+            raise BrandNotFound(slug)
+    return tuple(sorted(found.values()))
+
+
+def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) -> Filter:
+    """Resolve the parameters brand, category, channel, currency and group_by."""
+    brands, codes = parameters.get("brand") or [], parameters.get("category") or []
+    chosen = [tree.find(code) for code in dict.fromkeys(codes)]
+    categories = sorted({number for one in chosen for number in one.below})
+    tops = [one.id for one in chosen if not any(one.id in other.below for other in chosen if other is not one)]
+    return Filter(
+        brands=brand_ids(connection, brands) if brands else None,
+        categories=tuple(categories) if codes else None,
+        tops=tuple(sorted(tops)),
+        channels=_channels(connection, parameters.get("channel") or []),
+        currency=parameters.get("currency"),
+        group_by=_group_by(parameters.get("group_by") or []),
+    )
+
+
+def range_of(connection: Connection, chosen: Filter, parameters: dict[str, Any]) -> Range:
+    """Return the days asked for; by default 90, the last of them the last day that holds data of what is asked for."""
+    granularity = parameters.get("granularity")
+    if granularity is not None and granularity not in GRANULARITIES:
+        raise InvalidParameter("granularity", f"must be one of {', '.join(GRANULARITIES)}")
+    first, last = _day(parameters, "from"), _day(parameters, "to")
+    last = last or _last_day(connection, chosen)
+    if first is None:
+        first = last - timedelta(days=DEFAULT_DAYS - 1)
+    if first > last:
+        raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}")
+    return Range(first, last, granularity)
+
+
+def _last_day(connection: Connection, chosen: Filter) -> date:
+    scope, ids = chosen.scope
+    cursor = connection.cursor(binary=True)
+    rows = cursor.execute(SQL.last_day.encode(), (scope, list(ids), chosen.currency)).fetchall()
+    days = [month + timedelta(days=int(unpack(packed)[0].nonzero()[0][-1])) for month, packed in rows]
+    return max(days, default=utc_now().date())
+
+
+def _day(parameters: dict[str, Any], name: str) -> date | None:
+    text = parameters.get(name)
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise InvalidParameter(name, "must be a date as YYYY-MM-DD") from None
+
+
+def _channels(connection: Connection, codes: list[str]) -> tuple[int, ...] | None:
+    if not codes:
+        return None
+    known = {code: number for number, code in connection.execute(SQL.channels.encode())}
+    if set(codes) - known.keys():
+        raise InvalidParameter("channel", f"must be one of {', '.join(sorted(known)[:50]) or 'none: no data yet'}")
+    return tuple(sorted({known[code] for code in codes}))
+
+
+def _group_by(names: list[str]) -> tuple[str, ...]:
+    if len(set(names)) != len(names) or len(names) > 2 or set(names) - set(DIMENSIONS):
+        raise InvalidParameter("group_by", f"must be at most two of {', '.join(DIMENSIONS)}, each once")
+    return tuple(names)

@@ -1,0 +1,123 @@
+"""Reading: whole months from counted prices where they answer, packed single observations where they must."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+
+import numpy as np
+from psycopg import pq
+
+from shared.db.connect import Connection
+from workers.reports.aggregator import Collector, GroupedSeries, Key
+from workers.reports.filters import SQL, Filter, Tree
+from workers.reports.periods import Range, number
+from workers.rollups.codec import Array, unpack
+
+Told = Callable[[str, int, int | None], None]
+_NONE: Array = np.empty(0, "i8")
+_DAYS_MAX = 31
+
+
+@contextmanager
+def snapshot(connection: Connection) -> Iterator[None]:
+    """Have every query of the block see one data_version and write nothing. A caller's transaction stays his."""
+    if connection.info.transaction_status != pq.TransactionStatus.IDLE:
+        yield
+        return
+    with connection.transaction():
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+def gather(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> GroupedSeries:
+    """Collect the segments of a filter. `told` is asked before each month and may raise to stop."""
+    collector = Collector(days)
+    months = list(days.months())
+    cells = _cells_that_answer(chosen)
+    whole = [month for month in months if cells and days.holds_month(month)]
+    if cells and whole:
+        _add_cells(connection, collector, chosen, cells, whole)
+    for done, month in enumerate(months):
+        told("reading", done, len(months))
+        if month not in whole:
+            _add_entries(connection, collector, tree, chosen, days, month)
+            collector.end_month()
+    told("reading", len(months), len(months))
+    return collector.segments()
+
+
+def _cells_that_answer(chosen: Filter) -> tuple[str, tuple[int, ...], str | None] | None:
+    """Return the scope and ids whose counted prices are the answer, and their group; None: entries must be read."""
+    if chosen.channels is not None and not (chosen.brands or chosen.categories or chosen.group_by):
+        return ("h", chosen.channels, None) if len(chosen.channels) == 1 else None
+    if chosen.channels is not None or (chosen.brands is not None and chosen.categories is not None):
+        return None
+    if chosen.brands is not None and chosen.group_by in ((), ("brand",)):
+        return "b", chosen.brands, "brand" if chosen.group_by else None
+    return (*chosen.scope, None) if not chosen.group_by else None
+
+
+def _add_cells(
+    connection: Connection, collector: Collector, chosen: Filter, cells: tuple[str, tuple[int, ...], str | None],
+    whole: list[date],
+) -> None:  # fmt: skip
+    scope, ids, grouped = cells
+    cursor = connection.cursor(binary=True)
+    before: date | None = None
+    for row in cursor.execute(SQL.spreads.encode(), (scope, whole, list(ids), chosen.currency)):
+        cell, month, currency, _, items, _, days, channels, prices = row
+        if month != before and before is not None:
+            collector.end_month()
+        before = month
+        channel, observations, *_ = unpack(channels)
+        price, times = unpack(prices)
+        key = Key(currency, number(month), cell if grouped else 0, 0)
+        collector.add_cell(key, month, (price, times), unpack(days)[0], (channel, observations), items)
+    collector.end_month()
+
+
+def _add_entries(
+    connection: Connection, collector: Collector, tree: Tree, chosen: Filter, days: Range, month: date
+) -> None:
+    scope, ids, others = cells_with_entries(chosen, tree)
+    start = number(month)
+    cursor = connection.cursor(binary=True)
+    for cell, currency, packed, item_ids in cursor.execute(SQL.entries.encode(), (scope, month, ids, chosen.currency)):
+        price, place, other, day, channel, _ = unpack(packed)
+        kept = kept_entries(other, others, channel, chosen.channels, day, days, month)
+        if kept is not None:
+            price, place, other, day, channel = (column[kept] for column in (price, place, other, day, channel))
+        own_dimension, other_dimension = ("brand", "category") if scope == "b" else ("category", "brand")
+        of = {own_dimension: np.full(len(price), cell), other_dimension: other, "channel": channel}
+        groups = [of[name] for name in chosen.group_by] + [_NONE, _NONE]
+        item = np.frombuffer(item_ids, "<i8")[place] if collector.by_id else place
+        collector.add_entries(
+            currency, start - 1 + day.astype("i8"), (groups[0], groups[1]), price, channel, item, len(item_ids) // 8
+        )
+
+
+def cells_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Array | None]:
+    """Return the cells to read, and which of the other kind are wanted in them."""
+    if chosen.brands is not None:
+        others = np.array(chosen.categories) if chosen.categories is not None else None
+        return "b", list(chosen.brands), others
+    ids = chosen.categories if chosen.categories is not None else (0, *tree.by_id)
+    return "c", list(ids), None
+
+
+def kept_entries(
+    other: Array, others: Array | None, channel: Array, channels: tuple[int, ...] | None, day: Array, days: Range,
+    month: date,
+) -> Array | None:  # fmt: skip
+    """Return the places of the entries of a cell that are wanted; None: all of them."""
+    first, last = (number(edge) - number(month) + 1 for edge in (days.first, days.last))
+    masks = []
+    if others is not None:
+        masks.append(np.isin(other, others))
+    if channels is not None:
+        masks.append(np.isin(channel, np.array(channels)))
+    if first > 1:
+        masks.append(day >= first)
+    if last < _DAYS_MAX:
+        masks.append(day <= last)
+    return np.flatnonzero(np.logical_and.reduce(masks)) if masks else None

@@ -1,0 +1,78 @@
+"""What the rows of all reports share: names instead of ids, shares, coverage, their order."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shared.db.connect import Connection
+from workers.reports.aggregator import Key
+from workers.reports.filters import SQL, Filter, Tree
+from workers.reports.periods import Range, day_of
+from workers.reports.result import Coverage
+from workers.reports.statistics import SCALE, amount
+
+MONEY = pa.decimal128(38, SCALE)
+
+
+class Names(NamedTuple):
+    """Slugs and codes by id."""
+
+    brands: dict[int, tuple[str, str]]
+    categories: dict[int, str]
+    channels: dict[int, str]
+
+    @classmethod
+    def read(cls, connection: Connection, tree: Tree, chosen: Filter, keys: list[Key]) -> "Names":
+        """Read the names of what the keys group by."""
+        place = chosen.group_by.index("brand") if "brand" in chosen.group_by else None
+        groups = [(key.first_group, key.second_group) for key in keys]
+        ids = sorted({group[place] for group in groups}) if place is not None else []
+        return cls(
+            brand_names(connection, ids), {one.id: one.code for one in tree.by_id.values()}, channel_codes(connection)
+        )
+
+    def of(self, group_by: tuple[str, ...], key: Key) -> dict[str, str | None]:
+        """Return a row's groups: slug or code; None for items without brand or category."""
+        values = {}
+        for name, number in zip(group_by, key[2:], strict=False):
+            if name == "brand":
+                values[name] = self.brands.get(number, (None, None))[0]
+            else:
+                values[name] = (self.categories if name == "category" else self.channels).get(number)
+        return values
+
+    @staticmethod
+    def money(minor: Any, currency: str) -> Decimal:
+        """Turn minor units into an amount."""
+        return amount(int(minor) * 100, currency)
+
+
+def brand_names(connection: Connection, ids: list[int]) -> dict[int, tuple[str, str]]:
+    """Return slug and name of brands."""
+    if not ids:
+        return {}
+    return {row[0]: (row[1], row[2]) for row in connection.execute(SQL.brand_names.encode(), (ids,))}
+
+
+def channel_codes(connection: Connection) -> dict[int, str]:
+    """Return the code of every channel."""
+    return {int(row[0]): str(row[1]) for row in connection.execute(SQL.channels.encode())}
+
+
+def shares(observations: dict[int, int], codes: dict[int, str]) -> list[dict[str, Any]]:
+    """Return observations and share by channel, in the order of the codes."""
+    n = sum(observations.values())
+    listed = sorted((codes[number], count) for number, count in observations.items())
+    return [{"channel": code, "observations": count, "share": round(count / n, 6)} for code, count in listed]
+
+
+def coverage(days: Range, seen: set[int]) -> Coverage:
+    """Tell which days of the range hold data of what was asked for."""
+    return Coverage(days.days, len(seen), day_of(min(seen)) if seen else None, day_of(max(seen)) if seen else None)
+
+
+def by_currency_order(group_by: tuple[str, ...]) -> Callable[[dict[str, Any]], Any]:
+    """Return the sort key of rows: period, groups (none last), currency."""
+    return lambda row: (row["period"], *((row[name] is None, row[name]) for name in group_by), row["currency"])

@@ -1,0 +1,96 @@
+"""A read replica for reports: asked only when it holds what was ordered; in all other cases the primary is."""
+
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+
+import psycopg
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.db.queries import beside
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
+from workers.leases import Lease, break_off
+
+SQL = beside(__file__, "publish.sql")
+_LOOK_SECONDS = 0.05
+_REST_SECONDS = 10.0
+_TRIES = 2
+log = Log("worker")
+Found = TypeVar("Found")
+
+
+class Replica:
+    """A streaming replica as one worker process knows it. After a failure it is left alone for some seconds."""
+
+    def __init__(self, url: str, wait_seconds: float) -> None:
+        self._url = url
+        self._wait_seconds = wait_seconds
+        self._rests_until = 0.0
+
+    def read(self, lease: Lease, version: int, work: Callable[[Connection], Found]) -> Found | None:
+        """Read on the replica, in a state of it that holds this data_version; None where the primary must be read.
+
+        Raises LeaseLost or TimeIsUp when the job is broken off, and what the reading itself raises.
+        """
+        if not self._url:
+            return None
+        if time.monotonic() < self._rests_until:
+            metrics.replica_reads.labels("rested").inc()
+            return None
+        why, failure = "conflict", None
+        for _ in range(_TRIES):
+            try:
+                found = self._read(lease, version, work)
+            except psycopg.Error as error:
+                lease.check()  # what was broken off looks like this from inside
+                failure = type(error).__name__
+                if _gave_way(error):
+                    continue
+                why = "away"
+                break
+            if found is not None:
+                metrics.replica_reads.labels("replica").inc()
+                return found
+            why = "behind"
+            break
+        self._pass_over(lease, why, failure)
+        return None
+
+    def _read(self, lease: Lease, version: int, work: Callable[[Connection], Found]) -> Found | None:
+        with (
+            connect(self._url, application="replica", autocommit=True) as connection,
+            lease.stopped_by(lambda: break_off(connection)),
+        ):
+            return work(connection) if self._has_come(lease, connection, version) else None
+
+    def _has_come(self, lease: Lease, connection: Connection, version: int) -> bool:
+        """Wait until the replica has replayed the load that made this data_version; what it once held it keeps."""
+        ends = time.monotonic() + self._wait_seconds
+        while True:
+            row = connection.execute(SQL.newest.encode()).fetchone()
+            if (row[0] if row else 0) >= version:
+                return True
+            if time.monotonic() >= ends:
+                return False
+            lease.check()
+            time.sleep(_LOOK_SECONDS)
+
+    def _pass_over(self, lease: Lease, why: str, error: str | None) -> None:
+        # Whoever waited for a replica that lags or is away need not have the next job wait for it too.
+        self._rests_until = time.monotonic() + (0.0 if why == "conflict" else _REST_SECONDS)
+        metrics.replica_reads.labels(why).inc()
+        log.warning("replica-passed-over", job=lease.job_id, why=why, error=error)
+
+
+@lru_cache(maxsize=1)
+def replica_of(settings: Settings) -> Replica:
+    """Return the replica of this process; one that is never asked where the settings name none."""
+    return Replica(settings.analytics_database_url, settings.analytics_wait_seconds)
+
+
+def _gave_way(error: psycopg.Error) -> bool:
+    """Tell whether a query was cancelled for what the replica had to replay (class 40), or by its operator (57014)."""
+    return (error.sqlstate or "").startswith("40") or isinstance(error, psycopg.errors.QueryCanceled)

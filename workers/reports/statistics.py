@@ -1,0 +1,91 @@
+"""The statistics of counted prices, exact: integers of the minor unit until the last division. Pure."""
+
+from decimal import Context, Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from shared.money import minor_digits
+from workers.rollups.codec import Array
+
+PERCENTS = (10, 25, 50, 75, 90)
+SCALE = 6
+"""Digits after the point of every amount: enough for a quarter of the smallest unit of any currency."""
+_QUANTUM = Decimal(1).scaleb(-SCALE)
+_EXACT = Context(prec=60)
+_NARROW = 1 << 32
+_SUM_MAX = 1 << 63
+METHOD = (
+    "percentiles are exact (percentile_cont over every observed price), never rounded; "
+    "mean and sample standard deviation are rounded half-even to the sixth decimal"
+)
+
+
+class Spread(NamedTuple):
+    """Figures of each segment, in minor units: `hundredths` of a minor unit, a column each of PERCENTS."""
+
+    segment: Array
+    n: Array
+    least: Array
+    most: Array
+    hundredths: Array
+    total: list[int]
+    squares: list[int]
+
+    def mean(self, place: int, currency: str) -> Decimal:
+        """Return the arithmetic mean."""
+        return _rounded(_EXACT.divide(Decimal(self.total[place]), Decimal(int(self.n[place]))), currency)
+
+    def deviation(self, place: int, currency: str) -> Decimal | None:
+        """Return the sample standard deviation; None for a single price."""
+        n, total, squares = int(self.n[place]), self.total[place], self.squares[place]
+        if n < 2:
+            return None
+        variance = _EXACT.divide(Decimal(n * squares - total * total), Decimal(n * (n - 1)))
+        return _rounded(_EXACT.sqrt(variance), currency)
+
+    def percentile(self, place: int, percent: int, currency: str) -> Decimal:
+        """Return a percentile of PERCENTS, exactly."""
+        return amount(int(self.hundredths[place, PERCENTS.index(percent)]), currency)
+
+
+def amount(hundredths: int, currency: str) -> Decimal:
+    """Turn hundredths of a minor unit into an amount; exact, as no currency has more than four minor digits."""
+    return Decimal(hundredths).scaleb(-minor_digits(currency) - 2, _EXACT)
+
+
+def spread(segment: Array, price: Array, times: Array) -> Spread:
+    """Make the statistics of segments from distinct prices, sorted by segment and price, and how often each comes."""
+    starts = np.flatnonzero(np.r_[True, segment[1:] != segment[:-1]]) if len(segment) else np.empty(0, "i8")
+    ends = np.r_[starts[1:], len(segment)] - 1 if len(starts) else starts
+    upto = np.cumsum(times)
+    base = upto[starts] - times[starts]
+    n = upto[ends] - base
+    place = np.array(PERCENTS)[None, :] * (n[:, None] - 1)
+    low, rest = place // 100, place % 100
+    high = np.minimum(low + 1, n[:, None] - 1)
+    lower, upper = (price[np.searchsorted(upto, base[:, None] + rank, side="right")] for rank in (low, high))
+    hundredths = lower * 100 + (upper - lower) * rest
+    total, squares = _powers(price, times, starts)
+    return Spread(segment[starts], n, price[starts], price[ends], hundredths, total, squares)
+
+
+def _powers(price: Array, times: Array, starts: Array) -> tuple[list[int], list[int]]:
+    if not len(starts):
+        return [], []
+    if int(price.max()) ** 2 * int(times.sum()) < _SUM_MAX:
+        summed = price * times
+        return np.add.reduceat(summed, starts).tolist(), np.add.reduceat(summed * price, starts).tolist()
+    if int(price.max()) >= _NARROW:  # beyond 42 million dollars: rare enough for Python's own integers
+        p, t = price.astype(object), times.astype(object)
+        return list(np.add.reduceat(p * t, starts)), list(np.add.reduceat(p * p * t, starts))
+    # In halves of 16 bits no sum leaves 63 bits, however many observations there are.
+    high, low = price >> 16, price & 0xFFFF
+    sums = [np.add.reduceat(part * times, starts).tolist() for part in (high, low, high * high, high * low, low * low)]
+    total = [(h << 16) + lo for h, lo in zip(sums[0], sums[1], strict=True)]
+    squares = [(hh << 32) + (hl << 17) + ll for hh, hl, ll in zip(*sums[2:], strict=True)]
+    return total, squares
+
+
+def _rounded(minor: Decimal, currency: str) -> Decimal:
+    return minor.scaleb(-minor_digits(currency), _EXACT).quantize(_QUANTUM, context=_EXACT)

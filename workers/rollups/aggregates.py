@@ -1,0 +1,181 @@
+"""Sums over entries by group, which add up: over groups into larger ones, over loads by taking out and putting in."""
+
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from workers.rollups.codec import Array, counted, numbered, order_by, pack_each, ranges, starts_of, unpack
+from workers.rollups.item_groups import Ancestors
+from workers.rollups.ordered import SortedEntries
+
+DAYS = 31
+
+
+class Channels(NamedTuple):
+    """One row a group and channel, in that order."""
+
+    group: Array
+    channel: Array
+    n: Array
+    items: Array
+    units: Array
+
+
+class Prices(NamedTuple):
+    """Distinct prices of each group, ascending, and how often each comes."""
+
+    group: Array
+    price: Array
+    times: Array
+
+
+class Tally(NamedTuple):
+    """What is known of each group; `group` in the other members is a place in `ids`."""
+
+    ids: Array
+    n: Array
+    items: Array
+    units: Array
+    days: Array
+    channels: Channels
+    prices: Prices
+
+    def negated(self) -> "Tally":
+        """Return it so that adding takes away."""
+        channels = self.channels._replace(n=-self.channels.n, items=-self.channels.items, units=-self.channels.units)
+        return Tally(
+            self.ids, -self.n, -self.items, -self.units, -self.days, channels,
+            self.prices._replace(times=-self.prices.times),
+        )  # fmt: skip
+
+    def packed(self, *, prices: bool = True) -> Iterator[tuple[bytes, bytes, bytes | None]]:
+        """Yield each group's days, channels and prices (or None) as a cell keeps them."""
+        c, p, count = self.channels, self.prices, len(self.ids)
+        bounds = [np.searchsorted(group, np.arange(count + 1)) for group in (c.group, p.group)]
+        days = pack_each((self.days.reshape(-1),), np.arange(count + 1) * DAYS)
+        channels = pack_each((c.channel, c.n, c.items, c.units), bounds[0])
+        spread = pack_each((p.price, p.times), bounds[1]) if prices else repeat(None, count)
+        return zip(days, channels, spread, strict=True)
+
+
+def tally(month: SortedEntries, by: str, *, prices: bool = True) -> Tally:
+    """Sum a month by `brand`, `category` or `channel`. Items are counted distinctly in each group and channel."""
+    pairs = month.pairs
+    if by == "channel":
+        ids, of_row, of_pair = month.channels, month.channel, pairs.channel
+        items = np.bincount(of_pair, minlength=len(ids))
+    else:
+        ids, group = numbered(month.of_items(getattr(month.entries, by)))
+        of_row, of_pair = month.of_rows(group), group[pairs.item]
+        items = np.bincount(group, minlength=len(ids))
+    count = len(ids)
+    days = np.bincount(of_row * DAYS + month.entries.day - 1, minlength=count * DAYS).reshape(count, DAYS)
+    ones = np.ones(len(of_pair), "i8")
+    channels = _summed(of_pair, month.channels[pairs.channel], pairs.n, ones, pairs.units)
+    units = np.zeros(count, "i8")
+    np.add.at(units, channels.group, channels.units)
+    spread = Prices(*counted(of_row, month.entries.price)) if prices else Prices(*counted(of_row[:0], of_row[:0]))
+    return Tally(ids, days.sum(axis=1), items, units, days, channels, spread)
+
+
+def total(tallies: list[Tally], ids: list[Array]) -> Tally:
+    """Add tallies up, each group under the id given for it; groups and prices that come to nothing are left out."""
+    given = np.concatenate(ids)
+    wanted, place = np.unique(given, return_inverse=True)
+    offsets = np.cumsum([0, *(len(one.ids) for one in tallies)])[:-1]
+    moved = [place[offset : offset + len(one.ids)] for one, offset in zip(tallies, offsets, strict=True)]
+    n, items, units = (_added(place, [getattr(one, name) for one in tallies], len(wanted)) for name in _SUMS)
+    days = np.zeros((len(wanted), DAYS), "i8")
+    np.add.at(days, place, np.concatenate([one.days for one in tallies]))
+    result = Tally(wanted, n, items, units, days, _channels(tallies, moved), _prices(tallies, moved))
+    return _without_empty(result)
+
+
+def larger(
+    by_category: list[Tally], by_channel: list[Tally], above: Ancestors
+) -> Iterator[tuple[str, list[Tally], list[Array]]]:
+    """Yield scope, tallies and ids for the groups that have no entries of their own, to be added up by `total`."""
+    yield "h", by_channel, [one.ids for one in by_channel]
+    yield "a", by_category, [np.zeros(len(one.ids), "i8") for one in by_category]
+    chosen = [above.of(one.ids) for one in by_category]
+    lifted = [_lifted(one, places) for one, (places, _) in zip(by_category, chosen, strict=True)]
+    if any(len(ups) for _, ups in chosen):
+        yield "t", lifted, [ups for _, ups in chosen]
+
+
+def _lifted(one: Tally, places: Array) -> Tally:
+    """Repeat groups: a category's sums count once for each level that it belongs to."""
+    return Tally(
+        one.ids[places], one.n[places], one.items[places], one.units[places], one.days[places],
+        Channels(*_repeated(one.channels, places)), Prices(*_repeated(one.prices, places)),
+    )  # fmt: skip
+
+
+def _repeated(columns: Iterable[Array], places: Array) -> Iterator[Array]:
+    group, *others = columns
+    starts, stops = np.searchsorted(group, places), np.searchsorted(group, places, side="right")
+    rows = ranges(starts, stops - starts)
+    yield np.repeat(np.arange(len(places)), stops - starts)
+    yield from (column.take(rows) for column in others)
+
+
+_SUMS = ("n", "items", "units")
+
+
+def read(ids: Array, rows: list[tuple[int, int, int, bytes, bytes, bytes]]) -> Tally:
+    """Make a tally of cells as they are kept: n, items, units, days, channels, prices."""
+    channels, prices = [], []
+    for place, row in enumerate(rows):
+        columns = [column.astype("i8") for column in unpack(row[4])]
+        channels.append([np.full(len(columns[0]), place), *columns])
+        columns = [column.astype("i8") for column in unpack(row[5])]
+        prices.append([np.full(len(columns[0]), place), *columns])
+    n, items, units = (np.array([row[place] for row in rows], "i8") for place in range(3))
+    days = np.array([unpack(row[3])[0] for row in rows], "i8").reshape(len(rows), DAYS)
+    stacked = Channels(*_stacked(channels, len(Channels._fields)))
+    return Tally(ids, n, items, units, days, stacked, Prices(*_stacked(prices, len(Prices._fields))))
+
+
+def _stacked(parts: list[list[Array]], columns: int) -> list[Array]:
+    return [np.concatenate([np.empty(0, "i8"), *(part[n] for part in parts)]) for n in range(columns)]
+
+
+def _added(place: Array, values: list[Array], count: int) -> Array:
+    summed = np.zeros(count, "i8")
+    np.add.at(summed, place, np.concatenate(values))
+    return summed
+
+
+def _channels(tallies: list[Tally], moved: list[Array]) -> Channels:
+    parts = [[to[one.channels.group], *one.channels[1:]] for one, to in zip(tallies, moved, strict=True)]
+    sums = _summed(*_stacked(parts, len(Channels._fields)))
+    return Channels(*(column[sums.n > 0] for column in sums))
+
+
+def _summed(group: Array, channel: Array, *figures: Array) -> Channels:
+    if not len(group):
+        return Channels(group, channel, *figures)
+    order = order_by(group, channel)
+    group, channel = group[order], channel[order]
+    starts = starts_of(group, channel)
+    return Channels(group[starts], channel[starts], *(np.add.reduceat(column[order], starts) for column in figures))
+
+
+def _prices(tallies: list[Tally], moved: list[Array]) -> Prices:
+    parts = [[to.take(one.prices.group), *one.prices[1:]] for one, to in zip(tallies, moved, strict=True)]
+    group, price, times = counted(*_stacked(parts, 3))
+    left = np.flatnonzero(times > 0)
+    return Prices(group.take(left), price.take(left), times.take(left))
+
+
+def _without_empty(sums: Tally) -> Tally:
+    kept = sums.n > 0
+    if kept.all():
+        return sums
+    place = np.cumsum(kept) - 1
+    return Tally(
+        sums.ids[kept], sums.n[kept], sums.items[kept], sums.units[kept], sums.days[kept],
+        sums.channels._replace(group=place[sums.channels.group]), sums.prices._replace(group=place[sums.prices.group]),
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""Entries of one month in one order, whatever the loads were: by item, day, channel, price, units. Pure.
+
+Whatever groups items (a brand, a category) then gathers whole stretches of rows instead of sorting them again.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from workers.rollups.codec import Array, Entries, numbered, order_by, ranges, starts_of
+
+
+class Pairs(NamedTuple):
+    """Distinct pairs of item and channel, in that order: places in `Ordered.items` and in `Ordered.channels`."""
+
+    item: Array
+    channel: Array
+    n: Array
+    units: Array
+
+
+class SortedEntries:
+    """Entries in order, and their distinct items; `bounds[n]` to `bounds[n + 1]` are the rows of item n."""
+
+    def __init__(self, entries: Entries) -> None:
+        stretches = starts_of(entries.item)
+        lengths = np.diff(stretches, append=len(entries.item))
+        self.items, place = np.unique(entries.item[stretches], return_inverse=True)
+        number = np.repeat(place, lengths)
+        order = order_by(number, entries.day, entries.channel, entries.price, entries.units, nearly=True)
+        self.entries = entries.take(order)
+        self.bounds = np.append(starts_of(self.entries.item), len(order))
+        self.channels, self.channel = numbered(self.entries.channel)
+
+    @property
+    def lengths(self) -> Array:
+        """How many rows each item has."""
+        return np.diff(self.bounds)
+
+    def of_items(self, column: Array) -> Array:
+        """Return one value an item of a column that is the same in all rows of an item."""
+        return column.take(self.bounds[:-1])
+
+    def of_rows(self, column: Array) -> Array:
+        """Repeat one value an item for each of its rows."""
+        return np.repeat(column, self.lengths)
+
+    def gathered(self, order: Array) -> Array:
+        """Return the places of all rows when items come in this order."""
+        return ranges(self.bounds[order], self.lengths[order])
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Which items were seen in which channels, how often, and how many units."""
+        item = self.of_rows(np.arange(len(self.items)))
+        order = order_by(item, self.channel, nearly=True)
+        item, channel = item.take(order), self.channel.take(order)
+        starts = starts_of(item, channel)
+        n = np.diff(starts, append=len(order))
+        return Pairs(item[starts], channel[starts], n, np.add.reduceat(self.entries.units.take(order), starts))

@@ -1,0 +1,74 @@
+"""The job `search-index`: builds the search index of the newest data_version from one snapshot of the items."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.db.queries import beside
+from shared.search import layout
+from shared.search.model import Brand, Category, Document, Item
+from workers.leases import Lease
+from workers.search.build import build, prune
+
+SQL = beside(__file__, "job.sql")
+CHANNEL = "search_index"
+_FETCH_ROWS = 5_000
+Told = Callable[[str, int, int | None], None]
+
+
+def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    """Make the job's result: which data_version was built, and how many items it has."""
+
+    def told(stage: str, done: int, total: int | None) -> None:
+        lease.progress.tell(stage, done, total)
+        lease.check()
+
+    return make_index(settings.worker_database_url, settings.search_dir, told)
+
+
+def make_index(url: str, directory: Path, told: Told = lambda stage, done, total: None) -> dict[str, Any]:
+    """Build the newest data_version's index unless it is there, tell the edges, and remove old ones."""
+    with connect(url, application="search-index") as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        version, items = _scalar(connection, SQL.newest), _scalar(connection, SQL.count)
+        if not version:
+            return {"data_version": 0, "items": 0}
+        built = layout.read_manifest(directory / str(version)) is None
+        if built:
+            told("reading", 0, items)
+            build(_documents(connection), directory, version, lambda done: told("indexing", done, items))
+        connection.commit()
+        connection.execute("SELECT pg_notify($1, $2)", (CHANNEL, str(version)))
+        connection.commit()
+    prune(directory)
+    return {"data_version": version, "items": items}
+
+
+def _documents(connection: Connection) -> Iterator[Document]:
+    with psycopg.ServerCursor(connection, "documents") as cursor:
+        cursor.itersize = _FETCH_ROWS
+        for row in cursor.execute(SQL.documents.encode()):
+            yield _document(*row)
+
+
+def _document(
+    iid: str, name: str, alt_names: list[str], brand_id: int | None, brand: str, slug: str,
+    product_type: str | None, code: str | None, path: list[str], description: str | None,
+) -> Document:  # fmt: skip
+    item = Item(
+        iid,
+        name,
+        Brand(brand_id, brand, slug) if brand_id is not None else None,
+        product_type,
+        Category(code, path) if code is not None else None,
+    )
+    return Document(item, alt_names, description)
+
+
+def _scalar(connection: Connection, query: str) -> int:
+    row = connection.execute(query.encode()).fetchone()
+    return int(row[0]) if row else 0
