@@ -22,7 +22,7 @@ _DEFAULTS = {
     "USER": "",
     "PROBLEMS_JS": str(_BESIDE / "problems.js"),
     "PROBLEM_PAGES": str(_BESIDE / "problem-pages.conf"),
-    "STATIC_DIR": str(PROJECT / "edge" / "site" / "static"),
+    "STATIC_DIR": str(PROJECT / "edge" / "meta" / "static"),
 }
 _PLACE = re.compile(r"@[A-Z_]+@")
 

@@ -22,7 +22,7 @@ from tests.support.valkey_cluster import Node, ValkeyCluster
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
-LIMIT = 3_000
+LIMIT = 12_000
 PLAN = Plan(name="brand", title="", rank=2, counted_by="organization", daily_units=LIMIT, burst_units=10**9,
             jobs_running=0, jobs_queued=0, batch_iids_max=0)  # fmt: skip
 EDGES, CALLERS = 2, 8

@@ -33,7 +33,7 @@ from pathlib import Path
 from shared.config import Settings
 from workers.ingest import load, month_buffer, readers
 from workers.ingest.mapping import read
-readers._BLOCK_BYTES, months._KEPT_BYTES_MAX, months._CHUNK_ROWS = 700, 1_500, 5
+readers._BLOCK_BYTES, month_buffer._KEPT_BYTES_MAX, month_buffer._CHUNK_ROWS = 700, 1_500, 5
 def hang(done):
     if done > 50_000:
         time.sleep(600)
