@@ -1,5 +1,5 @@
-# Two commands do everything: `make up` and `make test`. Both need Python 3.11 and nothing else.
-PYTHON ?= python3.11
+# Two commands do everything: `make up` and `make test`. Both need Python 3.11, 3.12 or 3.13 and nothing else.
+PYTHON ?= $(or $(firstword $(foreach v,3.11 3.12 3.13,$(shell command -v python$(v) 2>/dev/null))),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 # One more than two cores: whole stacks wait about as much as they work.
@@ -46,8 +46,9 @@ clean: ## Remove the virtual environment (data in ./var stays)
 	rm -rf $(VENV)
 
 $(VENV)/bin/python:
-	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or name it: make PYTHON=/path/to/python3.11"; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { echo "This Python cannot make a virtual environment; on Debian and Ubuntu: apt install python3.11-venv"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null || \
+	    { echo "Python 3.11, 3.12 or 3.13 is needed: install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "This Python cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
 $(VENV)/.service: requirements.lock pyproject.toml $(VENV)/bin/python
 	@echo "Installing the service from requirements.lock …"
