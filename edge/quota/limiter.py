@@ -114,7 +114,7 @@ class RateLimiter:
         if isinstance(reply, hiredis.ReplyError) and str(reply).startswith("NOSCRIPT"):
             self._store.send(pack("SCRIPT", "LOAD", TAKE.source), lambda loaded: None)
             self._store.send(packed, done)
-        elif isinstance(reply, StoreUnavailable) and not self._store.asks_again:
+        elif isinstance(reply, StoreUnavailable) and not self._store.retries_commands:
             asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._store.send, packed, done)
         else:
             done(reply)

@@ -1,1 +1,1 @@
-"""Connections to the stores, each with one deadline and one error."""
+"""Connections to PostgreSQL and Redis: one deadline per call, one error for every outage."""

@@ -13,9 +13,9 @@ SQL = beside(__file__, "data_version.sql")
 
 
 class DataVersionWatcher:
-    """The newest committed data_version that this edge has learned of; 0 until the first one.
+    """The newest committed data_version that this edge knows; 0 until the first one is read.
 
-    Stays as it is while PostgreSQL is down: answers then come from what is remembered of that version.
+    While PostgreSQL is unavailable the number does not change, so answers cached for it stay valid.
     """
 
     def __init__(self, database: Database, log: Log) -> None:
@@ -26,16 +26,16 @@ class DataVersionWatcher:
         self.current = 0
 
     def on_change(self, call: Callable[[], None]) -> None:
-        """Have a function called after each change."""
+        """Call a function after each change."""
         self._changed.append(call)
 
     def refresh(self) -> None:
-        """Read the newest version soon; calls that come together share one reading."""
+        """Read the newest version in the background; concurrent calls share one read."""
         if self._reading is None or self._reading.done():
             self._reading = asyncio.create_task(self._refresh())
 
     async def read(self) -> None:
-        """Read the newest version now; keep the last one when PostgreSQL does not answer."""
+        """Read the newest version now; keep the last one if PostgreSQL is unavailable."""
         try:
             row = await self._database.fetch_row(SQL.newest)
         except StoreUnavailable:

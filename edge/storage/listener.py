@@ -1,4 +1,4 @@
-"""What PostgreSQL tells the edges by NOTIFY: one connection per process, reconnected while the process lives."""
+"""LISTEN on PostgreSQL: one connection per process, reconnected for as long as the process lives."""
 
 import asyncio
 import contextlib
@@ -14,25 +14,26 @@ _PROBE_SECONDS = 5.0
 
 
 class PgListener:
-    """Calls a function for each notice on a channel, and all of them after every (re)connection.
+    """Calls a function for each notification on a channel, and every function after each (re)connection.
 
-    A notice may be lost while the connection is down; calling everything afterwards makes up for it. `told` are the
-    channels whose notices name something: their functions get the name, or "" for "look at everything".
+    A notification may be lost while the connection is down; the calls after a reconnection make up for it.
+    `on_payload` functions get the notification's payload, or "" after a reconnection, which means that anything may
+    have changed.
     """
 
     def __init__(
-        self, url: str, heard: Mapping[str, Callable[[], Any]], log: Log,
-        told: Mapping[str, Callable[[str], Any]] | None = None,
+        self, url: str, on_signal: Mapping[str, Callable[[], Any]], log: Log,
+        on_payload: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> None:  # fmt: skip
         self._url = url
-        self._told = dict(told or {})
-        self._heard = heard
+        self._on_payload = dict(on_payload or {})
+        self._on_signal = on_signal
         self._log = log
         self._task: asyncio.Task[None] | None = None
         self.connected = False
 
     def start(self) -> None:
-        """Begin to listen, in the background."""
+        """Start listening in the background."""
         self._task = asyncio.create_task(self._listen_forever())
 
     async def stop(self) -> None:
@@ -57,21 +58,21 @@ class PgListener:
             self._url, timeout=_PROBE_SECONDS, server_settings={"application_name": "itemindex-notices"}
         )
         try:
-            for channel in (*self._heard, *self._told):
+            for channel in (*self._on_signal, *self._on_payload):
                 await connection.add_listener(channel, self._on_notice)
             self.connected = True
-            for tell in self._heard.values():
-                tell()
-            for name in self._told.values():
-                name("")
-            while True:  # a cut line is only noticed by using it
+            for call in self._on_signal.values():
+                call()
+            for call_with in self._on_payload.values():
+                call_with("")
+            while True:  # a connection that was cut is noticed only when it is used
                 await asyncio.sleep(_PROBE_SECONDS)
                 await connection.execute("SELECT 1", timeout=_PROBE_SECONDS)
         finally:
             connection.terminate()
 
     def _on_notice(self, connection: Any, pid: int, channel: str, payload: object) -> None:
-        if channel in self._told:
-            self._told[channel](str(payload))
+        if channel in self._on_payload:
+            self._on_payload[channel](str(payload))
         else:
-            self._heard[channel]()
+            self._on_signal[channel]()

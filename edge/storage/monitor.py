@@ -1,6 +1,6 @@
-"""What an edge measures of itself by the clock and not by the request: its loop's lag, its stores, its pool.
+"""Metrics that an edge samples on a timer instead of per request: event loop lag, stores, connection pool.
 
-The fast lane has no microsecond to give away; a probe a second tells the same of a store, and costs nothing per call.
+Timing each call would slow the fast path; one probe a second shows the same latency of a store.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
 _LAG_SECONDS = 0.25
-_BEATS_A_PROBE = 4
+_SAMPLES_PER_PROBE = 4
 
 
 class RuntimeMonitor:
-    """Beats in the background for as long as the edge runs."""
+    """Samples in the background for as long as the edge runs."""
 
     def __init__(
         self, stores: Mapping[str, RedisClient], database: Database, notices: PgListener, lines_lost: Callable[[], int]
@@ -32,11 +32,11 @@ class RuntimeMonitor:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to measure."""
-        self._task = asyncio.create_task(self._beat_forever())
+        """Start sampling."""
+        self._task = asyncio.create_task(self._sample_forever())
 
     async def stop(self) -> None:
-        """Stop measuring."""
+        """Stop sampling."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -56,18 +56,18 @@ class RuntimeMonitor:
         metrics.access_lines_lost.inc(lost - self._lost_before)
         self._lost_before = lost
 
-    async def _beat_forever(self) -> None:
-        loop, beats = asyncio.get_running_loop(), 0
+    async def _sample_forever(self) -> None:
+        loop, samples = asyncio.get_running_loop(), 0
         while True:
             due = loop.time() + _LAG_SECONDS
             await asyncio.sleep(_LAG_SECONDS)
             metrics.loop_lag_seconds.observe(max(0.0, loop.time() - due))
-            if beats % _BEATS_A_PROBE == 0:
+            if samples % _SAMPLES_PER_PROBE == 0:
                 await self.measure()
-            beats += 1
+            samples += 1
 
     async def _probe(self, name: str, client: RedisClient) -> None:
-        # A store that is known to be down is not asked: that would count as one more failed call of a caller.
+        # A probe of a store that is known to be down would count as a failed call.
         up = client.healthy
         if up:
             started = perf_counter()

@@ -1,8 +1,8 @@
-"""A client of Valkey or Redis that costs little per command.
+"""A Redis client with a low cost per command.
 
-Commands of one turn of the event loop leave in one write; replies come back in order to callbacks. A general client
-makes a connection check-out, a future, a lock and a write for each command, which is most of a look-up's cost; see
-deploy/decisions/0003-coalescing-store-client.md for what was measured.
+Commands of one event loop iteration are sent in one write, and replies go to callbacks in order. A general client
+spends a connection checkout, a future, a lock and a write on each command, which would be most of the cost of a
+lookup. Measurements: deploy/decisions/0003-coalescing-store-client.md.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _CONNECT_SECONDS = 0.5
 
 
 class Address(NamedTuple):
-    """Where a store is, as read from its URL."""
+    """The address of a server, as read from its URL."""
 
     path: str | None
     host: str
@@ -60,13 +60,13 @@ def pack(*arguments: bytes | str | int) -> bytes:
 
 
 class Connection(asyncio.Protocol):
-    """One connection: what was sent and not yet answered, in order."""
+    """One connection with its unanswered commands in order."""
 
-    def __init__(self, store: str, deadline_seconds: float, lost: Callable[[], None]) -> None:
+    def __init__(self, store: str, deadline_seconds: float, on_lost: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._store = store
         self._deadline_seconds = deadline_seconds
-        self._lost = lost
+        self._on_lost = on_lost
         self._reader = hiredis.Reader()
         self._transport: asyncio.Transport | None = None
         self._outgoing: list[bytes] = []
@@ -81,7 +81,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def send(self, packed: bytes, done: Done) -> None:
-        if self._transport is None:  # lost already: nobody would ever answer, and whoever waits would wait forever
+        if self._transport is None:  # already lost: the reply would never come and the caller would wait for ever
             done(StoreUnavailable(self._store))
             return
         if not self._outgoing:
@@ -102,7 +102,7 @@ class Connection(asyncio.Protocol):
         if self._watch is not None:
             self._watch.cancel()
         waiting, self._waiting = self._waiting, deque()
-        self._lost()
+        self._on_lost()
         for _, done in waiting:
             done(StoreUnavailable(self._store))
 
@@ -116,8 +116,8 @@ class Connection(asyncio.Protocol):
             self._transport.write(b"".join(batch))
 
     def _check_deadline(self) -> None:
-        # One timer watches the oldest command. A late store is dropped whole: its replies would come in an order
-        # that nobody waits for any more, and every caller behind the late one is late too.
+        # One timer watches the oldest command. When it is late the whole connection is dropped: all commands behind it
+        # are late as well, and late replies would be matched to the wrong callers.
         self._watch = None
         if not self._waiting:
             return
@@ -129,11 +129,11 @@ class Connection(asyncio.Protocol):
 
 
 class RedisClient(ABC):
-    """What the edge asks a store through, be it one server or a cluster."""
+    """Sends commands to one server or to a cluster."""
 
     name: str
-    # Whether a command whose reply was lost is sent again by the client; if not, its caller may do so.
-    asks_again = False
+    # Whether the client itself repeats a command whose reply was lost; otherwise its caller may.
+    retries_commands = False
 
     @property
     @abstractmethod
@@ -142,11 +142,11 @@ class RedisClient(ABC):
 
     @abstractmethod
     async def start(self) -> None:
-        """Connect; never fails: when the store is down, attempts go on in the background."""
+        """Connect. Never fails: while the server is unavailable, attempts continue in the background."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Close every connection; commands on their way fail."""
+        """Close every connection; pending commands fail."""
 
     @abstractmethod
     def send(self, packed: bytes, done: Done) -> None:
@@ -164,14 +164,14 @@ class RedisClient(ABC):
 
 
 class SingleNodeClient(RedisClient):
-    """Sends commands to one server. While it is down every command fails at once; it reconnects by itself."""
+    """Sends commands to one server and reconnects to it. While it is unavailable, every command fails at once."""
 
     def __init__(self, address: str | Address, *, name: str, deadline_seconds: float, log: Log) -> None:
         self._address = parse_url(address) if isinstance(address, str) else address
         self.name = name
         self._deadline_seconds = deadline_seconds
         self._log = log
-        self._line: Connection | None = None
+        self._connection: Connection | None = None
         self._task: asyncio.Task[None] | None = None
         self._down = asyncio.Event()
         self._ever_connected = False
@@ -179,10 +179,10 @@ class SingleNodeClient(RedisClient):
     @property
     def healthy(self) -> bool:
         """Whether there is a connection."""
-        return self._line is not None
+        return self._connection is not None
 
     async def start(self) -> None:
-        """Connect; never fails: when the store is down, attempts go on in the background."""
+        """Connect. Never fails: while the server is unavailable, attempts continue in the background."""
         with contextlib.suppress(OSError, StoreUnavailable, TimeoutError):
             await self._connect()
         self._task = asyncio.create_task(self._keep_connected())
@@ -193,24 +193,24 @@ class SingleNodeClient(RedisClient):
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
-        line, self._line = self._line, None
-        if line is not None:
-            line.abort()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.abort()
             await asyncio.sleep(0)
 
     def send(self, packed: bytes, done: Done) -> None:
         """Send a packed command; `done` gets its reply, an error reply, or StoreUnavailable, and must not raise."""
-        line = self._line
-        if line is None:
+        connection = self._connection
+        if connection is None:
             metrics.store_errors.labels(self.name).inc()
             done(StoreUnavailable(self.name))
         else:
-            line.send(packed, done)
+            connection.send(packed, done)
 
     async def _keep_connected(self) -> None:
         attempt = 0
         while True:
-            if self._line is None:
+            if self._connection is None:
                 await asyncio.sleep(_RECONNECT_SECONDS[min(attempt, len(_RECONNECT_SECONDS) - 1)])
                 attempt += 1
                 with contextlib.suppress(OSError, StoreUnavailable, TimeoutError):
@@ -222,24 +222,24 @@ class SingleNodeClient(RedisClient):
 
     async def _connect(self) -> None:
         async with asyncio.timeout(_CONNECT_SECONDS):
-            line = await self._open()
+            connection = await self._open()
         address = self._address
-        greeting: list[tuple[bytes | str | int, ...]] = []
+        handshake: list[tuple[bytes | str | int, ...]] = []
         if address.password is not None:
             user = (address.user,) if address.user else ()
-            greeting.append(("AUTH", *user, address.password))
+            handshake.append(("AUTH", *user, address.password))
         if address.database:
-            greeting.append(("SELECT", address.database))
-        greeting.append(("PING",))
+            handshake.append(("SELECT", address.database))
+        handshake.append(("PING",))
         try:
-            for arguments in greeting:
-                await self._greet(line, arguments)
+            for arguments in handshake:
+                await self._handshake(connection, arguments)
         except asyncio.CancelledError:
-            line.abort()
+            connection.abort()
             raise
-        if not line.open:  # lost between its last word and this one
+        if not connection.open:  # lost between the last handshake reply and this line
             raise StoreUnavailable(self.name)
-        self._line = line
+        self._connection = connection
         if self._ever_connected:
             self._log.info("store-back", store=self.name)
         self._ever_connected = True
@@ -248,29 +248,29 @@ class SingleNodeClient(RedisClient):
         loop, address = asyncio.get_running_loop(), self._address
 
         def factory() -> Connection:
-            made = self._make_line(lambda: self._on_lost(made))
+            made = self._make_connection(lambda: self._on_connection_lost(made))
             return made
 
         if address.path is not None:
-            _, line = await loop.create_unix_connection(factory, address.path)
+            _, connection = await loop.create_unix_connection(factory, address.path)
         else:
             context = ssl.create_default_context() if address.tls else None
-            _, line = await loop.create_connection(factory, address.host, address.port, ssl=context)
-        return line
+            _, connection = await loop.create_connection(factory, address.host, address.port, ssl=context)
+        return connection
 
-    def _make_line(self, lost: Callable[[], None]) -> Connection:
-        return Connection(self.name, self._deadline_seconds, lost)
+    def _make_connection(self, on_lost: Callable[[], None]) -> Connection:
+        return Connection(self.name, self._deadline_seconds, on_lost)
 
-    async def _greet(self, line: Connection, arguments: tuple[bytes | str | int, ...]) -> None:
+    async def _handshake(self, connection: Connection, arguments: tuple[bytes | str | int, ...]) -> None:
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        line.send(pack(*arguments), lambda reply: None if future.done() else future.set_result(reply))
+        connection.send(pack(*arguments), lambda reply: None if future.done() else future.set_result(reply))
         reply = await future
         if isinstance(reply, Exception):
-            line.abort()
+            connection.abort()
             raise StoreUnavailable(self.name)
 
-    def _on_lost(self, line: Connection) -> None:
-        if self._line is line:
-            self._line = None
+    def _on_connection_lost(self, connection: Connection) -> None:
+        if self._connection is connection:
+            self._connection = None
             self._log.warning("store-down", store=self.name)
             self._down.set()

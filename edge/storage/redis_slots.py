@@ -1,27 +1,27 @@
-"""Which node of a cluster has a key: the protocol's arithmetic and its table. Pure.
+"""Which node of a cluster owns a key: hash slots and the slot table. Pure.
 
-Source: the cluster specification of Redis and Valkey. CRC-16/XMODEM, which the standard library has in C.
+Source: the cluster specification of Redis and Valkey. CRC-16/XMODEM is `binascii.crc_hqx`.
 """
 
 from binascii import crc_hqx
 from typing import Any, NamedTuple
 
 SLOTS = 16_384
-Where = tuple[str, int]
+NodeAddress = tuple[str, int]
 _WITHOUT_KEY = frozenset({b"PING", b"SCRIPT"})
 
 
 class Shard(NamedTuple):
-    """A range of slots, the node that serves it, and the nodes that could take its place."""
+    """A range of slots, its primary, and the replicas that may be promoted."""
 
     first: int
     last: int
-    primary: Where
-    replicas: tuple[Where, ...]
+    primary: NodeAddress
+    replicas: tuple[NodeAddress, ...]
 
 
 def slot_of(key: bytes) -> int:
-    """Return a key's slot; what stands between its first `{` and the next `}` decides, if anything does."""
+    """Return a key's slot. Only the hash tag between the first `{` and the next `}` counts, if it is not empty."""
     begin = key.find(b"{")
     if begin >= 0:
         end = key.find(b"}", begin + 1)
@@ -31,9 +31,9 @@ def slot_of(key: bytes) -> int:
 
 
 def key_of(packed: bytes) -> bytes | None:
-    """Return the first key of a packed command; None where it has none and goes to every primary.
+    """Return the first key of a packed command, or None for a command that goes to every primary.
 
-    No key of ours has a line end in it, nor has what stands before one, but for a script's text.
+    Keys and the arguments before them contain no line end, except the text of a script.
     """
     # *3 $3 SET $1 k …, and *7 $7 EVALSHA $40 <digest> $1 2 $1 k …: one split is a tenth of a parse.
     parts = packed.split(b"\r\n", 9)
@@ -46,26 +46,26 @@ def key_of(packed: bytes) -> bytes | None:
 
 
 def read_slots(reply: Any, asked: str) -> list[Shard]:
-    """Read the reply to CLUSTER SLOTS. A node without a host is on the one that was `asked`."""
+    """Read the reply to CLUSTER SLOTS. A node without a host is on the host that was `asked`."""
     return [
         Shard(first, last, _where(primary, asked), tuple(_where(replica, asked) for replica in replicas))
         for first, last, primary, *replicas in reply
     ]
 
 
-def read_redirection(text: str, asked: str) -> Where:
-    """Read where `MOVED 3999 host:port` or `ASK …` points to."""
+def read_redirection(text: str, asked: str) -> NodeAddress:
+    """Return the node that `MOVED 3999 host:port` or `ASK …` names."""
     host, _, port = text.split(" ")[2].rpartition(":")
     return host.strip("[]") or asked, int(port)
 
 
 def _key_after_script(packed: bytes, at: int) -> bytes:
-    """Skip the script, whose length stands at a position, and the number of keys."""
+    """Return the first key behind the script's text and the number of keys."""
     begin = packed.index(b"\r\n", at) + 2
     end = begin + int(packed[at + 1 : begin - 2])
     return packed[end:].split(b"\r\n", 5)[4]
 
 
-def _where(node: list[Any], asked: str) -> Where:
+def _where(node: list[Any], asked: str) -> NodeAddress:
     host = (node[0] or b"").decode()
     return (host if host not in ("", "?") else asked), int(node[1])

@@ -22,7 +22,7 @@ async def test_a_store_that_hangs_up_is_tried_again(
 ) -> None:
     """As a store at its `maxclients` does, or a proxy without a store behind it; nobody may wait for what is lost."""
     path, calls = str(tmp_path / "store.sock"), 0
-    step = "_greet" if moment == "after the last word" else "_open"
+    step = "_handshake" if moment == "after the last word" else "_open"
     whole: Any = getattr(SingleNodeClient, step)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -35,10 +35,10 @@ async def test_a_store_that_hangs_up_is_tried_again(
         nonlocal calls
         calls += 1
         made = await whole(self, *given)
-        line = given[0] if given else made
+        connection = given[0] if given else made
         if moment != "at once" and calls == 1:
-            line.abort()
-            while line.open:
+            connection.abort()
+            while connection.open:
                 await asyncio.sleep(0.001)
         return made
 
