@@ -50,6 +50,6 @@ def weight_of(value: Any) -> Decimal | None:
     return weight if weight.is_finite() and weight > 0 else None
 
 
-def rounded(value: Decimal) -> float:
-    """Return a figure with six significant digits: more would pretend to a precision that no source has."""
-    return float(f"{value:.6g}")
+def as_double(value: Decimal) -> float:
+    """Return the IEEE 754 double nearest to a figure. Up to 15 significant digits come out as they were loaded."""
+    return float(value)

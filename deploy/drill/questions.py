@@ -50,9 +50,8 @@ def answer(parameters: dict[str, Any]) -> Answer:
     first, last = date.fromisoformat(parameters["from"]), date.fromisoformat(parameters["to"])
     days = (last - first).days + 1
     table = pa.Table.from_pylist(rows, _SCHEMA)
-    return Answer(
-        table, first, last, Coverage(days, days, first, last), {"figure": "currency"}, "Drawn by the question."
-    )
+    covered = Coverage(days, days, first, last)
+    return Answer(table, first, last, covered, {"figure": "currency"}, "Drawn by the question.", {})
 
 
 def right_digest(parameters: dict[str, Any]) -> str:

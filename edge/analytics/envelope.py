@@ -106,6 +106,11 @@ class Meta(Schema):
     coverage = fields.Nested(Coverage(), required=True)
     units = fields.Dict(keys=fields.Str(), values=fields.Str(), required=True)
     method = fields.Str(required=True)
+    rounding = fields.Dict(
+        keys=fields.Str(),
+        values=fields.Str(),
+        metadata={"description": "To what each rounded field is rounded; a field that is not named is exact"},
+    )
 
 
 class Estimate(Schema):

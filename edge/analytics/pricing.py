@@ -87,7 +87,7 @@ class Pricing:
         shown = [price for price in prices if price.day >= first]
         meta = {
             "data_version": row["version"], "from": first, "to": last, "coverage": coverage(first, last, shown),
-            "units": UNITS, "method": METHOD, "statistics": list(statistics(prices, last)),
+            "units": UNITS, "method": METHOD, "rounding": {}, "statistics": list(statistics(prices, last)),
         }  # fmt: skip
         return History(shown, meta)
 

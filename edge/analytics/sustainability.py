@@ -16,8 +16,9 @@ from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
 from edge.storage.database import Database
 from shared.db.queries import beside
-from shared.footprint import INDICATORS, Figure, climb, rounded
+from shared.footprint import INDICATORS, Figure, as_double, climb
 from shared.results.layout import MEDIA_TYPES
+from shared.results.rounding import DOUBLE
 
 SQL = beside(__file__, "sustainability.sql")
 _UNIT = {"co2e_kg": "kg CO2e", "water_l": "l", "waste_kg": "kg"}
@@ -25,6 +26,7 @@ METHOD = (
     "an indicator's figure is the item's own, else its product type's per kilogram times its weight, else that of its "
     "nearest category; cumulative is per_unit times the units observed; null where no source tells"
 )
+ROUNDING = dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg"), DOUBLE)
 SCHEMA = pa.schema([
     ("indicator", pa.string()), ("unit", pa.string()), ("per_unit", pa.float64()), ("units_observed", pa.int64()),
     ("cumulative", pa.float64()), ("basis", pa.string()), ("scope", pa.string()), ("code", pa.string()),
@@ -79,7 +81,7 @@ class Sustainability:
         meta = {
             "data_version": row["version"], "from": first, "to": last, "coverage": coverage,
             "units": {"units_observed": "units", "per_kg": "unit of the indicator a kg", "weight_kg": "kg"},
-            "method": METHOD,
+            "method": METHOD, "rounding": ROUNDING,
         }  # fmt: skip
         return table(row), meta
 
@@ -97,10 +99,11 @@ def _row(indicator: str, figure: Figure | None, units: int) -> dict[str, Any]:
     if figure is not None:
         source = figure.source or {}
         row |= {
-            "per_unit": rounded(figure.per_unit), "cumulative": rounded(figure.per_unit * units), "basis": figure.basis,
+            "per_unit": as_double(figure.per_unit), "cumulative": as_double(figure.per_unit * units),
+            "basis": figure.basis,
             "scope": figure.scope, "code": figure.code, "source": source.get("source"),
             "license": source.get("license"),
-            "per_kg": rounded(figure.per_kg) if figure.per_kg is not None else None, "method": figure.method,
-            "weight_kg": rounded(figure.weight_kg) if figure.weight_kg is not None else None,
+            "per_kg": as_double(figure.per_kg) if figure.per_kg is not None else None, "method": figure.method,
+            "weight_kg": as_double(figure.weight_kg) if figure.weight_kg is not None else None,
         }  # fmt: skip
     return row

@@ -99,7 +99,7 @@ class StrictParser(AIOHTTPParser):
 
     def load_querystring(self, req: web.Request, schema: Schema) -> Any:
         """Read the query; a parameter that comes twice is an error unless it is a list."""
-        lists = {name for name, field in schema.fields.items() if isinstance(field, fields.List)}
+        lists = {name for name, field in _named(schema).items() if isinstance(field, fields.List)}
         twice = [name for name in dict.fromkeys(req.query) if name not in lists and len(req.query.getall(name)) > 1]
         if twice:
             raise invalid_parameters([(told(name), "comes more than once; send it once") for name in twice])
@@ -135,17 +135,22 @@ def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
 
 
 def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]]:
-    known = ", ".join(sorted(schema.fields)) or "none"
+    known = ", ".join(sorted(_named(schema))) or "none"
     words = {"Missing data for required field.": "is needed", "Unknown field.": f"is unknown; allowed are: {known}"}
     faults: list[tuple[str, str]] = []
     for name, found in messages.items():
-        field = schema.fields.get(str(name))
+        field = _named(schema).get(str(name))
         if isinstance(found, Mapping) and isinstance(field, fields.Nested):
             inner = _faults(found, field.schema)
             faults += [(f"{name}.{below}" if below != "_schema" else str(name), text) for below, text in inner]
         else:
             faults.append((told(str(name)), words.get(text := _first(found), text)))
     return faults
+
+
+def _named(schema: Schema) -> dict[str, fields.Field[Any]]:
+    """Return the fields by the names that callers use; `from` is `from_` in Python only."""
+    return {field.data_key or name: field for name, field in schema.fields.items()}
 
 
 def told(name: str) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from edge.index.records import Record
 from shared.clock import rfc3339
-from shared.footprint import INDICATORS, climb, rounded
+from shared.footprint import INDICATORS, as_double, climb
 from shared.money import to_text
 
 ABSENT = Record("-", b"", "")
@@ -85,7 +85,7 @@ def sustainability(
     first = next((found[name] for name in INDICATORS if name in found), None)
     if first is None:
         return None
-    figures = {name: rounded(found[name].per_unit) if name in found else None for name in INDICATORS}
+    figures = {name: as_double(found[name].per_unit) if name in found else None for name in INDICATORS}
     return {**figures, "basis": first.basis, "method": first.method}
 
 

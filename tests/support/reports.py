@@ -29,6 +29,7 @@ def answer(rows: int = 3) -> Answer:
         Coverage(2, 2, first, last),
         {"median": "currency"},
         "Counted.",
+        {},
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from shared.db.connect import Connection
+from shared.results.rounding import FOUR_DECIMALS, SIX_DECIMALS
 from workers.reports.aggregator import Key
 from workers.reports.filters import Filter, Tree, brand_ids, filter_of, range_of
 from workers.reports.periods import Range, day_of
@@ -32,6 +33,12 @@ UNITS = {
     "percentile": "percent of brands with fewer observations", "against_categories": "ratio",
     "categories.share": "share of observations", "categories.category_median": "currency",
 }  # fmt: skip
+ROUNDING = {
+    **dict.fromkeys(
+        ("median_change", "against_categories", "categories.share", "categories.against_category"), SIX_DECIMALS
+    ),
+    "percentile": FOUR_DECIMALS,
+}
 METHOD = (
     "medians are exact (percentile_cont over every observed price); rank and percentile count observations of all "
     "channels; against_categories is the mean of median over category median, weighted by the brand's observations; "
@@ -50,7 +57,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         report = _Report(connection, tree, chosen, days, told)
         rows = report.rows(one or report.largest())
     table = pa.Table.from_pylist(rows, SCHEMA)
-    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD)
+    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING)
 
 
 class _Report:

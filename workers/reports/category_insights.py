@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from shared.db.connect import Connection
+from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import Key
 from workers.reports.filters import Category, Filter, Tree, filter_of, range_of
 from workers.reports.periods import Range, day_of
@@ -33,6 +34,7 @@ UNITS = {
     "items": "items", "observations": "observations", "median": "currency", "median_before": "currency",
     "median_change": "ratio", "channels.share": "share of observations", "top_brands.share": "share of observations",
 }  # fmt: skip
+ROUNDING = dict.fromkeys(("median_change", "channels.share", "top_brands.share"), SIX_DECIMALS)
 METHOD = (
     "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
     "right before, or as many days as the range has; rank counts observations of all channels among categories "
@@ -58,7 +60,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     table = pa.Table.from_pylist(
         sorted(rows, key=lambda row: (row["period"], row["category"], row["currency"])), SCHEMA
     )
-    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD)
+    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING)
 
 
 def _within(told: Told, done: int, total: int) -> Told:

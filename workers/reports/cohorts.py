@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
+from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries
 from workers.reports.filters import Filter, Tree, filter_of, range_of
 from workers.reports.periods import day_of
@@ -25,6 +26,7 @@ UNITS = {
     "items": "items", "observations": "observations", "price_n": "observations",
     "channels.share": "share of observations",
 }  # fmt: skip
+ROUNDING = dict.fromkeys(("mean", "stddev", "channels.share"), SIX_DECIMALS)
 
 
 def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
@@ -40,7 +42,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         names = Names.read(connection, tree, chosen, found.keys)
     table = _table(found, chosen, names)
     told("computing", table.num_rows, table.num_rows)
-    return Answer(table, days.first, days.last, coverage(days, found.days), UNITS, METHOD)
+    return Answer(table, days.first, days.last, coverage(days, found.days), UNITS, METHOD, ROUNDING)
 
 
 def _given(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,8 @@ class Answer:
     """The rows of a report in their final order, and what must be said of them.
 
     `table`: money is decimal128, days are date32, what is nested is a struct or a list. `first` and `last` are the
-    range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how.
+    range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
+    `rounding` to what each rounded field is rounded.
     """
 
     table: pa.Table
@@ -35,3 +36,4 @@ class Answer:
     coverage: Coverage
     units: dict[str, str]
     method: str
+    rounding: dict[str, str]

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from shared.db.connect import Connection
+from shared.results.rounding import NINE_DIGITS, SIX_DECIMALS
 from workers.reports import impacts
 from workers.reports.aggregator import Key
 from workers.reports.filters import SQL, Filter, Tree, filter_of, range_of
@@ -27,6 +28,9 @@ METHOD = (
     "else that of the nearest category; items without any figure count in units and items, not in the sums, and a sum "
     "is null where no item of the group has a figure"
 )
+ROUNDING = {
+    **dict.fromkeys(INDICATORS, NINE_DIGITS), **dict.fromkeys(("items_covered", "items_measured"), SIX_DECIMALS)
+}  # fmt: skip
 _FIGURES = [
     ("items", pa.int64()), ("units", pa.int64()), *((name, pa.float64()) for name in INDICATORS),
     ("items_covered", pa.float64()), ("items_measured", pa.float64()),
@@ -54,7 +58,9 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         for key, row in zip(keys, sums, strict=True)
     ]
     rows.sort(key=lambda row: (row["period"], *((row[name] is None, row[name]) for name in chosen.group_by)))
-    return Answer(pa.Table.from_pylist(rows, schema), days.first, days.last, coverage(days, rollup.seen), UNITS, METHOD)
+    return Answer(
+        pa.Table.from_pylist(rows, schema), days.first, days.last, coverage(days, rollup.seen), UNITS, METHOD, ROUNDING
+    )
 
 
 class _Rollup:

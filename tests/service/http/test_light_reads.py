@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from decimal import Decimal
 
 import pyarrow.parquet
 import pytest
@@ -151,6 +152,23 @@ async def test_figures_come_from_the_nearest_rung_and_say_which(edge: Edge, key:
     assert record == {"co2e_kg": 0.7, "water_l": 50.0, "waste_kg": None, "basis": "measured", "method": "weighed"}
 
 
+async def test_a_figure_comes_out_as_it_was_loaded(edge: Edge, key: str, settings: Settings) -> None:
+    figures = {"co2e_kg": "3718044", "water_l": "87589.36467", "waste_kg": "0.123456789012345"}
+    with connect(settings.database_url, application="tests") as connection:
+        for indicator, figure in figures.items():
+            connection.execute(
+                "INSERT INTO impacts SELECT $1, $2, $3::numeric, 'modelled', 'stated', id, '2026-01-01' FROM sources",
+                (mint("shop", "1").key, indicator, figure),
+            )
+    answer = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json
+    record = (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]
+    for row in answer["data"]:
+        assert Decimal(repr(row["per_unit"])) == Decimal(figures[row["indicator"]])
+        assert Decimal(repr(record[row["indicator"]])) == Decimal(figures[row["indicator"]])
+        assert row["cumulative"] == float(Decimal(figures[row["indicator"]]) * row["units_observed"])
+    assert set(answer["meta"]["rounding"]) == {"per_unit", "cumulative", "per_kg", "weight_kg"}
+
+
 @pytest.mark.parametrize("path", ["pricing", "sustainability"])
 async def test_who_may_not_is_refused_before_anything_is_charged(edge: Edge, settings: Settings, path: str) -> None:
     assert (await edge.get(f"/index/{path}/{SOY}")).json["accepted"] == ["api-key"]
@@ -169,6 +187,14 @@ async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) 
         answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
         assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
         assert await used(edge, key) == 0, query
+
+
+async def test_what_is_allowed_is_named_as_callers_write_it(edge: Edge, key: str) -> None:
+    for path in (f"pricing/{SOY}", "cohorts"):
+        [error] = (await edge.get(f"/index/{path}?from_=2026-07-01", key=key)).json["errors"]
+        assert error["parameter"] == "from_"
+        allowed = error["detail"].partition("allowed are: ")[2].split(", ")
+        assert "from" in allowed and "from_" not in allowed
 
 
 async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
