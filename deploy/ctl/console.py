@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from deploy.local.paths import Paths
-from deploy.local.stack import default_data_dir, settings_of
+from deploy.local.stack import default_data_dir
+from deploy.local.supervised import settings_of
 from shared.config import Settings
 from shared.errors import ConfigurationError
 

@@ -15,7 +15,7 @@ from deploy.ctl.console import console, data_dir_option, json_option
 from deploy.ctl.doctor_redis import look_at
 from deploy.local import nginx, postgres, valkey
 from deploy.local.paths import Paths
-from deploy.local.stack import read_state
+from deploy.local.supervised import read_state
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import pending

@@ -18,7 +18,8 @@ from deploy.ctl.console import console, data_dir_option, errors, json_option, sh
 from deploy.ctl.demo import load_demo
 from deploy.local import identity
 from deploy.local.paths import Paths, port_is_free
-from deploy.local.stack import Stack, StackError, locked, read_state, supervised
+from deploy.local.stack import Stack
+from deploy.local.supervised import StackError, end_left_behind, locked, read_state, supervised
 from shared.errors import ItemIndexError
 
 _DETACHED_SECONDS = 300.0
@@ -45,6 +46,7 @@ def up(port: int, data_dir: Path, edge_workers: int, demo: bool, detach: bool) -
         return
     try:
         with locked(places):
+            end_left_behind(places)
             _run(Stack(places, port, edge_workers), demo)
     except (StackError, FileNotFoundError, PermissionError) as error:
         errors.print(f"[bold red]itemindex:[/] {error}")
@@ -178,11 +180,14 @@ def _row(child: dict[str, Any]) -> dict[str, Any]:
 @click.command(epilog="Example: itemindex down --data-dir ~/item-index")
 @data_dir_option
 def down(data_dir: Path) -> None:
-    """Stop the service that runs on this data directory, and wait until it has ended."""
+    """Stop the service that runs on this data directory, and wait until it has ended.
+
+    Parts that a killed supervisor left behind are ended as well.
+    """
     places = Paths.below(data_dir)
     state = read_state(places)
     if state is None:
-        console.print("nothing runs on this data directory")
+        _end_orphans(places)
         return
     os.kill(state["pid"], signal.SIGTERM)
     ends = time.monotonic() + _DOWN_SECONDS
@@ -193,6 +198,17 @@ def down(data_dir: Path) -> None:
         time.sleep(0.1)
     raise ItemIndexError(
         f"pid {state['pid']} is still stopping after {_DOWN_SECONDS:.0f} s; see `itemindex logs supervisor`"
+    )
+
+
+def _end_orphans(places: Paths) -> None:
+    try:
+        with locked(places):
+            ended = end_left_behind(places)
+    except StackError as error:
+        raise ItemIndexError(str(error)) from None
+    console.print(
+        f"stopped {len(ended)} processes without a supervisor" if ended else "nothing runs on this data directory"
     )
 
 

@@ -9,7 +9,7 @@ from rich.live import Live
 
 from deploy.ctl.console import console, data_dir_option
 from deploy.local.paths import Paths
-from deploy.local.stack import read_state
+from deploy.local.supervised import read_state
 from deploy.monitor.frame import frame
 from deploy.monitor.processes import Effort, efforts
 from deploy.monitor.scrape import Between, Scrape

@@ -17,7 +17,7 @@ from deploy.drill.questions import LONG_QUESTION, questions
 from deploy.drill.site import CALLERS, EDGE_PROCESSES, EDGES, PORT, WORKERS, Site
 from deploy.drill.verdict import SQL, Check, judge
 from deploy.local.paths import Paths
-from deploy.local.stack import StackError
+from deploy.local.supervised import StackError
 from shared.db.connect import Connection, connect
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load

@@ -13,7 +13,7 @@ from deploy.local import postgres, valkey
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths
 from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.stack import StackError
+from deploy.local.supervised import StackError
 from deploy.local.worker import worker_command
 from shared.config import Settings
 from shared.db.connect import connect

@@ -1,4 +1,4 @@
-"""One supervised program: how it is started, so that it can never outlive its supervisor."""
+"""One supervised program: it never outlives its supervisor, and no process of it outlives its main process."""
 
 import ctypes
 import os
@@ -10,10 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deploy.local.processes import group_lives, signal_group
+
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _STEADY_SECONDS = 30.0
 _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
+# So long the rest of a dead program may take to finish its requests before it is killed.
+_GROUP_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,7 @@ class ServiceProcess:
         self.started_at = 0.0
         self._failures = 0
         self._not_before = 0.0
+        self._group_killed_at: float | None = None
 
     @property
     def alive(self) -> bool:
@@ -75,9 +80,13 @@ class ServiceProcess:
         return False
 
     def revive(self) -> bool:
-        """Start the process again if it died and its pause is over; tell whether it was started."""
+        """Start the process again if it died, its pause is over and its group has ended; return whether it started.
+
+        What outlives its main process (nginx's workers do) keeps the port or the socket, so that no successor could
+        start. It is asked to end first, and killed after a few seconds.
+        """
         now = time.monotonic()
-        if self.alive or now < self._not_before:
+        if self.alive or not self._group_ended(now) or now < self._not_before:
             return False
         steady = now - self.started_at > _STEADY_SECONDS
         self._failures = 0 if steady else self._failures + 1
@@ -85,6 +94,18 @@ class ServiceProcess:
         self.restarts += 1
         self.start()
         return True
+
+    def _group_ended(self, now: float) -> bool:
+        """Return whether nothing of a dead program runs any more; see to it, without waiting."""
+        if self.process is None or not group_lives(self.process.pid):
+            self._group_killed_at = None
+            return True
+        if self._group_killed_at is None:
+            self._group_killed_at = now + _GROUP_SECONDS
+            signal_group(self.process.pid, self.program.stop_signal)
+        elif now >= self._group_killed_at:
+            signal_group(self.process.pid, signal.SIGKILL)
+        return False
 
     def hold(self, seconds: float) -> None:
         """Leave the process dead for so long when it dies: a drill wants to see what others do without it."""
@@ -110,11 +131,8 @@ class ServiceProcess:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-        # The child leads a session and group of its own; what is left in it is its own doing.
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            return
+        # The child leads a session and group of its own; what is left in it was started by it.
+        signal_group(self.process.pid, signal.SIGKILL)
 
 
 def tail(path: Path, lines: int = 5) -> str:

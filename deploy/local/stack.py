@@ -5,10 +5,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +14,12 @@ from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free
 from deploy.local.process import Program, ServiceProcess, tail
+from deploy.local.supervised import StackError, end_left_behind
 from deploy.local.worker import WORKER_APP, worker_command
 from shared.clock import utc_now
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import migrate
-from shared.errors import ConfigurationError
 from shared.redis.urls import is_cluster
 
 _STORES = ("postgres", "state", "cache")
@@ -30,10 +28,6 @@ _WATCH_SECONDS = 0.2
 # Each queue has workers of its own: name, queue, processes.
 WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2), ("worker-exports", "exports", 2))
 SpanContext = Callable[[str], None]
-
-
-class StackError(Exception):
-    """The stack cannot start or go on; the text says why and what to do."""
 
 
 @dataclass
@@ -123,6 +117,7 @@ class Stack:
                 child.ask_to_end()
             for child in together:
                 child.see_ended()
+        end_left_behind(self.places)
         self.places.state.unlink(missing_ok=True)
 
     def tell(self, *, ready: bool = True) -> None:
@@ -233,52 +228,6 @@ class Stack:
         # Only one of them could have the address of a watchpost, and the front's listener shows the same.
         metrics = {"PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics"), "METRICS_LISTEN": ""}
         return {**self.settings.environment(), **metrics}
-
-
-@contextmanager
-def locked(places: Paths) -> Iterator[None]:
-    """Hold the stack's lock; raise StackError that names the running one where another holds it."""
-    with places.lock.open("a") as file:
-        try:
-            flock(file, LOCK_EX | LOCK_NB)
-        except OSError:
-            running = read_state(places)
-            where = f"pid {running['pid']}, {running['base_url']}" if running else "it is just starting or stopping"
-            raise StackError(
-                f"a stack already runs on {places.root} ({where}); stop it with `itemindex down`"
-            ) from None
-        yield
-
-
-def read_state(places: Paths) -> dict[str, Any] | None:
-    """Return what the running stack told about itself, or None where none runs. A stale file is nobody."""
-    try:
-        document: dict[str, Any] = json.loads(places.state.read_text())
-    except (OSError, ValueError):
-        return None
-    return document if supervised(places) else None
-
-
-def supervised(places: Paths) -> bool:
-    """Tell whether a supervisor lives. By its lock: its number may stay for a while after it has ended."""
-    with places.lock.open("a") as file:
-        try:
-            flock(file, LOCK_EX | LOCK_NB)
-        except OSError:
-            return True
-    return False
-
-
-def settings_of(places: Paths) -> Settings:
-    """Return the settings of the running stack; raise ConfigurationError where none runs."""
-    state = read_state(places)
-    if state is None:
-        raise ConfigurationError(
-            "no stack runs here; start one with `itemindex up`, or set DATABASE_URL and the others"
-        )
-    return Settings.from_environment(
-        {**state["environment"], **{k: v for k, v in os.environ.items() if k == "LOG_LEVEL"}}
-    )
 
 
 def _told(child: ServiceProcess) -> dict[str, Any]:

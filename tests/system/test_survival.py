@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.paths import Paths, free_port
+from deploy.local.paths import Paths, free_port, port_is_free
 from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, start
 
 pytestmark = pytest.mark.xdist_group("survival")
@@ -59,6 +59,30 @@ def test_a_killed_part_comes_back(own: Running) -> None:
         os.kill(pid, signal.SIGKILL)
         assert until(lambda name=name, pid=pid: own.pid(name) != pid), name
     assert until(lambda: ready(own))
+
+
+def test_a_killed_master_of_nginx_comes_back_although_its_workers_hold_the_port(own: Running) -> None:
+    pid = own.pid("nginx")
+    workers = _children(pid)
+    os.kill(pid, signal.SIGKILL)
+    assert until(lambda: own.pid("nginx") != pid)
+    assert until(lambda: not any(alive(worker) for worker in workers))
+    assert until(lambda: ready(own))
+    assert until(lambda: bool(_children(own.pid("nginx"))))
+
+
+def test_down_leaves_nothing_behind_although_supervisor_and_masters_were_killed(tmp_path: Path) -> None:
+    running = start(tmp_path / "killed", "--no-demo")
+    state = running.state
+    masters = [running.pid(name) for name in ("nginx", "edge-a", "worker-reports")]
+    parts = {child["pid"] for child in state["children"]}
+    parts |= {worker for master in masters for worker in _children(master)}
+    # The supervisor first, or it would start the parts anew.
+    for pid in (state["pid"], *masters):
+        os.kill(pid, signal.SIGKILL)
+    running.ctl("down")
+    assert not [pid for pid in parts if alive(pid)]
+    assert port_is_free(running.port)
 
 
 def test_a_restart_of_the_edges_loses_no_request(own: Running) -> None:

@@ -1,0 +1,71 @@
+"""A data directory's running stack, as other processes see it: its lock, its state file, what it left behind."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
+from typing import Any
+
+from deploy.local.paths import Paths
+from deploy.local.processes import end_all_writing_below
+from shared.config import Settings
+from shared.errors import ConfigurationError
+
+
+class StackError(Exception):
+    """The stack cannot start or go on; the text says why and what to do."""
+
+
+@contextmanager
+def locked(places: Paths) -> Iterator[None]:
+    """Hold the stack's lock; raise StackError that names the running one where another holds it."""
+    with places.lock.open("a") as file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except OSError:
+            running = read_state(places)
+            where = f"pid {running['pid']}, {running['base_url']}" if running else "it is just starting or stopping"
+            raise StackError(
+                f"a stack already runs on {places.root} ({where}); stop it with `itemindex down`"
+            ) from None
+        yield
+
+
+def end_left_behind(places: Paths) -> list[int]:
+    """End every part of a stack that has no supervisor, and return the numbers of these processes.
+
+    Call it under the stack's lock: a part is known by its log, which the parts of a running stack write as well.
+    """
+    return end_all_writing_below(places.root / "log")
+
+
+def read_state(places: Paths) -> dict[str, Any] | None:
+    """Return what the running stack told about itself, or None where none runs. A stale file is nobody."""
+    try:
+        document: dict[str, Any] = json.loads(places.state.read_text())
+    except (OSError, ValueError):
+        return None
+    return document if supervised(places) else None
+
+
+def supervised(places: Paths) -> bool:
+    """Tell whether a supervisor lives. By its lock: its number may stay for a while after it has ended."""
+    with places.lock.open("a") as file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except OSError:
+            return True
+    return False
+
+
+def settings_of(places: Paths) -> Settings:
+    """Return the settings of the running stack; raise ConfigurationError where none runs."""
+    state = read_state(places)
+    if state is None:
+        raise ConfigurationError(
+            "no stack runs here; start one with `itemindex up`, or set DATABASE_URL and the others"
+        )
+    return Settings.from_environment(
+        {**state["environment"], **{k: v for k, v in os.environ.items() if k == "LOG_LEVEL"}}
+    )

@@ -1,0 +1,98 @@
+"""A supervised program is one process group: no process of it outlives its main process for long."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from deploy.local.process import Program, ServiceProcess
+from deploy.local.processes import end_all_writing_below, group_lives, writing_below
+
+# A main process with a worker that ignores whether its parent lives; the worker writes its number down.
+_PARENT = """
+import os, signal, sys, time
+if os.fork() == 0:
+    {before}
+    open(sys.argv[1], 'w').write(str(os.getpid()))
+    time.sleep(600)
+signal.pause()
+"""
+_STUBBORN = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+
+
+@pytest.fixture
+def make_child(tmp_path: Path) -> Iterator[Callable[[str], ServiceProcess]]:
+    """Start a program whose worker ignores its parent's death; `before` runs in the worker first."""
+    made: list[ServiceProcess] = []
+
+    def make(before: str = "pass") -> ServiceProcess:
+        (tmp_path / "worker").unlink(missing_ok=True)
+        command = [sys.executable, "-c", _PARENT.format(before=before), str(tmp_path / "worker")]
+        child = ServiceProcess(Program(name="part", command=command, log=tmp_path / "part.log"))
+        child.start()
+        made.append(child)
+        assert until(lambda: (tmp_path / "worker").exists() and (tmp_path / "worker").read_text() != "")
+        return child
+
+    yield make
+    for child in made:
+        child.stop()
+
+
+def until(condition: Callable[[], bool], seconds: float = 15.0) -> bool:
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.mark.parametrize("before", ["pass", _STUBBORN])
+def test_a_program_starts_anew_only_after_its_whole_group_has_ended(
+    make_child: Callable[[str], ServiceProcess], before: str
+) -> None:
+    child = make_child(before)
+    assert child.process is not None
+    group = child.process.pid
+    child.process.kill()
+    child.process.wait()
+    assert group_lives(group), "the worker must outlive its parent, or this test shows nothing"
+    assert until(child.revive)
+    assert not group_lives(group)
+    assert child.restarts == 1
+
+
+def test_a_stop_ends_the_group_of_a_program_that_is_already_dead(make_child: Callable[[], ServiceProcess]) -> None:
+    child = make_child()
+    assert child.process is not None
+    child.process.kill()
+    child.stop()
+    assert until(lambda: not group_lives(child.process.pid))  # type: ignore[union-attr]
+
+
+def test_a_process_is_found_by_its_log_and_ended_however_its_parents_died(
+    make_child: Callable[[], ServiceProcess], tmp_path: Path
+) -> None:
+    child = make_child()
+    assert child.process is not None
+    worker = int((tmp_path / "worker").read_text())
+    assert set(writing_below(tmp_path)) == {child.process.pid, worker}
+    os.kill(child.process.pid, signal.SIGKILL)
+    child.process.wait()
+    assert writing_below(tmp_path) == [worker]
+    assert end_all_writing_below(tmp_path) == [worker]
+    assert writing_below(tmp_path) == []
+
+
+def test_a_process_that_writes_elsewhere_is_left_alone(
+    make_child: Callable[[], ServiceProcess], tmp_path: Path
+) -> None:
+    child = make_child()
+    (tmp_path / "part").mkdir()
+    assert end_all_writing_below(tmp_path / "part") == []
+    assert child.alive
