@@ -1,0 +1,49 @@
+"""Expected footprints: an item's own figure, else its weight times the nearest factor. Exact."""
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from tests.truth.exact import Near
+from tests.truth.index import Index
+
+INDICATORS = {"co2e_kg": "kg CO2e", "water_l": "l", "waste_kg": "kg"}
+COMPUTED_DIGITS = 6
+
+
+class Figure(NamedTuple):
+    """One indicator of an item per unit, and where it comes from."""
+
+    per_unit: Fraction
+    basis: str
+    method: str
+    scope: str
+    source: str
+    code: str | None = None
+    per_kg: Fraction | None = None
+    weight: Fraction | None = None
+
+    def shown(self, times: int = 1) -> Fraction | Near:
+        """Return the figure as an answer must show it: exactly as loaded, or rounded where it is computed."""
+        return Near(self.per_unit * times, digits=COMPUTED_DIGITS)
+
+
+def of_item(index: Index, iid: str) -> dict[str, Figure]:
+    """Return the figure of each indicator that has one."""
+    found = {}
+    for row in index.rows("SELECT * FROM averages WHERE iid = ?", [iid]):
+        per_kg, weight = Fraction(row["total"]) / row["samples"], Fraction(row["weight"])
+        found[row["indicator"]] = Figure(per_kg * weight, "category_average", row["method"], row["scope"],
+                                         row["source"], row["code"], per_kg, weight)  # fmt: skip
+    for row in index.rows("SELECT * FROM own_figures WHERE iid = ?", [iid]):
+        found[row["indicator"]] = Figure(Fraction(row["value"]), row["basis"], row["method"], "item", row["source"])
+    return found
+
+
+def summary(index: Index, iid: str) -> dict[str, Any] | None:
+    """Return the footprint as a record shows it; None where nothing is known."""
+    found = of_item(index, iid)
+    first = next((found[name] for name in INDICATORS if name in found), None)
+    if first is None:
+        return None
+    figures = {name: found[name].shown() if name in found else None for name in INDICATORS}
+    return {**figures, "basis": first.basis, "method": first.method}

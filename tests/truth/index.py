@@ -1,0 +1,162 @@
+"""The expected index: recipes read the source files into DuckDB, and every answer is computed from there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import duckdb
+
+from tests.truth import naming
+from tests.truth.exact import percentile
+from tests.truth.sets import Set
+
+_HERE = Path(__file__).parent
+_LOAD_ROWS_MAX = 10**9
+_COLUMNS = {"brand": "brand", "category": "category", "channel": "channel"}
+
+
+class Group(NamedTuple):
+    """One currency, period and group: its prices in ascending order and what else was counted."""
+
+    prices: list[Decimal]
+    items: int
+    first: date
+    last: date
+    channels: dict[str, int]
+
+    @property
+    def n(self) -> int:
+        """How many observations there are."""
+        return len(self.prices)
+
+    @property
+    def median(self) -> Fraction:
+        """The median price."""
+        return percentile(self.prices, 50)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which observations; None and empty mean all. `exactly` takes a category without those below it."""
+
+    first: date
+    last: date
+    granularity: str | None = None
+    brands: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    exactly: bool = False
+    channels: Sequence[str] = ()
+    currency: str | None = None
+    kind: str | None = None
+    group_by: Sequence[str] = field(default=())
+
+    def condition(self) -> tuple[str, list[Any]]:
+        """Return the WHERE clause and its values."""
+        parts, values = ["day BETWEEN ? AND ?"], [self.first, self.last]
+        for column, chosen in (("brand", self.brands), ("channel", self.channels)):
+            if chosen:
+                parts.append(f"list_contains(?, {column})")
+                values.append(list(chosen))
+        if self.categories:
+            test = "category = code" if self.exactly else "starts_with(category || '.', code || '.')"
+            parts.append(f"EXISTS (SELECT FROM (SELECT unnest(?::VARCHAR[]) AS code) WHERE {test})")
+            values.append(list(self.categories))
+        for column, only in (("currency", self.currency), ("kind", self.kind)):
+            if only:
+                parts.append(f"{column} = ?")
+                values.append(only)
+        return " AND ".join(parts), values
+
+    def period(self) -> str:
+        """Return the SQL expression of a row's period: its first day, or the range's where there is only one."""
+        if self.granularity is None:
+            return f"DATE '{self.first}'"
+        return f"date_trunc('{self.granularity}', day)::DATE"
+
+    def period_before(self, period: date) -> date:
+        """Return the start of the period right before one."""
+        if self.granularity is None:
+            return period - timedelta(days=(self.last - self.first).days + 1)
+        if self.granularity == "month":
+            return (period - timedelta(days=1)).replace(day=1)
+        return period - timedelta(days=7 if self.granularity == "week" else 1)
+
+    def start(self) -> date:
+        """Return the start of the first period, which may lie before the first day."""
+        if self.granularity == "month":
+            return self.first.replace(day=1)
+        return self.first - timedelta(days=self.first.weekday()) if self.granularity == "week" else self.first
+
+    def before(self) -> "Scope":
+        """Return the period before the first one, whole."""
+        return replace(self, first=self.period_before(self.start()), last=self.start() - timedelta(days=1))
+
+
+class Index:
+    """DuckDB with everything that the loads must have brought."""
+
+    def __init__(self) -> None:
+        self.db = duckdb.connect()
+        for function in (naming.mint, naming.fold, naming.slug, naming.weight):
+            self.db.create_function(function.__name__, function, null_handling="special")
+        self.db.execute((_HERE / "tables.sql").read_text())
+        self._loads = 0
+
+    @classmethod
+    def of(cls, sets: Sequence[Set], withdrawn: Sequence[str] = (), merged: Sequence[tuple[str, str]] = ()) -> Self:
+        """Read sets in the order in which they are loaded, then apply the operator's acts."""
+        index = cls()
+        for one in sets:
+            index.read(one)
+        for iid in withdrawn:
+            index.db.execute("INSERT INTO withdrawn VALUES (?)", [iid])
+        for pair in merged:
+            index.db.execute("INSERT INTO merged VALUES (?, ?)", list(pair))
+        index.db.execute((_HERE / "index.sql").read_text())
+        return index
+
+    def read(self, one: Set) -> None:
+        """Run a set's recipe; rows of a later file come after those of an earlier one."""
+        for file in one.files:
+            self._loads += 1
+            self.db.execute("SET VARIABLE file = ?::VARCHAR", [str(file)])
+            self.db.execute("SET VARIABLE folder = ?::VARCHAR", [str(file.parent)])
+            self.db.execute("SET VARIABLE start = ?::BIGINT", [self._loads * _LOAD_ROWS_MAX])
+            self.db.execute(one.recipe.read_text())
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Return a query's rows by column name."""
+        found = self.db.execute(query, list(values))
+        names = [column[0] for column in found.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    def column(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return the first column of a query."""
+        return [row[0] for row in self.db.execute(query, list(values)).fetchall()]
+
+    def groups(self, scope: Scope) -> dict[tuple[Any, ...], Group]:
+        """Return the groups of a scope by (currency, period, *groups)."""
+        condition, values = scope.condition()
+        keys = ", ".join(["currency", f"{scope.period()} AS period", *(_COLUMNS[name] for name in scope.group_by)])
+        width = 2 + len(scope.group_by)
+        found = self.db.execute(
+            f"SELECT {keys}, list(price ORDER BY price), count(DISTINCT iid), min(day), max(day), histogram(channel) "
+            f"FROM observations WHERE {condition} GROUP BY ALL", values,
+        ).fetchall()  # fmt: skip
+        return {row[:width]: Group(*row[width:]) for row in found}
+
+    def counts(self, scope: Scope) -> dict[tuple[Any, ...], dict[str, int]]:
+        """Return observations by (currency, period), and there by the one group of the scope; none is left out."""
+        counted: dict[tuple[Any, ...], dict[str, int]] = {}
+        for (currency, period, group), found in self.groups(scope).items():
+            counted.setdefault((currency, period), {})[group] = found.n
+        return counted
+
+    def seen_days(self, scope: Scope) -> list[date]:
+        """Return the days of a scope that hold data, in their order."""
+        condition, values = scope.condition()
+        return self.column(f"SELECT DISTINCT day FROM observations WHERE {condition} ORDER BY day", values)

@@ -1,0 +1,172 @@
+"""Lookup, batch lookup, search by name, brands: what the index says of items themselves."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+from tests.truth.client import Client
+from tests.truth.compare import Question
+from tests.truth.exact import percentile
+from tests.truth.footprint import summary
+from tests.truth.index import Index
+
+BAND_DAYS = 30
+_QUERY_CHARACTERS_MAX = 200
+_PAGE = 50
+
+
+def lookup(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare whole records of random items."""
+    for iid in chosen(index, random, count):
+        path = f"/index/lookup/{iid}"
+        yield Question(path, shown(client.get(path).body), record(index, iid, client.base_url))
+
+
+def batch(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare the answers of batches of up to a hundred items: each record, in the order asked."""
+    for _ in range(max(1, count // 10)):
+        iids = [*chosen(index, random, min(10, count)), "IID-NO-SUCH-ITEM"]
+        ours = client.get("/index/lookup", {"iid": iids}).body["data"]
+        listed = [
+            {**entry, "record": entry["record"] and shown(entry["record"])} if isinstance(entry, dict) else entry
+            for entry in ours
+        ]
+        theirs = [_entry(iid, 200, record(index, iid, client.base_url), None) for iid in iids[:-1]]
+        yield Question(f"batch of {len(iids)}", listed, [*theirs, _entry(iids[-1], 404, None, "iid-not-found")])
+
+
+def search(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Ask for items by their exact names: each is found, unless more items than a page holds have the name."""
+    rare = "SELECT iid, name FROM active QUALIFY count(*) OVER (PARTITION BY fold(name)) <= 10 ORDER BY iid"
+    known = {row["iid"]: row["name"] for row in index.rows(rare)}
+    for iid in random.sample(sorted(known), min(count, len(known))):
+        name = known[iid][:_QUERY_CHARACTERS_MAX].strip()
+        found = client.get("/index/search", {"q": name, "limit": _PAGE})
+        hits = found.body.get("data", [])
+        ours = next((hit["name"] for hit in hits if hit["iid"] == iid), f"not among {len(hits)} ({found.status})")
+        yield Question(f"search {name!r} for {iid}", ours, known[iid])
+
+
+def brands(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare every brand of the list, page by page."""
+    ours: dict[str, Any] = {}
+    cursor = None
+    while cursor is not None or not ours:
+        page = client.get("/index/brands", {"limit": 500, "cursor": cursor}).body
+        ours |= {entry["slug"]: entry for entry in page["data"]}
+        cursor = page["next_cursor"]
+        if not page["data"]:
+            break
+    theirs = brand_entries(index)
+    for slug in sorted(ours.keys() | theirs.keys()):
+        entry = ours.get(slug)
+        part = entry and {name: entry[name] for name in ("name", "item_count", "top_categories", "channels",
+                                                          "first_seen_on")}  # fmt: skip
+        yield Question(f"brand {slug}", part, theirs.get(slug))
+
+
+def chosen(index: Index, random: Random, count: int) -> list[str]:
+    """Return random active items, always the same ones for the same seed."""
+    known = index.column("SELECT iid FROM active ORDER BY iid")
+    return random.sample(known, min(count, len(known)))
+
+
+def shown(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a record without what only the service can know: its version, when it wrote it, the brand's number."""
+    if "iid" not in body:
+        return body
+    kept = {name: value for name, value in body.items() if name not in ("version", "updated_at")}
+    if kept.get("brand"):
+        kept["brand"] = {name: kept["brand"][name] for name in ("name", "slug")}
+    return kept
+
+
+def record(index: Index, iid: str, base_url: str) -> dict[str, Any]:
+    """Return the expected record of an item."""
+    item = index.rows("SELECT * FROM items WHERE iid = ?", [iid])[0]
+    other = item["alt_name"]
+    return {
+        "iid": iid, "name": item["name"], "alt_names": [other] if other and other != item["name"] else [],
+        "status": "active",
+        "brand": {"name": _spellings(index, item["brand"]), "slug": item["brand"]} if item["brand"] else None,
+        "product_type": item["product_type"],
+        "category": _category(index, item) if item["category"] else None,
+        "identifiers": item["identifiers"], "attributes": item["attributes"] or {}, "channels": _channels(index, iid),
+        "price_band": _band(index, iid), "sustainability": summary(index, iid), "sources": _sources(index, item),
+        "first_seen_on": item["first_seen_on"],
+        "links": {
+            "self": f"{base_url}/index/lookup/{iid}",
+            "brand": f"{base_url}/index/brands?q={item['brand']}" if item["brand"] else None,
+            "pricing": f"{base_url}/index/pricing/{iid}", "sustainability": f"{base_url}/index/sustainability/{iid}",
+        },
+    }  # fmt: skip
+
+
+def brand_entries(index: Index) -> dict[str, Any]:
+    """Return what the list of brands must say, by slug."""
+    top = "SELECT brand, category, count(*) AS n FROM active WHERE category IS NOT NULL GROUP BY ALL ORDER BY n DESC, category"
+    categories: dict[str, list[str]] = {}
+    for brand, category, _ in index.db.execute(top).fetchall():
+        categories.setdefault(brand, []).append(category)
+    seen = dict(index.db.execute("SELECT brand, list(DISTINCT channel ORDER BY channel) FROM observations "
+                                 "GROUP BY brand").fetchall())  # fmt: skip
+    found = index.rows("SELECT brand, count(*) AS n, min(first_seen_on) AS first FROM active "
+                       "WHERE brand IS NOT NULL GROUP BY brand")  # fmt: skip
+    return {
+        row["brand"]: {
+            "name": _spellings(index, row["brand"]), "item_count": row["n"],
+            "top_categories": categories.get(row["brand"], [])[:5], "channels": seen.get(row["brand"], []),
+            "first_seen_on": row["first"],
+        }
+        for row in found
+    }  # fmt: skip
+
+
+def _entry(iid: str, status: int, found: dict[str, Any] | None, problem: str | None) -> dict[str, Any]:
+    return {"iid": iid, "status": status, "record": found, "survivor": None, "problem": problem}
+
+
+def _spellings(index: Index, slug: str) -> frozenset[str]:
+    return frozenset(index.column("SELECT DISTINCT brand_name FROM items WHERE brand = ?", [slug]))
+
+
+def _category(index: Index, item: dict[str, Any]) -> dict[str, Any]:
+    depth = len(item["path"])
+    levels = [
+        frozenset(index.column("SELECT DISTINCT path[?] FROM items WHERE starts_with(category || '.', ? || '.')",
+                               [n + 1, ".".join(item["category"].split(".")[: n + 1])]))
+        for n in range(depth)
+    ]  # fmt: skip
+    return {"code": item["category"], "path": levels}
+
+
+def _channels(index: Index, iid: str) -> list[dict[str, Any]]:
+    return index.rows("SELECT channel, count(*) AS listings, max(day) AS last_seen_on FROM observations "
+                      "WHERE iid = ? GROUP BY channel ORDER BY channel", [iid])  # fmt: skip
+
+
+def _band(index: Index, iid: str) -> dict[str, Any] | None:
+    """Return the prices of the item's last days in the currency with most of them."""
+    last = index.column("SELECT max(day) FROM observations WHERE iid = ?", [iid])[0]
+    if last is None:
+        return None
+    best = index.rows(
+        "SELECT currency, list(price ORDER BY price) AS prices, min(day) AS first, max(day) AS last FROM observations "
+        "WHERE iid = ? AND day > ? GROUP BY currency ORDER BY count(*) DESC, currency LIMIT 1",
+        [iid, last - timedelta(days=BAND_DAYS)],
+    )[0]
+    prices = best["prices"]
+    return {
+        "currency": best["currency"], "low": prices[0], "median": percentile(prices, 50), "high": prices[-1],
+        "observations": len(prices), "from": best["first"], "to": best["last"],
+    }  # fmt: skip
+
+
+def _sources(index: Index, item: dict[str, Any]) -> list[dict[str, Any]]:
+    found = index.rows("SELECT source, license, max(day) AS day FROM texts JOIN sources USING (source) "
+                       "WHERE source = ? AND item = ? GROUP BY ALL", [item["source"], item["item"]])  # fmt: skip
+    return [
+        {"source": row["source"], "observed_at": f"{row['day']}T00:00:00.000Z", "license": row["license"]}
+        for row in found
+    ]
