@@ -1,12 +1,12 @@
 """`itemindex`: the map of every command. A command's module is imported when it is called."""
 
-import importlib
 import sys
 from typing import Any
 
 import click
 from rich.console import Console
 
+from deploy.ctl.checkout import load_command
 from shared.errors import ItemIndexError
 
 # name: (module:attribute, one line for the map). The order is the order of the map.
@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "derive": ("deploy.ctl.derive:derive", "Rebuild what the reports read."),
     "generate": ("deploy.ctl.generate:generate", "Make believable data at any scale."),
     "items": ("deploy.ctl.items:items", "Withdraw and merge items."),
-    "search": ("deploy.ctl.search:search", "Build, judge and time the search index."),
+    "search": ("deploy.ctl.search:search", "Build, evaluate and benchmark the search index."),
     "tokens": ("deploy.ctl.tokens:tokens", "Public tokens: print, issue, list, revoke."),
     "plans": ("deploy.ctl.plans:plans", "Plans: list and edit their limits."),
     "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, change plan, suspend, audit."),
@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "releases": ("deploy.ctl.releases:releases", "The data as files: cut, list, expire."),
     "fetch": ("deploy.ctl.fetch:fetch", "Download a release, and go on where it broke off."),
-    "capacity": ("deploy.ctl.capacity:capacity", "From a load to the machines that it needs."),
+    "capacity": ("tests.perf.sizing.command:capacity", "Plan the machines that a load needs."),
     "settings": ("deploy.ctl.settings:settings", "List every setting with its sentence."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
 }
@@ -53,9 +53,7 @@ class LazyGroup(click.Group):
         """Import and return a command."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
+        return load_command(COMMANDS[cmd_name][0])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the map without importing anything."""

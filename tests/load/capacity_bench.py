@@ -1,7 +1,7 @@
 """`python -m tests.load.capacity_bench`: CPU of every part of a whole stack for one call of each kind, and bytes of storage.
 
 The stack is the embedded one, on made-up data; calls go through the front. What a part uses when nobody calls is taken off.
-Each kind of call is measured in rounds, interleaved; the figures are medians. deploy/sizing/figures.toml keeps them.
+Each kind of call is measured in rounds, interleaved; the figures are medians. tests/perf/sizing/figures.toml keeps them.
 """
 
 import argparse

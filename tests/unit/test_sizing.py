@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from deploy.ctl.capacity import capacity, pages
-from deploy.sizing.plan import FIGURES, Load, Need, bottleneck, edge_processes, machines, plan
+from tests.perf.sizing.command import capacity, pages
+from tests.perf.sizing.plan import FIGURES, Load, Need, bottleneck, edge_processes, machines, plan
 
 PAGE = Path(__file__).parents[2] / "deploy" / "capacity.md"
 

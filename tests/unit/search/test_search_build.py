@@ -65,7 +65,7 @@ def test_an_index_of_another_format_is_not_read(tmp_path: Path, monkeypatch: pyt
 
 
 def test_items_that_outgrow_one_segment_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from deploy.ctl.search_sample import documents
+    from tests.perf.search_sample import documents
 
     monkeypatch.setattr(building, "WRITER_BYTES_MAX", 15_000_000)
     with pytest.raises(building.IndexTooLarge):

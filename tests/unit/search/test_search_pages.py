@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deploy.ctl.search_sample import documents
 from edge.search import paging
 from edge.search.index import SearchIndex
 from edge.search.paging import find
 from shared.search import layout
 from shared.search.model import Hit, Search
+from tests.perf.search_sample import documents
 from tests.unit.search.conftest import opened
 
 ITEMS = 3_000

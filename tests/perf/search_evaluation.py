@@ -6,6 +6,7 @@ import io
 import math
 import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
@@ -80,13 +81,15 @@ def judge(path: Path) -> Verdict:
         index = SearchIndex(folder, manifest)
         scores = evaluate(judged.grades, partial(ranked, index))
         held = fmean(held_out(index, judged.grades).values())
+    with closing(sqlite3.connect(":memory:")) as database:
+        reference = fmean(evaluate(judged.grades, sqlite_ranking(database, judged.documents)).values())
     return Verdict(
         documents=len(judged.documents),
         queries=len(judged.grades),
         judgements=sum(map(len, judged.grades.values())),
         ndcg=fmean(scores.values()),
         held_out=held,
-        sqlite=fmean(evaluate(judged.grades, sqlite_ranking(judged.documents)).values()),
+        sqlite=reference,
     )
 
 
@@ -149,9 +152,8 @@ def held_out(index: SearchIndex, grades: Judgements) -> Scores:
     return held
 
 
-def sqlite_ranking(documents: list[Document]) -> Callable[[str], list[str]]:
+def sqlite_ranking(database: sqlite3.Connection, documents: list[Document]) -> Callable[[str], list[str]]:
     """Return the reference: SQLite FTS5 over title and description, any word of the query."""
-    database = sqlite3.connect(":memory:")
     database.execute("CREATE VIRTUAL TABLE t USING fts5(iid UNINDEXED, title, description, tokenize = 'porter')")
     rows = ((document.item.iid, document.item.name, document.description or "") for document in documents)
     database.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)

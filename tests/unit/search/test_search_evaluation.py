@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from deploy.ctl import search_judge
 from shared.errors import ConfigurationError
+from tests.perf import search_evaluation
 
 
 def test_ndcg_of_known_orders() -> None:
     grades = {"a": 4, "b": 3, "c": 1}
-    assert search_judge.ndcg(["a", "b", "c"], grades) == 1.0
-    assert search_judge.ndcg(["x", "y"], grades) == 0.0
-    assert search_judge.ndcg(["b", "a"], grades) == pytest.approx((3 + 7 / 1.5849625) / (7 + 3 / 1.5849625))
+    assert search_evaluation.ndcg(["a", "b", "c"], grades) == 1.0
+    assert search_evaluation.ndcg(["x", "y"], grades) == 0.0
+    assert search_evaluation.ndcg(["b", "a"], grades) == pytest.approx((3 + 7 / 1.5849625) / (7 + 3 / 1.5849625))
 
 
 def test_a_small_file_is_judged_whole(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_small_file_is_judged_whole(tmp_path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(["query", "product_title", "product_description", "median_relevance"])
         writer.writerows(rows)
-    verdict = search_judge.judge(path)
+    verdict = search_evaluation.judge(path)
     assert (verdict.documents, verdict.queries, verdict.judgements) == (3, 4, 6)
     assert verdict.ndcg == 1.0
     assert verdict.sqlite < 1.0
@@ -41,4 +41,4 @@ def test_a_file_without_the_columns_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "other.csv"
     path.write_text("query,title\n")
     with pytest.raises(ConfigurationError, match="product_title"):
-        search_judge.read(path)
+        search_evaluation.read(path)

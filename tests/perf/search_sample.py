@@ -29,7 +29,7 @@ _SHELVES = "clothing home electronics sport beauty food toys garden".split()
 
 def documents(count: int) -> Iterator[Document]:
     """Make items in the order of their IIDs; a few brands, nouns and adjectives are in most of them (Zipf)."""
-    rng = random.Random(SEED)  # noqa: S311 - repeatable, not secret
+    rng = random.Random(SEED)
     brands = [_brand(number, rng) for number in range(BRANDS)]
     brand_weights = _zipf(BRANDS)
     noun_weights, adjective_weights = _zipf(len(NOUNS)), _zipf(len(ADJECTIVES))

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from deploy.ctl.console import json_option, show
-from deploy.sizing.plan import FIGURES, Load, Need, bottleneck, machines, plan
+from tests.perf.sizing.plan import FIGURES, Load, Need, bottleneck, machines, plan
 
 LOOKUPS = (1_000, 10_000, 100_000, 1_000_000)
 OBSERVATIONS = (10_000_000, 100_000_000, 1_000_000_000)
@@ -32,7 +32,7 @@ def capacity(
 ) -> None:  # fmt: skip
     """Tell what each part needs for a load, what one of it carries, and what is done where that is not enough.
 
-    The figures are processor time of each part for one call, measured (deploy/sizing/figures.toml); cores are planned
+    The figures are processor time of each part for one call, measured (tests/perf/sizing/figures.toml); cores are planned
     60 % busy. Measure yours with `python -m tests.load.capacity_bench`: machines differ, the proportions hardly do.
     """
     if markdown:

@@ -13,11 +13,11 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from deploy.ctl.search_sample import ADJECTIVES, NOUNS, SEED, documents
 from edge.search.index import SearchIndex
 from edge.search.paging import find
 from shared.search import layout
 from shared.search.model import Item, Search
+from tests.perf.search_sample import ADJECTIVES, NOUNS, SEED, documents
 from workers.search.build import build
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -71,7 +71,7 @@ def _run(items: int, queries: int, directory: Path, console: Console | None) -> 
 
 
 def _measure(index: SearchIndex, queries: int) -> list[dict[str, Any]]:
-    rng = random.Random(SEED)  # noqa: S311 - repeatable, not secret
+    rng = random.Random(SEED)
     rows = []
     for kind, make in _kinds(index, rng).items():
         times, found = [], 0
