@@ -21,7 +21,7 @@ from edge.http.cursors import CursorSigner
 from edge.http.lists import Paginator
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
-from edge.http.routing import ANY, BEARER, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
+from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.signed_urls import SignedUrls
 from edge.index.brands import Brands
 from edge.index.lookup import Lookup, batch_units
@@ -40,7 +40,9 @@ from edge.middleware.negotiation import negotiation
 from edge.middleware.rate_limit import RateLimit
 from edge.middleware.request_context import RequestContext
 from edge.openapi.document import Document
+from edge.organizations import routes as organizations
 from edge.organizations.handlers import OrganizationApi
+from edge.organizations.idempotency import IdempotentActs
 from edge.organizations.service import OrganizationService
 from edge.releases.handlers import Datasets
 from edge.releases.repository import ReleaseRepository
@@ -106,6 +108,7 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     brands = Brands(resources.database, lists)
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
     acts = OrganizationService(resources.database, settings.token_pepper)
+    idempotent = IdempotentActs(resources.database, settings.token_pepper)
     orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max)
     documents = JobSerializer(settings.base_url, settings.errors_base)
     desk = ReportService(resources.database, resources.version, orders, documents, resources.results, resources.meter)
@@ -124,30 +127,11 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/lookup", lookup.list, _batch()),
         Route("GET", f"{PREFIX}/index/search", search.show, _free("search")),
         Route("GET", f"{PREFIX}/index/brands", brands.list, _free("brands")),
-        *_organization_routes(OrganizationApi(acts, cursors, origin_of(settings))),
+        *organizations.routes(OrganizationApi(acts, idempotent, cursors, origin_of(settings)), PREFIX),
         *_paid_routes(resources, lists, desk, orders),
         *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
         *_dataset_routes(resources, lists),
         *_export_routes(resources, lists),
-    )
-
-
-def _organization_routes(org: OrganizationApi) -> tuple[Route, ...]:
-    return (
-        Route("GET", f"{PREFIX}/org", org.show, _org("organization")),
-        Route("POST", f"{PREFIX}/org", org.create, _org("organization", "state-conflict")),
-        Route("POST", f"{PREFIX}/org/api-key", org.issue_key, _org("key", "state-conflict")),
-        Route("DELETE", f"{PREFIX}/org/api-key", org.revoke_keys, _org("key")),
-        Route("POST", f"{PREFIX}/org/api-key/rotations", org.rotate_key, _org("key-rotation", "state-conflict")),
-        Route("POST", f"{PREFIX}/org/api-key/revocations", org.report_leaked, Rule(name="key-revocation")),
-        Route("GET", f"{PREFIX}/org/members", org.members, _org("members")),
-        Route("PATCH", f"{PREFIX}/org/members/{{person}}", org.change_role, _org("members", "state-conflict")),
-        Route("DELETE", f"{PREFIX}/org/members/{{person}}", org.remove_member, _org("members", "state-conflict")),
-        Route("GET", f"{PREFIX}/org/invitations", org.invitations, _org("invitations")),
-        Route("POST", f"{PREFIX}/org/invitations", org.invite, _org("invitations", "state-conflict")),
-        Route("DELETE", f"{PREFIX}/org/invitations/{{invitation}}", org.withdraw_invitation, _org("invitations")),
-        Route("GET", f"{PREFIX}/org/usage", org.usage, _org("usage")),
-        Route("GET", f"{PREFIX}/org/audit", org.audit, _org("audit")),
     )
 
 
@@ -284,10 +268,6 @@ def _dataset(name: str, *problems: str) -> Rule:
 def origin_of(settings: Settings) -> str:
     """Return the service's address without the API's version segment."""
     return settings.base_url.removesuffix(PREFIX)
-
-
-def _org(name: str, *problems: str) -> Rule:
-    return Rule(name=f"org-{name}", accepts=BEARER, problems=("not-found", "insufficient-role", *problems))
 
 
 def _free(name: str) -> Rule:

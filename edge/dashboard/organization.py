@@ -9,8 +9,9 @@ from aiohttp import web
 from edge.auth.credentials import CredentialStore
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.meta.quota import windows_of
-from edge.organizations.handlers import invitation_link, usage_csv, usage_range
+from edge.organizations.handlers import invitation_link
 from edge.organizations.service import OrganizationService, as_dicts
+from edge.organizations.usage import usage_csv, usage_range
 from edge.quota.limiter import RateLimiter
 from shared.clock import utc_now
 from shared.errors import InvalidParameter

@@ -6,8 +6,8 @@ from edge.auth.credentials import CredentialStore
 from edge.dashboard.organization import plot_by_day
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.sessions import Sessions
-from edge.organizations.handlers import usage_range
 from edge.organizations.service import OrganizationService, as_dicts
+from edge.organizations.usage import usage_range
 
 
 class PersonPages:

@@ -1,6 +1,5 @@
 """POST and GET /index/exports, GET and DELETE /index/exports/{id}, GET …/files/{file}."""
 
-import re
 from functools import partial
 from typing import Any
 
@@ -12,10 +11,11 @@ from edge.exports import estimates, schemas
 from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer, signed_of
 from edge.exports.service import ExportRequest, ExportService
+from edge.http import idempotency_key
 from edge.http.context import CONTEXT
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Problem
 from edge.http.signed_urls import Link, SignedUrls
 from edge.jobs.handlers import organization_of
 from edge.jobs.service import Charge
@@ -28,8 +28,6 @@ from shared.jobs.contract import EXPORT
 
 KIND = "exports"
 BOOKING: web.RequestKey[ExportRequest] = web.RequestKey("booking", ExportRequest)
-_KEY = re.compile(r"[!-~]{0,255}", re.ASCII)
-_KEY_SCHEMA = {"type": "string", "pattern": f"^{_KEY.pattern}$"}
 _TAGS = ["exports"]
 _RETRY_SECONDS = 2
 _FILE_KINDS = [
@@ -72,7 +70,7 @@ class Exports:
 
     async def units(self, request: web.Request) -> int:
         """Return what a request costs; whoever repeats one under its key, or only asks, pays nothing."""
-        booking = await self._desk.book(_principal(request), request[BODY], _key_of(request))
+        booking = await self._desk.book(_principal(request), request[BODY], idempotency_key.idempotency_key_of(request))
         request[BOOKING] = booking
         free = booking.replayed is not None or request[QUERY]["dry_run"] or request[QUERY]["preview"]
         return 0 if free else EXPORT.units
@@ -83,7 +81,7 @@ class Exports:
         description="Repeat a request under the same `Idempotency-Key` as often as you like: it is one export, paid "
         "once. `dry_run` and `preview` say what it would be and cost nothing.",
         tags=_TAGS,
-        parameters=[{"in": "header", "name": "Idempotency-Key", "schema": _KEY_SCHEMA, "required": False}],
+        parameters=[idempotency_key.PARAMETER],
     )
     @querystring_schema(schemas.NewExportQuery())
     @json_schema(schemas.NewExport())
@@ -183,15 +181,6 @@ class Exports:
             raise
         context.charge = "kept" if new else "returned"
         return order_id
-
-
-def _key_of(request: web.Request) -> str | None:
-    keys = request.headers.getall("Idempotency-Key", [])
-    if not any(keys):  # nginx passes no empty header on, so one that comes another way means as little
-        return None
-    if len(keys) > 1 or not _KEY.fullmatch(keys[0]):
-        raise invalid_parameters([("Idempotency-Key", "must be one text of 1 to 255 visible ASCII characters")])
-    return keys[0]
 
 
 def _principal(request: web.Request) -> Principal:

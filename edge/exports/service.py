@@ -58,7 +58,8 @@ class ExportService:
             charge.account, charge.charge_id, charge.day, charge.units, key, booking.digest, traceparent,
             self._waiting_max,
         )  # fmt: skip
-        async with self._database.transaction() as fetch:
+        async with self._database.transaction() as transaction:
+            fetch = transaction.fetch
             if key is not None:
                 [alone] = await fetch(SQL.alone, f"{organization} {key}")
                 if not alone["got"]:

@@ -112,7 +112,8 @@ class JobOrders:
             kind.attempts_max, principal.organization_id, wanted.format, limit, charge.account, charge.charge_id,
             charge.day, charge.units, traceparent, self._waiting_max,
         )  # fmt: skip
-        async with self._database.transaction() as fetch:
+        async with self._database.transaction() as transaction:
+            fetch = transaction.fetch
             await fetch(SQL.lock, principal.organization_id)
             rows = await fetch(SQL.place, *values)
         if not rows:
@@ -153,7 +154,8 @@ class JobOrders:
         order = await self.find(organization_id, order_id)
         if order.state == "cancelled":
             return order
-        async with self._database.transaction() as fetch:
+        async with self._database.transaction() as transaction:
+            fetch = transaction.fetch
             await fetch(SQL.hold, order_id, organization_id)
             rows = await fetch(SQL.cancel, order_id, organization_id)
             if rows:

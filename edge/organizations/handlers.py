@@ -1,9 +1,6 @@
 """/org for programs: an organization's people, key, use and audit log, under an ID token."""
 
-import csv
-import io
-from datetime import date, datetime, timedelta
-from typing import Any
+import hashlib
 
 import msgspec
 from aiohttp import web
@@ -11,24 +8,30 @@ from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_sc
 
 from edge.http.context import CONTEXT
 from edge.http.cursors import CursorSigner
+from edge.http.idempotency_key import PARAMETER, idempotency_key_of
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem
 from edge.organizations import schemas
+from edge.organizations.answers import answer_of, json_of, list_of, outcome_of
+from edge.organizations.idempotency import Act, IdempotentActs, IdempotentRequest, Outcome
 from edge.organizations.service import Actor, OrganizationService, as_dicts
-from shared.clock import rfc3339, utc_now
+from edge.organizations.usage import usage_csv, usage_range
+from shared.accounts import Person
 from shared.credentials import split
-from shared.errors import InvalidCursor, InvalidParameter
+from shared.errors import InvalidCursor
 
 _TAGS = ["organization"]
-_USAGE_DAYS_MAX = 366
-USAGE_COLUMNS = ("day", "endpoint", "outcome", "credential", "calls", "units")
+_DONE = Outcome(204)
 
 
 class OrganizationApi:
     """The handlers."""
 
-    def __init__(self, acts: OrganizationService, cursors: CursorSigner, origin: str) -> None:
+    def __init__(
+        self, acts: OrganizationService, idempotent: IdempotentActs, cursors: CursorSigner, origin: str
+    ) -> None:
         self._acts = acts
+        self._idempotent = idempotent
         self._cursors = cursors
         self._origin = origin
 
@@ -40,57 +43,82 @@ class OrganizationApi:
         actor = actor_of(request)
         m = actor.membership
         keys = as_dicts(await self._acts.keys(actor))
-        return _json({"id": m.organization_id, "name": m.name, "plan": m.plan, "state": m.state, "role": m.role,
+        return json_of({"id": m.organization_id, "name": m.name, "plan": m.plan, "state": m.state, "role": m.role,
                       "keys": keys})  # fmt: skip
 
-    @docs(operationId="createOrganization", summary="Create an organization and become its owner", tags=_TAGS)
+    @docs(operationId="createOrganization", summary="Create an organization and become its owner", tags=_TAGS,
+          parameters=[PARAMETER])  # fmt: skip
     @json_schema(schemas.NewOrganization())
     @response_schema(schemas.Created(), 201, description="Created")
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Create an organization."""
-        person = request[CONTEXT].person
-        assert person is not None
-        made = await self._acts.create(person, request[BODY]["name"], request[BODY]["plan"])
-        return _json({"id": made}, 201)
+        person, body = person_of(request), request[BODY]
 
-    @docs(operationId="issueKey", summary="Issue the organization's first API key", tags=_TAGS)
+        async def act(acts: OrganizationService) -> Outcome:
+            return outcome_of({"id": await acts.create(person, body["name"], body["plan"])}, 201)
+
+        return await self._once(request, None, act)
+
+    @docs(operationId="issueKey", summary="Issue the organization's first API key", tags=_TAGS, parameters=[PARAMETER])
     @querystring_schema(schemas.OrganizationQuery())
     @response_schema(schemas.IssuedKey(), 201, description="The key, shown this once")
     async def issue_key(self, request: web.Request) -> web.StreamResponse:
         """Issue a key where there is none."""
-        return _key(await self._acts.issue_key(actor_of(request)))
+        actor = actor_of(request)
+
+        async def act(acts: OrganizationService) -> Outcome:
+            return await _issued(acts, actor, await acts.issue_key(actor))
+
+        return await self._once(request, actor, act)
 
     @docs(
         operationId="rotateKey",
         summary="Replace the API key",
-        description="The new key works at once. The old one stops at once, or after the grace you choose.",
+        description="The new key works at once. The current one stops at once, or after the grace you choose. A key "
+        "that is in the grace of an earlier rotation keeps the end it was promised, and the current one then stops at "
+        "once: two keys work at most, and `keys` lists both with their ends. Repeat the call under the same "
+        "`Idempotency-Key` within a day to get the same key again.",
         tags=_TAGS,
+        parameters=[PARAMETER],
     )
     @querystring_schema(schemas.OrganizationQuery())
     @json_schema(schemas.Rotation())
     @response_schema(schemas.IssuedKey(), 201, description="The new key, shown this once")
     async def rotate_key(self, request: web.Request) -> web.StreamResponse:
         """Replace the key."""
-        return _key(await self._acts.rotate_key(actor_of(request), request[BODY]["grace"]))
+        actor, grace = actor_of(request), request[BODY]["grace"]
+
+        async def act(acts: OrganizationService) -> Outcome:
+            return await _issued(acts, actor, await acts.rotate_key(actor, grace))
+
+        return await self._once(request, actor, act)
 
     @docs(operationId="revokeKeys", summary="Revoke the API key, and one in its grace", tags=_TAGS,
-          responses={"204": {"description": "No key works any more"}})  # fmt: skip
+          parameters=[PARAMETER], responses={"204": {"description": "No key works any more"}})  # fmt: skip
     @querystring_schema(schemas.OrganizationQuery())
     async def revoke_keys(self, request: web.Request) -> web.StreamResponse:
         """Revoke every key of the organization; done as well when there is none."""
-        await self._acts.revoke_keys(actor_of(request))
-        return web.Response(status=204)
+        actor = actor_of(request)
+
+        async def act(acts: OrganizationService) -> Outcome:
+            await acts.revoke_keys(actor)
+            return _DONE
+
+        return await self._once(request, actor, act)
 
     @docs(
         operationId="reportLeakedKey",
         summary="Revoke a leaked key by showing it",
-        description="Anyone who holds a key may revoke it. The answer is the same for a key that does not exist.",
+        description="Anyone who holds a key may revoke it. The answer is the same for a key that does not exist, and "
+        "for a repetition, with or without an `Idempotency-Key`.",
         tags=_TAGS,
+        parameters=[PARAMETER],
         responses={"204": {"description": "If there was such a key, it no longer works"}},
     )
     @json_schema(schemas.LeakedKey())
     async def report_leaked(self, request: web.Request) -> web.StreamResponse:
-        """Revoke the key in the body."""
+        """Revoke the key in the body. Repeating that changes nothing, so the header needs no memory here."""
+        idempotency_key_of(request)
         await self._acts.revoke_leaked(request[BODY]["key"])
         return web.Response(status=204)
 
@@ -99,7 +127,7 @@ class OrganizationApi:
     @response_schema(schemas.MemberList(), 200, description="All members")
     async def members(self, request: web.Request) -> web.StreamResponse:
         """Answer with all members."""
-        return _list(as_dicts(await self._acts.members(actor_of(request))))
+        return list_of(as_dicts(await self._acts.members(actor_of(request))))
 
     @docs(operationId="changeRole", summary="Give a member another role", tags=_TAGS,
           responses={"204": {"description": "Changed"}})  # fmt: skip
@@ -111,39 +139,55 @@ class OrganizationApi:
         await self._acts.change_role(actor_of(request), request.match_info["person"], request[BODY]["role"])
         return web.Response(status=204)
 
-    @docs(operationId="removeMember", summary="Remove a member, or leave", tags=_TAGS,
+    @docs(operationId="removeMember", summary="Remove a member, or leave", tags=_TAGS, parameters=[PARAMETER],
           responses={"204": {"description": "Removed"}})  # fmt: skip
     @match_info_schema(schemas.PersonPath())
     @querystring_schema(schemas.OrganizationQuery())
     async def remove_member(self, request: web.Request) -> web.StreamResponse:
         """Remove a member."""
-        await self._acts.remove_member(actor_of(request), request.match_info["person"])
-        return web.Response(status=204)
+        actor, person_id = actor_of(request), request.match_info["person"]
+
+        async def act(acts: OrganizationService) -> Outcome:
+            await acts.remove_member(actor, person_id)
+            return _DONE
+
+        return await self._once(request, actor, act)
 
     @docs(operationId="listInvitations", summary="Invitations that can still be accepted", tags=_TAGS)
     @querystring_schema(schemas.OrganizationQuery())
     @response_schema(schemas.InvitationList(), 200, description="Open invitations")
     async def invitations(self, request: web.Request) -> web.StreamResponse:
         """Answer with the open invitations."""
-        return _list(as_dicts(await self._acts.invitations(actor_of(request))))
+        return list_of(as_dicts(await self._acts.invitations(actor_of(request))))
 
-    @docs(operationId="invite", summary="Invite a person by e-mail address", tags=_TAGS)
+    @docs(operationId="invite", summary="Invite a person by e-mail address", tags=_TAGS, parameters=[PARAMETER])
     @querystring_schema(schemas.OrganizationQuery())
     @json_schema(schemas.NewInvitation())
     @response_schema(schemas.IssuedInvitation(), 201, description="The link to hand over, shown this once")
     async def invite(self, request: web.Request) -> web.StreamResponse:
         """Invite a person; the link is for whoever invites to send."""
-        secret, row = await self._acts.invite(actor_of(request), request[BODY]["email"], request[BODY]["role"])
-        return _json({**dict(row), "link": invitation_link(self._origin, secret)}, 201)
+        actor, body = actor_of(request), request[BODY]
+
+        async def act(acts: OrganizationService) -> Outcome:
+            secret, row = await acts.invite(actor, body["email"], body["role"])
+            return outcome_of({**dict(row), "link": invitation_link(self._origin, secret)}, 201)
+
+        return await self._once(request, actor, act)
 
     @docs(operationId="withdrawInvitation", summary="Make an invitation's link stop working", tags=_TAGS,
+          parameters=[PARAMETER],
           responses={"204": {"description": "Withdrawn"}})  # fmt: skip
     @match_info_schema(schemas.InvitationPath())
     @querystring_schema(schemas.OrganizationQuery())
     async def withdraw_invitation(self, request: web.Request) -> web.StreamResponse:
         """Withdraw an invitation."""
-        await self._acts.withdraw_invitation(actor_of(request), request.match_info["invitation"])
-        return web.Response(status=204)
+        actor, invitation = actor_of(request), request.match_info["invitation"]
+
+        async def act(acts: OrganizationService) -> Outcome:
+            await acts.withdraw_invitation(actor, invitation)
+            return _DONE
+
+        return await self._once(request, actor, act)
 
     @docs(operationId="getUsage", summary="Calls by day, endpoint, outcome and credential", tags=_TAGS,
           produces=["application/json", "text/csv"])  # fmt: skip
@@ -153,7 +197,7 @@ class OrganizationApi:
         """Answer with the statistics of use."""
         first, last = usage_range(request[QUERY]["first"], request[QUERY]["last"])
         rows = as_dicts(await self._acts.usage(actor_of(request), first, last))
-        return usage_csv(rows) if request[QUERY]["format"] == "csv" else _list(rows)
+        return usage_csv(rows) if request[QUERY]["format"] == "csv" else list_of(rows)
 
     @docs(operationId="getAudit", summary="What was done in the organization, and by whom", tags=_TAGS)
     @querystring_schema(schemas.AuditQuery())
@@ -168,13 +212,32 @@ class OrganizationApi:
         rows = as_dicts(await self._acts.audit(actor, before[0], limit + 1))
         more = len(rows) > limit
         next_cursor = self._cursors.seal("audit", bound, [rows[limit - 1]["id"]]) if more else None
-        return _json({"data": rows[:limit], "count": min(len(rows), limit), "next_cursor": next_cursor})
+        return json_of({"data": rows[:limit], "count": min(len(rows), limit), "next_cursor": next_cursor})
+
+    async def _once(self, request: web.Request, actor: Actor | None, act: Act) -> web.StreamResponse:
+        """Run the act; under an Idempotency-Key one time for all its repetitions by this person."""
+        key = idempotency_key_of(request)
+        if key is None:
+            return answer_of(await act(self._acts))
+        asked = {
+            "call": f"{request.method} {request.path}",
+            "organization": actor.membership.organization_id if actor else None,
+            "body": request.get(BODY, {}),
+        }
+        digest = hashlib.sha256(msgspec.json.encode(asked, order="sorted")).digest()
+        return answer_of(await self._idempotent.run(IdempotentRequest(person_of(request).id, key, digest), act))
+
+
+def person_of(request: web.Request) -> Person:
+    """Return the person whose ID token the request carries."""
+    person = request[CONTEXT].person
+    assert person is not None
+    return person
 
 
 def actor_of(request: web.Request) -> Actor:
     """Return who acts in which organization. Another's organization is as absent as one that does not exist."""
-    person = request[CONTEXT].person
-    assert person is not None
+    person = person_of(request)
     chosen = request[QUERY].get("organization")
     membership = person.membership(str(chosen) if chosen else None)
     if membership is None:
@@ -184,50 +247,12 @@ def actor_of(request: web.Request) -> Actor:
     return Actor(person, membership)
 
 
-def usage_range(first: date | None, last: date | None) -> tuple[date, date]:
-    """Fill in the days asked for: the last 30. Raises InvalidParameter for a range that is none, or too long."""
-    last = last or utc_now().date()
-    first = first or last - timedelta(days=29)
-    if not timedelta(0) <= last - first < timedelta(days=_USAGE_DAYS_MAX):
-        raise InvalidParameter("from", f"must be a day not after `to`, {_USAGE_DAYS_MAX} days before it at most")
-    return first, last
-
-
-def usage_csv(rows: list[dict[str, Any]]) -> web.Response:
-    """Make a CSV (RFC 4180) of statistics of use. Every cell is ours: no caller's text is in it."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(USAGE_COLUMNS)
-    writer.writerows([row[name] for name in USAGE_COLUMNS] for row in rows)
-    fields = {"Cache-Control": "no-store", "Content-Disposition": 'attachment; filename="usage.csv"'}
-    return web.Response(text=text.getvalue(), content_type="text/csv", headers=fields)
-
-
 def invitation_link(origin: str, secret: str) -> str:
     """Return the link that an invited person opens. The secret is in the fragment: no server's log ever sees it."""
     return f"{origin}/dashboard/invitation#{secret}"
 
 
-def _key(key: str) -> web.Response:
+async def _issued(acts: OrganizationService, actor: Actor, key: str) -> Outcome:
     form = split(key)
     assert form is not None
-    return _json({"key": key, "key_id": form.credential_id}, 201)
-
-
-def _list(rows: list[dict[str, Any]]) -> web.Response:
-    return _json({"data": rows, "count": len(rows)})
-
-
-def _json(document: dict[str, Any], status: int = 200) -> web.Response:
-    body = msgspec.json.encode(_plain(document))
-    return web.Response(
-        status=status, body=body, content_type="application/json", headers={"Cache-Control": "no-store"}
-    )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    return rfc3339(value) if isinstance(value, datetime) else value
+    return outcome_of({"key": key, "key_id": form.credential_id, "keys": as_dicts(await acts.keys(actor))}, 201)

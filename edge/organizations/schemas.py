@@ -113,6 +113,10 @@ class IssuedKey(Schema):
 
     key = fields.Str(required=True, metadata={"example": "iixk_live_…"})
     key_id = fields.Str(required=True)
+    keys = fields.List(
+        fields.Nested(KeyState()), required=True,
+        metadata={"description": "Every key that works now, the new one first, and when each ends"},
+    )  # fmt: skip
 
 
 class Member(Schema):

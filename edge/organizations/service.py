@@ -11,7 +11,7 @@ from uuid import UUID
 import asyncpg
 
 from edge.http.problems import Problem
-from edge.storage.database import Database
+from edge.storage.database import Database, Transaction
 from shared import credentials
 from shared.accounts import Membership, Person
 from shared.organizations.contract import SQL
@@ -36,7 +36,7 @@ class Actor:
 class OrganizationService:
     """Everything that changes an organization or tells about it."""
 
-    def __init__(self, database: Database, pepper: str) -> None:
+    def __init__(self, database: Database | Transaction, pepper: str) -> None:
         self._database = database
         self._pepper = pepper
 
@@ -68,13 +68,20 @@ class OrganizationService:
         return key
 
     async def rotate_key(self, actor: Actor, grace: str) -> str:
-        """Replace the key and return the new one, once; the old one works on for the grace."""
+        """Replace the current key and return the new one, once.
+
+        The replaced key works for the grace, unless an older key is in its grace: that one keeps the end it was
+        promised, and the replaced one ends at once. So two keys work at most.
+        """
         actor.require("manage-key")
         key, key_id, digest = self._mint()
         who = (actor.person.id, actor.person.name)
         values = (actor.membership.organization_id, key_id, digest, GRACE_SECONDS[grace], *who)
         if await self._conditional(SQL.rotate_key, *values) is None:
-            raise Problem("state-conflict", "There is no current key to rotate: issue one, or look who just did.")
+            raise Problem(
+                "state-conflict",
+                "There is no current key to rotate. Issue one; the audit log shows whether another member rotated it.",
+            )
         return key
 
     async def revoke_keys(self, actor: Actor) -> int:
@@ -102,9 +109,9 @@ class OrganizationService:
             actor.require(right_for(touched))
         organization = actor.membership.organization_id
         who = (actor.person.id, actor.person.name)
-        async with self._database.transaction() as run:
-            await run(SQL.lock_owners, organization)
-            done = await run(SQL.change_role, organization, person_id, role, member["role"], *who)
+        async with self._database.transaction() as transaction:
+            await transaction.fetch(SQL.lock_owners, organization)
+            done = await transaction.fetch(SQL.change_role, organization, person_id, role, member["role"], *who)
         if not done and member["role"] != role:
             raise Problem("state-conflict", "The role changed in the meantime, or this is the last owner.")
 
@@ -115,9 +122,9 @@ class OrganizationService:
             actor.require(right_for(member["role"]))
         organization = actor.membership.organization_id
         who = (actor.person.id, actor.person.name)
-        async with self._database.transaction() as run:
-            await run(SQL.lock_owners, organization)
-            done = await run(SQL.remove_member, organization, person_id, member["role"], *who)
+        async with self._database.transaction() as transaction:
+            await transaction.fetch(SQL.lock_owners, organization)
+            done = await transaction.fetch(SQL.remove_member, organization, person_id, member["role"], *who)
         if not done:
             raise Problem("state-conflict", "The last owner cannot leave; make somebody else an owner first.")
 

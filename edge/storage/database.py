@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 
@@ -14,6 +14,23 @@ from shared.telemetry import metrics
 Run = Callable[..., Awaitable[list[asyncpg.Record]]]
 _LOST = (OSError, asyncio.TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError,
          asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)  # fmt: skip
+
+
+class Transaction:
+    """Statements of one transaction, asked as `Database` is asked; a transaction inside it is a part of it."""
+
+    def __init__(self, run: Run) -> None:
+        self.fetch = run
+
+    async def fetch_row(self, query: str, *arguments: Any) -> asyncpg.Record | None:
+        """Return the first row or None."""
+        rows = await self.fetch(query, *arguments)
+        return rows[0] if rows else None
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Self]:
+        """Go on in this transaction: it commits where it was begun."""
+        yield self
 
 
 class Database:
@@ -70,15 +87,15 @@ class Database:
         return rows
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Run]:
-        """Run statements in one transaction: `rows = await run(query, *arguments)`. Raises StoreUnavailable.
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """Run statements in one transaction: `rows = await transaction.fetch(query, …)`. Raises StoreUnavailable.
 
         After that nobody knows whether the transaction was committed.
         """
         assert self._pool is not None
         try:
             async with self._pool.acquire(timeout=self._deadline_seconds) as connection, connection.transaction():
-                yield connection.fetch
+                yield Transaction(connection.fetch)
             self.answering = True
         except _LOST as error:
             raise self._lost() from error

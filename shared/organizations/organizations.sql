@@ -60,22 +60,25 @@ told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
 SELECT key_id FROM made;
 
 -- name: rotate_key
--- Of two rotations at the same moment one finds the current key gone and does nothing. $4 are seconds of grace; an
--- older key that was still in its grace ends now, so that never more than two keys work.
-WITH current AS (
+-- Of two rotations at the same moment one finds the current key gone and does nothing. $4 are seconds of grace for the
+-- current key. An older key that is in its grace keeps the end that was promised; the current one then ends at once, so
+-- that never more than two keys work.
+WITH in_grace AS (
+    SELECT FROM api_keys WHERE organization_id = $1::uuid AND revoked_at IS NULL AND expires_at > statement_timestamp()),
+replaced AS (
     UPDATE api_keys SET
-        revoked_at = CASE WHEN $4::int = 0 OR expires_at IS NOT NULL THEN statement_timestamp() END,
-        expires_at = CASE WHEN $4::int > 0 AND expires_at IS NULL THEN statement_timestamp() + make_interval(secs => $4::int)
-                          ELSE expires_at END
-    WHERE organization_id = $1::uuid AND revoked_at IS NULL
-      AND (expires_at IS NULL OR expires_at > statement_timestamp())
-    RETURNING organization_id, old.expires_at IS NULL AS was_current),
+        revoked_at = CASE WHEN $4::int = 0 OR EXISTS (SELECT FROM in_grace) THEN statement_timestamp() END,
+        expires_at = CASE WHEN $4::int > 0 AND NOT EXISTS (SELECT FROM in_grace)
+                          THEN statement_timestamp() + make_interval(secs => $4::int) END
+    WHERE organization_id = $1::uuid AND revoked_at IS NULL AND expires_at IS NULL
+    RETURNING organization_id, expires_at),
 made AS (
     INSERT INTO api_keys (key_id, organization_id, secret_hash)
-    SELECT $2, c.organization_id, $3 FROM current c JOIN organizations o ON o.id = c.organization_id
-    WHERE c.was_current AND o.state = 'active' RETURNING organization_id, key_id),
+    SELECT $2, r.organization_id, $3 FROM replaced r JOIN organizations o ON o.id = r.organization_id
+    WHERE o.state = 'active' RETURNING organization_id, key_id),
 told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT organization_id, $5::uuid, $6, 'key.rotated', key_id || CASE WHEN $4::int > 0 THEN ', grace ' || $4::int || ' s' ELSE '' END
+         SELECT organization_id, $5::uuid, $6, 'key.rotated',
+                key_id || CASE WHEN (SELECT expires_at FROM replaced) IS NULL THEN '' ELSE ', grace ' || $4::int || ' s' END
          FROM made)
 SELECT key_id FROM made;
 

@@ -22,6 +22,11 @@ async def _until(signed_in: SignedIn, key: str, status: int) -> None:
             await asyncio.sleep(0.01)
 
 
+def _end_graces(signed_in: SignedIn) -> None:
+    with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute("UPDATE api_keys SET expires_at = now() WHERE expires_at > now()")
+
+
 async def test_from_nothing_to_a_key_that_works(signed_in: SignedIn) -> None:
     assert (await signed_in.ask("GET", "/org")).status == 404
     organization = await signed_in.organization()
@@ -44,11 +49,24 @@ async def test_rotation_with_a_grace_keeps_both_keys_working(signed_in: SignedIn
     old = await signed_in.key()
     new = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "1h"})).json["key"]
     assert [await _works(signed_in, key) for key in (old, new)] == [200, 200]
-    newest = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "24h"})).json["key"]
-    await _until(signed_in, old, 401)
-    assert [await _works(signed_in, key) for key in (new, newest)] == [200, 200]
     keys = (await signed_in.ask("GET", "/org")).json["keys"]
-    assert [k["expires_at"] is None for k in keys] == [True, False]
+    assert [(k["key_id"], k["expires_at"] is None) for k in keys] == [(new[10:20], True), (old[10:20], False)]
+
+
+@pytest.mark.parametrize("grace", ["none", "1h", "24h"])
+async def test_a_second_rotation_keeps_the_grace_that_was_promised_and_two_keys_at_most(
+    signed_in: SignedIn, grace: str
+) -> None:
+    await signed_in.organization()
+    old = await signed_in.key()
+    first = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "24h"})).json
+    second = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": grace})).json
+    await _until(signed_in, first["key"], 401)
+    assert [await _works(signed_in, key) for key in (old, second["key"])] == [200, 200]
+    ends = {entry["key_id"]: entry["expires_at"] for entry in second["keys"]}
+    promised = next(entry["expires_at"] for entry in first["keys"] if entry["key_id"] == old[10:20])
+    assert ends == {second["key_id"]: None, old[10:20]: promised}
+    assert (await signed_in.ask("GET", "/org")).json["keys"] == second["keys"]
 
 
 async def test_rotation_without_grace_stops_the_old_key_within_a_second(signed_in: SignedIn) -> None:
@@ -74,7 +92,8 @@ async def test_no_call_fails_while_a_key_is_rotated_with_a_grace(signed_in: Sign
         key[0] = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "1h"})).json["key"]
         reached = [len(told) + 5 for told in statuses]
         while any(len(told) < least for told, least in zip(statuses, reached, strict=True)):
-            await asyncio.sleep(0)  # until nobody's call is under way with a key of before: a grace is for the last one
+            await asyncio.sleep(0)  # until no call is under way with the replaced key
+        _end_graces(signed_in)  # as time would: while a grace lasts, the next rotation has none to give
     stop.set()
     await asyncio.gather(*callers)
     assert {status for told in statuses for status in told} == {200}

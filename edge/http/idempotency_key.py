@@ -1,0 +1,28 @@
+"""The request header `Idempotency-Key`: one text that marks repetitions of one request."""
+
+import re
+from typing import Any
+
+from aiohttp import web
+
+from edge.http.problems import invalid_parameters
+
+FIELD = "Idempotency-Key"
+PROBLEMS = ("idempotency-in-progress", "idempotency-key-reused")
+"""What a route that honours the header may answer because of it."""
+
+_FORM = re.compile(r"[!-~]{0,255}", re.ASCII)
+PARAMETER: dict[str, Any] = {
+    "in": "header", "name": FIELD, "schema": {"type": "string", "pattern": f"^{_FORM.pattern}$"}, "required": False,
+}  # fmt: skip
+"""How the OpenAPI document describes the header."""
+
+
+def idempotency_key_of(request: web.Request) -> str | None:
+    """Return the request's key, or None where it carries none; raise `invalid-parameter` for a malformed one."""
+    keys = request.headers.getall(FIELD, [])
+    if not any(keys):  # nginx drops an empty header, so an empty one that arrives another way is ignored as well
+        return None
+    if len(keys) > 1 or not _FORM.fullmatch(keys[0]):
+        raise invalid_parameters([(FIELD, "must be one text of 1 to 255 visible ASCII characters")])
+    return keys[0]

@@ -1,0 +1,37 @@
+"""What /org answers, as JSON that no cache keeps."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from edge.organizations.idempotency import Outcome
+from shared.clock import rfc3339
+
+
+def list_of(rows: list[dict[str, Any]]) -> web.Response:
+    return json_of({"data": rows, "count": len(rows)})
+
+
+def json_of(document: dict[str, Any], status: int = 200) -> web.Response:
+    return answer_of(outcome_of(document, status))
+
+
+def outcome_of(document: dict[str, Any], status: int) -> Outcome:
+    return Outcome(status, msgspec.json.encode(_plain(document)))
+
+
+def answer_of(outcome: Outcome) -> web.Response:
+    if not outcome.body:
+        return web.Response(status=outcome.status)
+    fields = {"Cache-Control": "no-store"}
+    return web.Response(status=outcome.status, body=outcome.body, content_type="application/json", headers=fields)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return rfc3339(value) if isinstance(value, datetime) else value

@@ -1,0 +1,80 @@
+"""One act for each Idempotency-Key of a person: the act and its answer commit together, repetitions get that answer."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from edge.http.problems import Problem
+from edge.organizations.service import OrganizationService
+from edge.storage.database import Database, Transaction
+from shared.db.queries import beside
+from shared.sealing import seal, sealing_key, unseal
+
+SQL = beside(__file__, "idempotency.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an act answers: status, and the body as it is sent."""
+
+    status: int
+    body: bytes = b""
+
+
+Act = Callable[[OrganizationService], Awaitable[Outcome]]
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotentRequest:
+    """A request that may come again: whose it is, its key, and a SHA-256 of what it asks for."""
+
+    person_id: str
+    key: str
+    digest: bytes
+
+    @property
+    def key_digest(self) -> bytes:
+        """What is stored of the key. The key itself is part of what decrypts the answer."""
+        return hashlib.sha256(self.key.encode()).digest()
+
+
+class IdempotentActs:
+    """Runs acts once. Raises StoreUnavailable where the database does not answer; the act may then have been done."""
+
+    def __init__(self, database: Database, pepper: str) -> None:
+        self._database = database
+        self._pepper = pepper
+
+    async def run(self, request: IdempotentRequest, act: Act) -> Outcome:
+        """Run the act, or return the answer of the request that ran it.
+
+        Raises `idempotency-in-progress` while that one is running and `idempotency-key-reused` where it asked for
+        something else. An act that raises leaves nothing behind, so its key can be used again.
+        """
+        async with self._database.transaction() as transaction:
+            [lock] = await transaction.fetch(SQL.try_lock, f"{request.person_id} {request.key}")
+            if not lock["got"]:
+                raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
+            known = await self._known(transaction, request)
+            return known or await self._remembered(transaction, request, act)
+
+    async def _known(self, transaction: Transaction, request: IdempotentRequest) -> Outcome | None:
+        row = await transaction.fetch_row(SQL.known, request.person_id, request.key_digest, request.digest)
+        if row is None:
+            return None
+        if not row["same"]:
+            raise Problem("idempotency-key-reused", "This Idempotency-Key was used for another request.")
+        body = unseal(self._sealing_key(request), row["sealed_body"])
+        if body is None:
+            raise Problem("state-conflict", "The request was done, and its answer cannot be shown again.")
+        return Outcome(row["status"], body)
+
+    async def _remembered(self, transaction: Transaction, request: IdempotentRequest, act: Act) -> Outcome:
+        outcome = await act(OrganizationService(transaction, self._pepper))
+        sealed = seal(self._sealing_key(request), outcome.body)
+        values = (request.person_id, request.key_digest, request.digest, outcome.status, sealed)
+        await transaction.fetch(SQL.remember, *values)
+        return outcome
+
+    def _sealing_key(self, request: IdempotentRequest) -> bytes:
+        return sealing_key(self._pepper, "idempotent-answer", request.person_id, request.key)

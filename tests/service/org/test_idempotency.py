@@ -1,0 +1,125 @@
+"""Idempotency-Key on /org: one act for all repetitions, with the answer of the first, also when its connection was lost."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from shared.db.connect import connect
+from tests.service.org.conftest import SignedIn
+
+ROTATIONS = "/org/api-key/rotations"
+
+
+async def _acts(signed_in: SignedIn, name: str) -> int:
+    rows = (await signed_in.ask("GET", "/org/audit?limit=200")).json["data"]
+    return sum(row["act"] == name for row in rows)
+
+
+async def test_a_repeated_rotation_gives_the_same_key_and_keeps_the_production_key_in_its_grace(
+    signed_in: SignedIn,
+) -> None:
+    await signed_in.organization()
+    production = await signed_in.key()
+    head = {"Idempotency-Key": "rotate-1"}
+    first = await signed_in.ask("POST", ROTATIONS, body={"grace": "24h"}, head=head)
+    again = await signed_in.ask("POST", ROTATIONS, body={"grace": "24h"}, head=head)
+    assert (again.status, again.body) == (first.status, first.body)
+    assert [(await signed_in.edge.get("/quota", key=key)).status for key in (production, first.json["key"])] == [
+        200,
+        200,
+    ]
+    assert await _acts(signed_in, "key.rotated") == 1
+
+
+async def test_of_a_hundred_rotations_at_once_under_one_key_one_happens(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    await signed_in.key()
+    head = {"Idempotency-Key": "a-hundred"}
+    answers = await asyncio.gather(*(signed_in.ask("POST", ROTATIONS, head=head) for _ in range(100)))
+    assert {answer.status for answer in answers} <= {201, 409}
+    assert {answer.json["type"].rpartition("/")[2] for answer in answers if answer.status == 409} <= {
+        "idempotency-in-progress"
+    }
+    keys = {answer.json["key"] for answer in answers if answer.status == 201}
+    assert len(keys) == 1
+    assert await _acts(signed_in, "key.rotated") == 1
+    assert (await signed_in.edge.get("/quota", key=keys.pop())).status == 200
+
+
+async def _prepared(signed_in: SignedIn) -> dict[str, tuple[str, str, Any]]:
+    bob = await signed_in.join("bob", "viewer")
+    body = {"email": "eve@example.org", "role": "viewer"}
+    invitation = (await signed_in.ask("POST", "/org/invitations", body=body)).json["id"]
+    return {
+        "organization.created": ("POST", "/org", {"name": "Second"}),
+        "member.removed": ("DELETE", f"/org/members/{bob}", None),
+        "invitation.withdrawn": ("DELETE", f"/org/invitations/{invitation}", None),
+        "member.invited": ("POST", "/org/invitations", {"email": "carol@example.org", "role": "viewer"}),
+        "key.issued": ("POST", "/org/api-key", None),
+        "key.rotated": ("POST", ROTATIONS, {"grace": "1h"}),
+        "key.revoked": ("DELETE", "/org/api-key", None),
+    }
+
+
+async def test_every_post_and_delete_of_org_is_done_once_and_answered_alike(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    for act, (method, path, body) in (await _prepared(signed_in)).items():
+        before = await _acts(signed_in, act)
+        answers = [await signed_in.ask(method, path, body=body, head={"Idempotency-Key": act}) for _ in range(3)]
+        assert {(answer.status, answer.body) for answer in answers} == {(answers[0].status, answers[0].body)}, act
+        assert answers[0].status in (201, 204), act
+        done = await _acts(signed_in, act) - before
+        assert done == (0 if act == "organization.created" else 2 if act == "key.revoked" else 1), act
+    assert len((await signed_in.ask("GET", "/")).json) > 0
+    with connect(signed_in.edge.settings.database_url, application="tests") as connection:
+        assert connection.execute("SELECT count(*) FROM organizations WHERE name = 'Second'").fetchone() == (1,)
+
+
+async def test_another_request_under_a_used_key_is_refused_and_does_nothing(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    await signed_in.key()
+    head = {"Idempotency-Key": "once"}
+    assert (await signed_in.ask("POST", ROTATIONS, body={"grace": "1h"}, head=head)).status == 201
+    for method, path, body in (("POST", ROTATIONS, {"grace": "24h"}), ("DELETE", "/org/api-key", None)):
+        answer = await signed_in.ask(method, path, body=body, head=head)
+        assert (answer.status, answer.json["type"].rpartition("/")[2]) == (422, "idempotency-key-reused")
+    assert await _acts(signed_in, "key.rotated") == 1
+
+
+async def test_a_key_belongs_to_one_person(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    await signed_in.organization("eve", "Other")
+    head = {"Idempotency-Key": "same"}
+    mine = await signed_in.ask("POST", "/org/api-key", head=head)
+    theirs = await signed_in.ask("POST", "/org/api-key", "eve", head=head)
+    assert (mine.status, theirs.status) == (201, 201)
+    assert mine.json["key"] != theirs.json["key"]
+
+
+async def test_a_refused_act_leaves_its_key_free(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    head = {"Idempotency-Key": "early"}
+    assert (await signed_in.ask("POST", ROTATIONS, head=head)).status == 409
+    await signed_in.key()
+    assert (await signed_in.ask("POST", ROTATIONS, head=head)).status == 201
+
+
+@pytest.mark.parametrize("value", ["x" * 256, "a b", "ä"])
+async def test_a_malformed_key_is_refused_before_anything_is_done(signed_in: SignedIn, value: str) -> None:
+    await signed_in.organization()
+    head = {"Idempotency-Key": value}
+    assert (await signed_in.ask("POST", "/org/api-key", head=head)).status == 400
+    assert (await signed_in.ask("GET", "/org")).json["keys"] == []
+
+
+async def test_what_is_kept_of_an_answer_shows_no_key_and_is_gone_after_a_day(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    first = (await signed_in.ask("POST", "/org/api-key", head={"Idempotency-Key": "kept"})).json["key"]
+    with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
+        [row] = connection.execute("SELECT sealed_body, key_sha256 FROM idempotent_requests").fetchall()
+        assert first.encode() not in bytes(row[0]) and b"kept" not in bytes(row[0]) + bytes(row[1])
+        connection.execute("UPDATE idempotent_requests SET created_at = now() - interval '25 hours'")
+        assert (await signed_in.ask("POST", "/org/api-key", head={"Idempotency-Key": "kept"})).status == 409
+        assert (await signed_in.ask("POST", ROTATIONS, head={"Idempotency-Key": "next"})).status == 201
+        assert connection.execute("SELECT count(*) FROM idempotent_requests").fetchone() == (1,)
