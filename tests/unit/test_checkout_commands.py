@@ -1,5 +1,7 @@
 """Commands that are kept out of the package: found in a checkout, refused with a reason outside of one."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,3 +27,9 @@ def test_the_former_name_of_evaluate_still_works_and_warns() -> None:
     shown = CliRunner().invoke(cli, ["search", "judge", "--help"])
     assert shown.exit_code == 0
     assert "(DEPRECATED)" in shown.output.upper()
+
+
+def test_the_installed_script_finds_the_checkout(tmp_path: Path) -> None:
+    script = Path(sys.executable).with_name("itemindex")
+    shown = subprocess.run([script, "capacity", "--help"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (shown.returncode, "--lookups" in shown.stdout) == (0, True), shown.stderr
