@@ -18,10 +18,10 @@ def load_command(target: str) -> click.Command:
     if module.startswith("tests."):
         if not (_ROOT / "tests").is_dir():
             raise ConfigurationError(
-                "this command needs a checkout of the repository: clone it and run `make up` there"
+                "this command needs a checkout of the repository: the installed package has no tests"
             )
-        if str(_ROOT) not in sys.path:
-            sys.path.append(str(_ROOT))
+        if sys.path[0] != str(_ROOT):
+            sys.path.insert(0, str(_ROOT))  # first, because another package may have installed a `tests` of its own
     command: click.Command = getattr(importlib.import_module(module), attribute)
     return command
 
