@@ -21,7 +21,7 @@ from aiohttp.helpers import rfc822_formatted_time
 from aiohttp.web_protocol import RequestHandler
 
 from edge.container import Services
-from edge.http.context import instance_of
+from edge.http.context import instance_of, request_id_from
 from edge.index.lookup import CACHE_CONTROL
 from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
 from edge.quota.headers import limit_fields
@@ -37,7 +37,7 @@ _PLAIN = re.compile(
     rb"GET /v1/index/lookup/(?P<iid>IID(?:-[0-9A-Z]{1,16}){1,8}) HTTP/1\.1\r\n"
     rb"Host: [^\r\n]{1,255}\r\n"
     rb"X-Real-IP: (?P<address>[0-9a-fA-F.:]{2,45})\r\n"
-    rb"X-Request-Id: (?P<request_id>[A-Za-z0-9_-]{8,64})\r\n"
+    rb"(?:X-Request-Id: (?P<request_id>[A-Za-z0-9_-]{8,64})\r\n)?"
     rb"X-Charge-Id: (?P<charge_id>[0-9a-f]{32})\r\n"
     rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80})|Authorization: ApiKey (?P<key>[0-9A-Za-z_]{1,80}))\r\n"
     rb"(?:Accept: \*/\*\r\n)?\r\n"
@@ -156,7 +156,7 @@ class FastPathProtocol(RequestHandler):
         plain = _PLAIN.fullmatch(data)
         if plain is None:
             return False
-        iid, address, request_id, charge_id, token, key = plain.groups()
+        iid, address, given_id, charge_id, token, key = plain.groups()
         lane = self._lane
         record = lane.peek(iid.decode())
         principal = lane.known((token or key).decode())
@@ -169,6 +169,7 @@ class FastPathProtocol(RequestHandler):
             return False
         account = account_of(principal, network)
         started = perf_counter()
+        request_id = given_id or request_id_from(None).encode()
         self._request_in_progress = True
 
         def decided(decision: Decision) -> None:

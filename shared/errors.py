@@ -18,6 +18,14 @@ class InvalidCursor(ItemIndexError):
     """The cursor is not one of ours, was changed, or belongs to another query."""
 
 
+class InvalidJson(ItemIndexError):
+    """A JSON text that a caller sent is refused; `detail` is the public sentence that says why."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
 class InvalidIid(ItemIndexError):
     """The text is not an IID."""
 

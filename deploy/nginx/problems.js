@@ -39,6 +39,15 @@ function instance(id) {
     return "urn:uuid:" + [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
+// A UUID version 7 (RFC 9562) in hexadecimal, as edge/http/uuid7.py makes it.
+function requestId() {
+    const random = new Uint8Array(10);
+    globalThis.crypto.getRandomValues(random);
+    random[0] = (random[0] & 0x0f) | 0x70;
+    random[2] = (random[2] & 0x3f) | 0x80;
+    return Date.now().toString(16).padStart(12, "0") + Buffer.from(random).toString("hex");
+}
+
 function answer(r) {
     const status = Number(r.uri.slice(-3));
     const problem = PROBLEMS[status];
@@ -78,4 +87,4 @@ function network(r) {
     return groups.slice(0, 4).join(":");
 }
 
-export default { answer, network };
+export default { answer, network, requestId };

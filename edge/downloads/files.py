@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from edge.downloads import stream
 from edge.downloads.body import ResultBody, apart
@@ -52,9 +52,12 @@ class FileResponder:
 
 
 def _nginx_agrees(request: web.Request, part: Slice | None) -> bool:
-    """Tell whether nginx would make the same of the conditions: it knows our ETag too late for `If-Match`, and answers
+    """Tell whether nginx would decide as we do.
 
-    416 to some ranges that mean nothing, where the whole is right.
+    It knows our ETag too late for `If-Match`, answers 416 to some ranges that mean nothing, where the whole is right,
+    and 206 to a HEAD with a range.
     """
     asked = request.headers
+    if request.method != hdrs.METH_GET and "Range" in asked:
+        return False
     return "If-Match" not in asked and (part is not None or "Range" not in asked or "If-Range" in asked)

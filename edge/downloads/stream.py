@@ -76,12 +76,17 @@ def answer(request: web.Request, manifest: Manifest, body: ResultBody) -> web.St
 
 
 def part_of(request: web.Request, etag: str, length: int) -> Slice | None:
-    """Return the part that is asked for, None for the whole, UNCHANGED for 304; raises the problems 412 and 416."""
+    """Return the part that is asked for, None for the whole, UNCHANGED for 304; raises the problems 412 and 416.
+
+    Range is defined for GET only (RFC 9110, section 14.2): a HEAD with one describes the whole.
+    """
     asked = request.headers
     if not match(asked.get("If-Match"), etag):
         raise Problem("precondition-failed", "The result is not the one that `If-Match` names.")
     if none_match(asked.get("If-None-Match"), etag):
         return UNCHANGED
+    if request.method != hdrs.METH_GET:
+        return None
     try:
         return slice_of(asked.get("Range"), asked.get("If-Range"), etag, length)
     except Unsatisfiable:

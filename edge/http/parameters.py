@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from webargs.aiohttpparser import AIOHTTPParser
 
+from edge.http.json_body import decode_json
 from edge.http.problems import Problem, invalid_parameters
 from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
@@ -106,16 +106,13 @@ class StrictParser(AIOHTTPParser):
         return super().load_querystring(req, schema)
 
     async def load_json(self, req: web.Request, schema: Schema) -> Any:
-        """Read a JSON body strictly: its type, no NaN, no endless nesting; a missing one is an empty object."""
+        """Read a JSON body; a missing one is an empty object. Raises InvalidJson, and `unsupported-media-type`."""
         body = await req.read()
         if not body:
             return {}
         if req.content_type != "application/json":
             raise Problem("unsupported-media-type", "Send the body as application/json.")
-        try:
-            return msgspec.json.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise Problem("invalid-request", "The body is not well-formed JSON (RFC 8259).") from None
+        return decode_json(body)
 
     def handle_error(self, error: ValidationError, req: web.Request, schema: Schema, **options: Any) -> Any:
         """Name every parameter that is wrong."""

@@ -1,4 +1,4 @@
-"""From errors to problem documents (RFC 9457). Every non-2xx answer of the edge is made here."""
+"""From errors to problem documents (RFC 9457). Every non-2xx answer of the edge with a body is made here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +12,7 @@ from edge.http.context import CONTEXT, Context, instance_of
 from shared.errors import (
     InvalidCursor,
     InvalidIid,
+    InvalidJson,
     InvalidParameter,
     ItemIndexError,
     ItemMistyped,
@@ -76,6 +77,8 @@ def problem_of(error: Exception) -> Problem | None:
             return error
         case InvalidParameter():
             return invalid_parameters([(error.parameter, error.detail)])
+        case InvalidJson():
+            return Problem("invalid-request", error.detail)
         case InvalidIid():
             return Problem("invalid-iid", CATALOGUE["invalid-iid"].remedy)
         case InvalidCursor():
@@ -100,7 +103,13 @@ def problem_of(error: Exception) -> Problem | None:
             return None
 
 
+_REDIRECTIONS = {301: "moved-permanently", 302: "found-elsewhere", 303: "see-other", 308: "permanent-redirect"}
+
+
 def _of_framework(error: web.HTTPException) -> Problem:
+    if isinstance(error, web.HTTPRedirection) and error.status in _REDIRECTIONS:
+        slug = _REDIRECTIONS[error.status]
+        return Problem(slug, CATALOGUE[slug].meaning, fields={"Location": error.headers["Location"]})
     if isinstance(error, web.HTTPMethodNotAllowed):
         allowed = ", ".join(sorted(error.allowed_methods | ({"OPTIONS"} if "GET" in error.allowed_methods else set())))
         return Problem("method-not-allowed", f"This path allows {allowed}.", fields={"Allow": allowed})
@@ -135,8 +144,6 @@ class ProblemDetails:
             context = request[CONTEXT]
             try:
                 return await handler(request)
-            except web.HTTPRedirection:
-                raise
             except (ItemIndexError, Problem, web.HTTPException) as error:
                 known = problem_of(error)
                 return self.answer(known or self._unexpected(error, context), context)

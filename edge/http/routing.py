@@ -1,5 +1,6 @@
 """A route carries its rule as data. `Route` is the only way to register a handler, so none can be without a rule."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from shared.accounts import CredentialKind
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+API_PATH = "/v1"
 CONTINUE = "100-continue"
 JSON = ("application/json",)
 OPEN: frozenset[CredentialKind] = frozenset()
@@ -43,14 +45,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One line of the map in edge/app.py."""
+    """One line of the map in edge/app.py. A path that is not `documented` is another spelling of one that is."""
 
     method: str
     path: str
     handler: Handler
     rule: Rule
+    documented: bool = True
 
 
+# By itself aiohttp matches no brace, so that an IID with one would be no route instead of no IID.
+_PARAMETER = re.compile(r"\{(\w+)\}")
 RULE: web.AppKey[dict[Handler, Rule]] = web.AppKey("rule", dict)
 NO_ROUTE = Rule(name="none", any_origin=True)
 PRE_FLIGHT = Rule(name="pre-flight")  # says itself from where its path may be asked
@@ -68,9 +73,10 @@ def register(app: web.Application, routes: Iterable[Route]) -> None:
     for route in routes:
         if rules.setdefault(route.handler, route.rule) != route.rule:
             raise RuntimeError(f"{route.path}: one handler, two rules")
-        app.router.add_route(route.method, route.path, route.handler, expect_handler=expected)
+        path = _PARAMETER.sub(r"{\1:[^/]+}", route.path)
+        app.router.add_route(route.method, path, route.handler, expect_handler=expected)
         if route.method == "GET":
-            app.router.add_route("HEAD", route.path, route.handler, expect_handler=expected)
+            app.router.add_route("HEAD", path, route.handler, expect_handler=expected)
     app[RULE] = rules
 
 

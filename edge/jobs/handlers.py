@@ -116,6 +116,6 @@ def _no_result(order: Order) -> Problem:
         return Problem("state-conflict", f"The job ended as {order.state} and has no result. {found[1]}")
     if order.state == "expired":
         return Problem("result-expired", "The result was kept for its time and is gone. Ask for it again.")
-    detail = f"The job is {order.state}; follow {order.id}/events or ask again in {RETRY_SECONDS} s."
+    detail = f"The job is {order.state}; follow /v1/jobs/{order.id}/events or ask again in {RETRY_SECONDS} s."
     fields = {"Retry-After": str(RETRY_SECONDS)}
     return Problem("job-not-ready", detail, extra={"retry_after": RETRY_SECONDS}, fields=fields)

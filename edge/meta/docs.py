@@ -12,6 +12,7 @@ from aiohttp_apispec import docs
 
 from edge.http.conditional import none_match
 from edge.http.html import Templates, page_of
+from edge.http.routing import API_PATH
 from edge.openapi.document import Document
 from shared.config import Settings
 
@@ -56,6 +57,10 @@ class Pages:
     async def docs(self, request: web.Request) -> web.StreamResponse:
         """Answer with the page."""
         return page_of(await self._text(self._as_page))
+
+    async def home(self, request: web.Request) -> web.StreamResponse:
+        """Lead from the origin itself to the page."""
+        raise web.HTTPFound(f"{API_PATH}/docs")
 
     async def _text(self, make: Callable[[], str]) -> str:
         task = self._texts.get(make.__name__)

@@ -53,11 +53,7 @@ class RequestContext:
                 if context.network == "":
                     response = self._problems.answer(_no_address(), context)
                 else:
-                    try:
-                        response = await handler(request)
-                    except web.HTTPRedirection as redirection:
-                        where = {"Location": redirection.headers["Location"]}
-                        response = web.Response(status=redirection.status, reason=redirection.reason, headers=where)
+                    response = await handler(request)
             finish_head(response.headers, context, rule)
             self._record(request, response, context, rule)
             return response

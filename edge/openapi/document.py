@@ -46,11 +46,12 @@ _PROBLEM = {
     "properties": {
         "type": {"type": "string", "format": "uri", "description": "`{errors_base}/{slug}`: what it means, what to do"},
         "title": {"type": "string", "description": "The reason phrase of the status"},
-        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+        "status": {"type": "integer", "minimum": 300, "maximum": 599},
         "detail": {"type": "string", "description": "What happened this time"},
         "instance": {"type": "string", "format": "uri", "description": "The request, as a URN"},
     },
 }
+_A_PROBLEM = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 _FIELDS = {
     "RateLimit": {"description": "What is left of each limit, and when it opens again", "schema": {"type": "string"}},
     "RateLimit-Policy": {"description": "Every limit that applies", "schema": {"type": "string"}},
@@ -70,7 +71,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
 
     def _update_paths(self, data: dict[str, Any], method: str, url_path: str) -> None:
         rule = self._rules.get((method, url_path))
-        if rule is None:  # HEAD, which every GET has and which says nothing more
+        if rule is None:  # HEAD, which every GET has, and other spellings of a path
             return
         operation: dict[str, Any] = {k: data[k] for k in ("operationId", "summary", "description", "tags") if k in data}
         operation["parameters"] = self._parameters(data, url_path)
@@ -106,7 +107,9 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             answers["200"]["content"] = {kind: {} for kind in kinds}
         for code, told in data["responses"].items():
             answers[code] = {"description": told.get("description") or "OK", "headers": fields}
-            if "schema" in told:
+            if code.startswith("3") and code != "304":
+                answers[code]["content"] = _A_PROBLEM
+            elif "schema" in told:
                 answers[code]["content"] = _contents(told["schema"], kinds if code == "200" else kinds[:1])
             elif code == "200":
                 answers[code]["content"] = {kind: {} for kind in kinds}
@@ -116,11 +119,10 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             if links:
                 answers[code]["links"] = links
         for status, description in _problems(rule, data).items():
-            content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
             if status in answers:
-                answers[status]["content"] = {**answers[status].get("content", {}), **content}
+                answers[status]["content"] = {**answers[status].get("content", {}), **_A_PROBLEM}
             else:
-                answers[status] = {"description": description, "headers": fields, "content": content}
+                answers[status] = {"description": description, "headers": fields, "content": _A_PROBLEM}
         return answers
 
 
@@ -147,7 +149,7 @@ class Document:
             return self._made
 
     def _make(self, app: web.Application, routes: tuple[Route, ...]) -> dict[str, Any]:
-        rules = {(route.method.lower(), route.path): route.rule for route in routes}
+        rules = {(route.method.lower(), route.path): route.rule for route in routes if route.documented}
         described = _Spec31(
             rules,
             title="Item Index",

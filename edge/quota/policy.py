@@ -64,8 +64,9 @@ class Decision(NamedTuple):
 
     @property
     def resets_at(self) -> datetime:
-        """The next UTC midnight, when the daily window begins anew."""
-        return _EPOCH + timedelta(days=self.day + 1)
+        """When the window that decides begins anew, by the store's clock: the next second, or the next UTC midnight."""
+        midnight = _EPOCH + timedelta(days=self.day + 1)
+        return midnight - timedelta(seconds=self.ends_in_seconds - 1) if self.window == "burst" else midnight
 
 
 def outcome_name(outcome: int) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -92,6 +93,19 @@ async def test_both_ways_give_the_same_bytes(
     if caller == "key":  # one organization, one counter: each call sees the one before
         lane, slow = ([re.sub(rb"r=\d+", b"r=-", answer) for answer in answers] for answers in (lane, slow))
     assert [_alike(a) for a in lane] == [_alike(a).replace(b"192.0.2.11", b"192.0.2.10") for a in slow]
+
+
+async def test_a_request_without_an_id_takes_the_lane_and_is_given_a_uuid_of_version_7(
+    edge: Edge, taken: list[bool]
+) -> None:
+    def bare(charge: int, extra: str = "") -> bytes:
+        own = f"X-Request-Id: {REQUEST_ID}\r\n".encode()
+        return _head(edge, charge, address="192.0.2.9", extra=extra).replace(own, b"")
+
+    answers = await _exchange(edge, bare(1), bare(2), bare(3, "Accept: application/json\r\n"))
+    assert taken == [False, True, False]
+    made = [UUID(re.search(rb"X-Request-Id: ([^\r]+)", answer)[1].decode()) for answer in answers]  # type: ignore[index]
+    assert ([one.version for one in made], len(set(made))) == ([7, 7, 7], 3)
 
 
 async def test_both_ways_say_the_same_where_nothing_can_be_counted(

@@ -72,6 +72,7 @@ async def test_who_does_not_wait_gets_the_job_and_fetches_its_result_for_nothing
     assert int(accepted.head["Retry-After"]) > 0
     early = await edge.get(f"/jobs/{job['id']}/result", key=key)
     assert (early.status, early.json["type"].rsplit("/", 1)[1]) == (409, "job-not-ready")
+    assert f" /v1/jobs/{job['id']}/events " in early.json["detail"]
     await work(settings)
     done = (await edge.get(f"/jobs/{job['id']}", key=key)).json
     assert (done["state"], done["progress"]["fraction"], done["attempt"]) == ("succeeded", 1, 1)

@@ -65,7 +65,7 @@ class Front:
         """Start the stub, then nginx; wait until it listens."""
         for path in self.edges:
             await self.stub.start(path)
-        (self.folder / "static").mkdir(exist_ok=True)
+        (self.folder / "static" / "folder").mkdir(parents=True, exist_ok=True)
         (self.folder / "static" / "a.css").write_text("a {}")
         (self.folder / "nginx.conf").write_text(conf or self.conf())
         self._nginx = await asyncio.create_subprocess_exec(

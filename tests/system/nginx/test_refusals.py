@@ -79,6 +79,8 @@ async def test_what_is_not_http_is_refused_and_the_line_closed(front: Front, sen
         (b"DELETE /static/a.css HTTP/1.1\r\n" + HOST + b"\r\n", 405, "method-not-allowed"),
         (b"POST /static/a.css HTTP/1.1\r\n" + HOST + b"Content-Length: 0\r\n\r\n", 405, "method-not-allowed"),
         (b"GET /static/ HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /static/folder HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /static HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /static/../nginx.conf HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /metrics HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /V1/x HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),

@@ -5,6 +5,8 @@ import json
 import random
 import socket
 import urllib.error
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +84,17 @@ def test_conditions_are_answered_as_the_edge_alone_would(buyer: Buyer, fields: d
         with refused:
             found, outside = refused.code, refused.headers["Content-Range"]
         assert (found, bool(outside)) == (status, status == 416)
+
+
+def test_a_head_with_a_range_describes_the_whole_file(buyer: Buyer) -> None:
+    file = buyer.manifest()["files"][0]
+    target = "/" + file["signed_url"].split("/", 3)[3]
+    line = HTTPConnection("127.0.0.1", buyer.stack.port, timeout=20)
+    with closing(line):
+        line.request("HEAD", target, headers={"Range": "bytes=0-9"})
+        answer = line.getresponse()
+        assert (answer.status, int(answer.headers["Content-Length"])) == (200, file["bytes"])
+        assert answer.headers["Content-Range"] is None
 
 
 def test_the_stored_files_cannot_be_asked_for_directly(buyer: Buyer) -> None:

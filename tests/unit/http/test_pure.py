@@ -1,5 +1,6 @@
 """Tokens, cursors, conditions, limit fields, request ids: decided without a server."""
 
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -79,6 +80,13 @@ def _decision(**changes: object) -> Decision:
     return Decision(**{**values, **changes})  # type: ignore[arg-type]
 
 
+def test_a_refusal_of_the_burst_resets_with_the_next_second_of_the_stores_clock() -> None:
+    problem = refusal(_decision(outcome=-1, ends_in_seconds=41_213), "192.0.2.1")
+    resets_at = datetime.fromisoformat(problem.extra["resets_at"])
+    now = datetime(2026, 11, 22, tzinfo=UTC) - timedelta(seconds=41_213)
+    assert resets_at - now == timedelta(seconds=problem.extra["retry_after"]) == timedelta(seconds=1)
+
+
 def test_limit_fields_are_structured_fields_of_both_windows() -> None:
     assert limit_fields(_decision()).decode() == (
         'RateLimit-Policy: "brand-daily";q=50000;w=86400, "brand-burst";q=50;w=1\r\n'
@@ -99,7 +107,7 @@ def test_a_refusal_tells_when_to_come_back_and_is_never_negative(used: int) -> N
 def test_every_problem_has_a_reason_phrase_and_a_remedy() -> None:
     for entry in CATALOGUE.values():
         assert entry.title
-        assert 400 <= entry.status <= 599
+        assert 300 <= entry.status <= 599 and entry.status != 304
         assert entry.meaning.endswith(".") and entry.remedy.endswith(".")
 
 
