@@ -90,19 +90,20 @@ class FastPath:
         """Note one answer; cheap, because the real metrics are written once a second."""
         tally = self._served if status == 200 else self._refused if status == 429 else self._unavailable
         tally.note(seconds)
-        key = (decision.plan.name, outcome_name(decision.outcome))
-        self._outcomes[key] = self._outcomes.get(key, 0) + 1
+        if decision.verified:
+            key = (decision.plan.name, outcome_name(decision.outcome))
+            self._outcomes[key] = self._outcomes.get(key, 0) + 1
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.flush)
 
     def flush(self) -> None:
         """Add what was counted to the metrics."""
         self._timer = None
+        metrics.record_reads.labels("memory").inc(self._served.count)  # a refused call reads no record
         for tally, status in ((self._served, 200), (self._refused, 429), (self._unavailable, 503)):
             if tally.count:
                 metrics.requests.labels(ROUTE, status).inc(tally.count)
                 tally.flush_into(metrics.request_seconds.labels(ROUTE))
-        metrics.record_reads.labels("memory").inc(sum(self._outcomes.values()))
         for (plan, outcome), number in self._outcomes.items():
             metrics.quota_decisions.labels(plan, outcome).inc(number)
         self._outcomes.clear()

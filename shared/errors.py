@@ -51,11 +51,12 @@ class ItemMerged(ItemIndexError):
 
 
 class StoreUnavailable(ItemIndexError):
-    """A store did not answer in time. `store` is its plain name: state, cache, database, search."""
+    """A store did not do its work in time. `store`: state, cache, database, results or search; `state`: how it is."""
 
-    def __init__(self, store: str, retry_after_seconds: int = 2) -> None:
-        super().__init__(f"the {store} store does not answer")
+    def __init__(self, store: str, retry_after_seconds: int = 2, state: str = "does not answer") -> None:
+        super().__init__(f"the {store} store {state}")
         self.store = store
+        self.state = state
         self.retry_after_seconds = retry_after_seconds
 
 

@@ -10,8 +10,9 @@ from shared.config import Settings
 from shared.jobs.contract import KINDS, QUEUES
 from shared.telemetry import metrics
 from shared.telemetry.http_server import keep_watch
+from shared.telemetry.log import adopt_libraries
 from workers.broker import mend
-from workers.telemetry import spans_of
+from workers.telemetry import log_of, spans_of
 
 settings = Settings.from_environment()
 _SECONDS_MAX = max(kind.seconds_max for kind in KINDS.values())
@@ -69,6 +70,12 @@ app.conf.update(
     broker_connection_max_retries=None,
     broker_transport_options=_transport(),
 )
+
+
+@signals.setup_logging.connect  # type: ignore[untyped-decorator]
+def _log(**given: Any) -> None:
+    """Write what Celery logs as JSON lines of ours; LOG_LEVEL decides which. Celery then sets no logging up itself."""
+    adopt_libraries(log_of(settings))
 
 
 @signals.worker_ready.connect  # type: ignore[untyped-decorator]

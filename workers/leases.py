@@ -11,7 +11,7 @@ from typing import Any, Self
 import psycopg
 from psycopg.types.json import Jsonb
 
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
 
@@ -105,8 +105,10 @@ class Lease:
                 with connect(self.url, application="lease", autocommit=True) as connection:
                     connection.execute("LISTEN jobs_cancelled")
                     self._keep(connection)
-            except psycopg.OperationalError:
-                # PostgreSQL may restart; until the lease is over nobody else can have the job.
+            except psycopg.Error as error:
+                if not unavailable(error):
+                    raise
+                # PostgreSQL may restart or be read-only; until the lease ends no other worker can claim the job.
                 if time.monotonic() - self._beaten >= self.ttl_seconds:
                     self._end(self.lost)
             if self.lost.is_set() or self.late.is_set():

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import psycopg
 
 from shared.config import Settings
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection, connect, unavailable
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused, StoreUnavailable
 from shared.jobs.contract import EXECUTE, EXPORT, KINDS, RELEASE, SEARCH_INDEX
 from shared.telemetry import metrics
-from shared.telemetry.log import Log
+from shared.telemetry.log import Log, trace_of
 from shared.telemetry.trace_context import step_from
 from workers.app import app
 from workers.exports import export, parts
@@ -21,11 +21,10 @@ from workers.reports.publish import publish, spool
 from workers.reports.registry import MAKERS as REPORTS
 from workers.reports.registry import Make
 from workers.search import job
-from workers.telemetry import attributes, spans_of
+from workers.telemetry import attributes, log_of, spans_of
 
 Maker = Callable[[Settings, dict[str, Any], Lease], Any]
 MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: job.make, RELEASE.name: cut.make, EXPORT.name: export.make}
-log = Log("worker")
 
 
 class _Refusal(NamedTuple):
@@ -37,8 +36,18 @@ class _Refusal(NamedTuple):
 
 @app.task(name=EXECUTE)  # type: ignore[untyped-decorator]
 def execute(job_id: str) -> None:
-    """Do one job, if it is there to be done. A second doorbell for the same job finds nothing to claim."""
-    run(Settings.from_environment(), job_id)
+    """Do one job, if it is there to be done. A second message for the same job finds nothing to claim.
+
+    Where PostgreSQL is unavailable the message is dropped: the row stays queued, and the dispatcher sends another one.
+    """
+    settings = Settings.from_environment()
+    try:
+        run(settings, job_id)
+    except psycopg.Error as error:
+        if not unavailable(error):
+            raise
+        metrics.store_errors.labels("database").inc()
+        log_of(settings).warning("store-down", store="database", job=job_id, error=type(error).__name__)
 
 
 def run(
@@ -55,9 +64,9 @@ def run(
             return None
         step, started = step_from(job["traceparent"]), time.perf_counter()
         ids = {"job": job_id, "kind": job["kind"], "attempt": job["attempt"], "organization": job["organization"]}
-        job_log = log.bind(**ids, trace_id=step.trace_id, span_id=step.span_id)
+        job_log = log_of(settings).bind(**ids, trace_id=step.trace_id, span_id=step.span_id)
         job_log.info("job-started")
-        state = _attempt(settings, connection, job, makers or MAKERS, REPORTS if reports is None else reports)
+        state = _attempt(settings, connection, job, makers or MAKERS, REPORTS if reports is None else reports, job_log)
         seconds = time.perf_counter() - started
         _tell(job, state, seconds, job_log)
         spans_of(settings).note(
@@ -68,46 +77,77 @@ def run(
 
 def _attempt(
     settings: Settings, connection: Connection, job: dict[str, Any], makers: Mapping[str, Maker],
-    reports: Mapping[str, Make],
+    reports: Mapping[str, Make], job_log: Log,
 ) -> str | None:  # fmt: skip
-    job_id, attempt, kind = job["id"], job["attempt"], KINDS[job["kind"]]
+    """Make the result and publish it; return the job's new state, None where another worker has it or may claim it."""
     lease = Lease(
-        settings.worker_database_url, job_id, attempt, settings.lease_ttl_seconds, kind.seconds_max,
-        stop=lambda: break_off(connection),
+        settings.worker_database_url, job["id"], job["attempt"], settings.lease_ttl_seconds,
+        KINDS[job["kind"]].seconds_max, stop=lambda: break_off(connection),
     )  # fmt: skip
     try:
-        with lease:
-            if kind.name in reports:
-                manifest = spool(settings, connection, job, lease, reports[kind.name])
-            else:
-                result = makers[kind.name](settings, job, lease)
-        lease.check()
-        if kind.name in reports:
-            done = publish(connection, job, manifest)
-            made = manifest.bytes
-        elif kind is EXPORT:
-            done = parts.publish(connection, job, result)
-            made = result.bytes
-        else:
-            done, made = succeed(connection, job_id, attempt, result), 0
-        metrics.result_bytes_made.labels(kind.name).inc(made if done else 0)
-        return "succeeded" if done else None
+        return "succeeded" if _make(settings, connection, job, makers, reports, lease) else None
     except LeaseLost:
         return None
-    except Exception as error:  # noqa: BLE001 - whatever it was, the row must tell, or the job would hang until its lease ends
+    except Exception as error:  # noqa: BLE001 - whatever it was, the row must say so, or the job would wait for its lease to end
         if lease.lost.is_set():
-            return None  # the error is what breaking off looked like from inside
-        refusal = _refusal(error, late=lease.late.is_set())
-        try:
-            # A store that is away or full, and not a statement that was broken off: PostgreSQL's errors are no OSError.
-            if isinstance(error, OSError | StoreUnavailable) and not refusal.final:
-                state = postpone(connection, job_id, attempt, refusal.problem)
-                if state is not None:
-                    metrics.store_errors.labels("results").inc()
-                    return state
-            return fail(connection, job_id, attempt, refusal.problem, final=refusal.final)
-        except psycopg.OperationalError:
-            return None  # PostgreSQL is away and cannot be told; the lease lapses, and the job is taken up again
+            return None  # the error is how the cancelled statement ended
+        _log_failure(job_log, error)
+        return _give_up(connection, job, error, late=lease.late.is_set())
+
+
+def _make(
+    settings: Settings, connection: Connection, job: dict[str, Any], makers: Mapping[str, Maker],
+    reports: Mapping[str, Make], lease: Lease,
+) -> bool:  # fmt: skip
+    """Make and publish under the lease; False, and nothing published, where the attempt is no longer the job's."""
+    kind = KINDS[job["kind"]]
+    with lease:
+        if kind.name in reports:
+            manifest = spool(settings, connection, job, lease, reports[kind.name])
+        else:
+            result = makers[kind.name](settings, job, lease)
+    lease.check()
+    if kind.name in reports:
+        done, made = publish(connection, job, manifest), manifest.bytes
+    elif kind is EXPORT:
+        done, made = parts.publish(connection, job, result), result.bytes
+    else:
+        done, made = succeed(connection, job["id"], job["attempt"], result), 0
+    metrics.result_bytes_made.labels(kind.name).inc(made if done else 0)
+    return done
+
+
+def _give_up(connection: Connection, job: dict[str, Any], error: Exception, *, late: bool) -> str | None:
+    """Note in the row why the attempt failed; return the new state, None where the row cannot be written.
+
+    An outage of a store or of PostgreSQL does not count as an attempt: the job is put off, and tried again.
+    """
+    refusal, store = _refusal(error, late=late), _store_at_fault(error)
+    try:
+        if store is not None and not refusal.final:
+            metrics.store_errors.labels(store).inc()
+            state = postpone(connection, job["id"], job["attempt"], refusal.problem)
+            if state is not None:
+                return state
+        return fail(connection, job["id"], job["attempt"], refusal.problem, final=refusal.final)
+    except psycopg.Error as failure:
+        if not unavailable(failure):
+            raise
+        return None  # the row cannot be written now; the lease lapses, and the job is claimed again
+
+
+def _store_at_fault(error: Exception) -> str | None:
+    """Name the store whose outage the error is, None where it is no outage."""
+    if unavailable(error):
+        return "database"
+    return "results" if isinstance(error, OSError | StoreUnavailable) else None
+
+
+def _log_failure(job_log: Log, error: Exception) -> None:
+    """Log where an attempt failed: a warning for a refusal or an outage, an error for what nothing expects."""
+    expected = isinstance(error, ItemIndexError | OSError) or unavailable(error)
+    write = job_log.warning if expected else job_log.error
+    write("job-attempt-failed", error=type(error).__name__, trace=trace_of(error))
 
 
 def _refusal(error: Exception, *, late: bool) -> _Refusal:

@@ -4,6 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from shared.config import Settings
+from shared.telemetry.log import Log
 from shared.telemetry.spans import Attributes, Spans
 from shared.telemetry.trace_context import step_from
 
@@ -12,6 +13,12 @@ from shared.telemetry.trace_context import step_from
 def spans_of(settings: Settings) -> Spans:
     """Return the spans of this process."""
     return Spans(settings, "worker")
+
+
+@lru_cache(maxsize=1)
+def log_of(settings: Settings) -> Log:
+    """Return the log of this worker process; LOG_LEVEL decides which lines it writes."""
+    return Log("worker", level=settings.log_level)
 
 
 def attributes(job: dict[str, Any], state: str | None) -> Attributes:

@@ -17,7 +17,7 @@ from deploy.local import nginx, postgres, valkey
 from deploy.local.paths import Paths
 from deploy.local.supervised import read_state
 from shared.config import Settings
-from shared.db.connect import connect
+from shared.db.connect import connect, unavailable
 from shared.db.migrate import pending
 from shared.search.layout import newest
 
@@ -95,13 +95,20 @@ def _database(settings: Settings) -> Iterator[Finding]:
     try:
         with connect(settings.database_url, application="doctor") as connection:
             missing = pending(connection)
-            yield Finding("database", True, "answers")
+            row = connection.execute("SELECT current_setting('transaction_read_only')::boolean").fetchone()
+            read_only = row is not None and row[0]
+            told = "accepts no changes: a standby, or default_transaction_read_only" if read_only else "answers"
+            yield Finding(
+                "database", not read_only, told, "connect to the primary, see the guide: PostgreSQL read-only"
+            )
             yield Finding("migrations", not missing, f"{len(missing)} missing", "run `itemindex migrate`")
             if not missing:
                 row = connection.execute("SELECT coalesce(max(version), 0) FROM data_versions").fetchone()
                 found = row[0] if row else 0
                 yield Finding("data", bool(found), f"data_version {found}", "load some with `itemindex ingest`")
-    except psycopg.OperationalError as error:
+    except psycopg.Error as error:
+        if not unavailable(error):
+            raise
         yield Finding("database", False, type(error).__name__, "see `itemindex logs postgres`")
 
 

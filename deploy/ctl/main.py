@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from deploy.ctl.checkout import load_command
 from shared.errors import ItemIndexError
@@ -78,8 +79,18 @@ def main(arguments: list[str] | None = None) -> Any:
     try:
         cli.main(args=arguments, standalone_mode=True)
     except ItemIndexError as error:
-        Console(stderr=True).print(f"[bold red]itemindex:[/] {error}", highlight=False)
-        sys.exit(1)
+        _fail(str(error))
+    except Exception as error:
+        from shared.db.connect import unavailable  # only now: it loads the driver, which `--help` need not wait for
+
+        if not unavailable(error):
+            raise
+        _fail(f"PostgreSQL is unavailable or accepts no changes now ({type(error).__name__}); try again later.")
+
+
+def _fail(text: str) -> None:
+    Console(stderr=True).print("[bold red]itemindex:[/]", escape(text), highlight=False)
+    sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -57,10 +57,15 @@ class UserService:
         return identity, token.claims["exp"] + id_token.LEEWAY_SECONDS - now
 
     async def join(self, identity: Identity) -> Person:
-        """Return the person, made on first sight."""
-        who = (identity.issuer, identity.subject)
-        row = await self._database.fetch_row(SQL.join_person, *who, identity.email, identity.name)
-        row = row or await self._database.fetch_row(SQL.person, *who)
+        """Return the person, created at the first call. Nothing is written for a person whose name and address are
+
+        known already, so that they can still be read while PostgreSQL accepts no changes.
+        """
+        subject = (identity.issuer, identity.subject)
+        row = await self._database.fetch_row(SQL.person, *subject)
+        if row is None or (row["email"], row["name"]) != (identity.email, identity.name):
+            row = await self._database.fetch_row(SQL.join_person, *subject, identity.email, identity.name)
+            row = row or await self._database.fetch_row(SQL.person, *subject)
         assert row is not None
         return await self._with_memberships(row["id"], row["name"], row["email"])
 

@@ -174,9 +174,13 @@ def _to_sign_in(request: web.Request) -> web.Response:
 
 
 def _shown(request: web.Request, error: Exception, visit: SignedIn | None) -> web.Response:
+    problem = None if isinstance(error, PageError) else problem_of(error)
     if isinstance(error, PageError):
         status, text = error.status, error.text
     else:
-        problem = problem_of(error)
         status, text = (problem.type.status, problem.detail) if problem else (500, "We made an error.")
-    return render(request, "problem.html", visit, status=status, title=web.Response(status=status).reason, text=text)
+    title = web.Response(status=status).reason
+    response = render(request, "problem.html", visit, status=status, title=title, text=text)
+    if problem is not None and "Retry-After" in problem.fields:
+        response.headers["Retry-After"] = problem.fields["Retry-After"]
+    return response

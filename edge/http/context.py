@@ -13,6 +13,7 @@ from edge.http.uuid7 import uuid7
 from shared.accounts import Person, Principal, counted_network
 from shared.telemetry.trace_context import SpanContext
 
+_CHARGE_ID_MAX = 64
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
 
 
@@ -80,12 +81,28 @@ Network = IPv4Network | IPv6Network
 
 
 def network_of(request: web.Request, trusted: tuple[Network, ...]) -> str | None:
-    """Return the network that the caller is counted as, or None when the front did not say who it is.
-
-    A header is believed only from our own front: over the unix socket, or from a trusted proxy's address.
-    """
-    peer = request.transport.get_extra_info("peername") if request.transport else None
-    address = peer[0] if isinstance(peer, tuple) else None
-    if address is None or any(ip_address(address) in network for network in trusted):
+    """Return the network that the caller is counted as, or None when the front did not name the caller's address."""
+    address = _peer_address(request)
+    if address is None or _is_trusted(address, trusted):
         return counted_network(request.headers.get("X-Real-IP", ""))
     return counted_network(address)
+
+
+def charge_id_of(request: web.Request, trusted: tuple[Network, ...]) -> str:
+    """Return the id under which the request is charged once: the front's, where it is believed, else a new one.
+
+    A caller who could choose it would repeat one id, and every repetition of a charge is free.
+    """
+    address = _peer_address(request)
+    given = request.headers.get("X-Charge-Id") if address is None or _is_trusted(address, trusted) else None
+    return given[:_CHARGE_ID_MAX] if given else request_id_from(None)
+
+
+def _peer_address(request: web.Request) -> str | None:
+    """Return the peer's IP address; None for our own front, which connects over the unix socket."""
+    peer = request.transport.get_extra_info("peername") if request.transport else None
+    return peer[0] if isinstance(peer, tuple) else None
+
+
+def _is_trusted(address: str, trusted: tuple[Network, ...]) -> bool:
+    return any(ip_address(address) in network for network in trusted)

@@ -22,7 +22,7 @@ from shared.errors import (
     ResultGone,
     StoreUnavailable,
 )
-from shared.telemetry.log import Log
+from shared.telemetry.log import Log, trace_of
 
 CONTENT_TYPE = "application/problem+json"
 _ENCODER = msgspec.json.Encoder()
@@ -57,7 +57,7 @@ class Problem(Exception):
 def unavailable(error: StoreUnavailable) -> Problem:
     """Say that a store is out of service, and when to come back."""
     seconds = error.retry_after_seconds
-    detail = f"The {error.store} store does not answer at the moment; nothing was charged. Try again in {seconds} s."
+    detail = f"The {error.store} store {error.state} at the moment; nothing was charged. Try again in {seconds} s."
     return Problem("service-unavailable", detail, extra={"retry_after": seconds}, fields={"Retry-After": str(seconds)})
 
 
@@ -156,13 +156,3 @@ class ProblemDetails:
         log = self._log.bind(request_id=context.request_id, **context.caller, **context.trace)
         log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
         return Problem("internal-error", "We made an error; it is logged under the request id in `instance`.")
-
-
-def trace_of(error: BaseException) -> list[str]:
-    """Return where an error came from, as file:line function; never its text, which may quote a caller's secret."""
-    steps, tb = [], error.__traceback__
-    while tb is not None:
-        code = tb.tb_frame.f_code
-        steps.append(f"{code.co_filename.rsplit('/', 2)[-1]}:{tb.tb_lineno} {code.co_name}")
-        tb = tb.tb_next
-    return steps

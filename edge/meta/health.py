@@ -39,7 +39,7 @@ class PartState(Schema):
     """One part that the edge needs."""
 
     name = fields.Str(required=True)
-    state = fields.Str(required=True, validate=validate.OneOf(["ok", "down", "empty", "late", "off"]))
+    state = fields.Str(required=True, validate=validate.OneOf(["ok", "down", "read-only", "empty", "late", "off"]))
     detail = fields.Str(required=True)
 
 
@@ -112,7 +112,7 @@ class Health:
         except StoreUnavailable:
             return [_part("database", "down", "does not answer; lookups come from memory and cache only")]
         halfway = (asked_at + time.time()) / 2
-        return [_part("database", "ok", "answers"), _clock(halfway - rows[0]["now"]), _jobs(rows)]
+        return [_database(rows[0]["read_only"]), _clock(halfway - rows[0]["now"]), _jobs(rows)]
 
 
 async def _store(client: Any, name: str) -> dict[str, str]:
@@ -122,6 +122,12 @@ async def _store(client: Any, name: str) -> dict[str, str]:
     except StoreUnavailable:
         return _part(name, "down", f"does not answer; {consequence[name]}")
     return _part(name, "ok", "answers")
+
+
+def _database(read_only: bool) -> dict[str, str]:
+    if read_only:
+        return _part("database", "read-only", "accepts no changes; look-ups are answered, orders and edits are not")
+    return _part("database", "ok", "answers")
 
 
 def _clock(ahead_seconds: float) -> dict[str, str]:

@@ -9,7 +9,7 @@ from aiohttp.typedefs import Handler
 from multidict import CIMultiDict
 
 from edge.http.access_log import AccessLog
-from edge.http.context import CONTEXT, Context, Network, network_of, request_id_from
+from edge.http.context import CONTEXT, Context, Network, charge_id_of, network_of, request_id_from
 from edge.http.problems import Problem, ProblemDetails
 from edge.http.routing import Rule, rule_of
 from shared.accounts import Principal
@@ -62,9 +62,10 @@ class RequestContext:
 
     def _context(self, request: web.Request) -> Context:
         request_id = request_id_from(request.headers.get("X-Request-Id"))
-        charge_id = request.headers.get("X-Charge-Id") or request_id_from(None)
         step = step_from(request.headers.get("traceparent"), otherwise=request_id, share=self._spans.share)
-        context = Context(request_id, charge_id[:64], network_of(request, self._trusted) or "", step=step)
+        context = Context(
+            request_id, charge_id_of(request, self._trusted), network_of(request, self._trusted) or "", step=step
+        )
         request[CONTEXT] = context
         return context
 

@@ -1,19 +1,21 @@
-"""PostgreSQL as the edge uses it: a bounded pool, a deadline on every call, one error for all that can go wrong."""
+"""PostgreSQL as the edge uses it: a bounded pool, a deadline on every call, one error for every kind of outage."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from time import perf_counter
 from typing import Any, Self
 
 import asyncpg
 
+from shared.db.outages import READ_ONLY, is_outage, was_rolled_back
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
 Run = Callable[..., Awaitable[list[asyncpg.Record]]]
-_LOST = (OSError, asyncio.TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError,
-         asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)  # fmt: skip
+# InternalClientError: the driver's own state after the server had ended the connection between two statements.
+_NO_ANSWER = (OSError, asyncio.TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+_RETRY_AFTER_SECONDS = 5
 
 
 class Transaction:
@@ -74,38 +76,60 @@ class Database:
                 self._pool.terminate()
 
     async def fetch(self, query: str, *arguments: Any) -> list[asyncpg.Record]:
-        """Return all rows. Raises StoreUnavailable when no connection or no answer comes within the deadline."""
-        assert self._pool is not None
-        started = perf_counter()
-        try:
-            async with self._pool.acquire(timeout=self._deadline_seconds) as connection:
-                rows = await connection.fetch(query, *arguments)
-        except _LOST as error:
-            raise self._lost() from error
-        self._seconds.observe(perf_counter() - started)
-        self.answering = True
-        return rows
+        """Return all rows. A statement that was rolled back for another transaction's sake is sent once more.
+
+        Raises StoreUnavailable when no connection or no answer comes within the deadline, and when PostgreSQL refuses
+        because of its own state: read-only, full, shutting down, out of connections.
+        """
+        with self._outages():
+            try:
+                return await self._fetch(query, arguments)
+            except asyncpg.PostgresError as error:
+                if not was_rolled_back(error.sqlstate):
+                    raise
+            return await self._fetch(query, arguments)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """Run statements in one transaction: `rows = await transaction.fetch(query, …)`. Raises StoreUnavailable.
 
-        After that nobody knows whether the transaction was committed.
+        After that it is unknown whether the transaction was committed.
         """
         assert self._pool is not None
-        try:
+        with self._outages():
             async with self._pool.acquire(timeout=self._deadline_seconds) as connection, connection.transaction():
                 yield Transaction(connection.fetch)
-            self.answering = True
-        except _LOST as error:
-            raise self._lost() from error
 
     async def fetch_row(self, query: str, *arguments: Any) -> asyncpg.Record | None:
         """Return the first row or None."""
         rows = await self.fetch(query, *arguments)
         return rows[0] if rows else None
 
-    def _lost(self) -> StoreUnavailable:
-        self.answering = False
-        metrics.store_errors.labels("database").inc()
-        return StoreUnavailable("database", retry_after_seconds=5)
+    async def _fetch(self, query: str, arguments: tuple[Any, ...]) -> list[asyncpg.Record]:
+        assert self._pool is not None
+        started = perf_counter()
+        async with self._pool.acquire(timeout=self._deadline_seconds) as connection:
+            rows = await connection.fetch(query, *arguments)
+        self._seconds.observe(perf_counter() - started)
+        return rows
+
+    @contextmanager
+    def _outages(self) -> Iterator[None]:
+        """Raise StoreUnavailable for what an outage looks like; every other error passes as it is."""
+        try:
+            yield
+            self.answering = True
+        except _NO_ANSWER as error:
+            self.answering = False
+            raise _unavailable("does not answer") from error
+        except asyncpg.PostgresError as error:
+            if not is_outage(error.sqlstate):
+                raise
+            # A server that refuses to write, or rolls one statement back, answers all others.
+            self.answering = error.sqlstate == READ_ONLY or was_rolled_back(error.sqlstate)
+            raise _unavailable("accepts no changes" if error.sqlstate == READ_ONLY else "does not answer") from error
+
+
+def _unavailable(state: str) -> StoreUnavailable:
+    metrics.store_errors.labels("database").inc()
+    return StoreUnavailable("database", _RETRY_AFTER_SECONDS, state)

@@ -5,6 +5,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from shared.db.outages import is_outage
 from shared.errors import ConfigurationError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -34,3 +35,13 @@ def connect(url: str, *, application: str, autocommit: bool = False) -> Connecti
         **{**named, "application_name": f"itemindex-{application}"},
     )
     return connection
+
+
+def unavailable(error: BaseException) -> bool:
+    """Tell whether a driver's error means that PostgreSQL is unavailable, read-only, or undid what was sent.
+
+    Both psycopg and asyncpg name the SQLSTATE. An OperationalError without one never came from the server: the
+    connection was refused, lost, or is closed.
+    """
+    sqlstate: str | None = getattr(error, "sqlstate", None)
+    return is_outage(sqlstate) or (sqlstate is None and isinstance(error, psycopg.OperationalError))

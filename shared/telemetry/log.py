@@ -23,6 +23,7 @@ EVENTS: dict[str, str] = {
     "signed-in": "A person signed in to the dashboard.",
     "job-relayed": "A job was handed to the broker.",
     "job-started": "A worker claimed a job.",
+    "job-attempt-failed": "An attempt at a job met an error; its trace shows where. It is repeated, or the job fails.",
     "job-finished": "A job reached its last state.",
     "job-lost": "A worker lost its lease; another one has the job.",
     "replica-passed-over": "A report is read from the primary: the replica was behind, away, or gave its reading up.",
@@ -95,3 +96,13 @@ def adopt_libraries(log: Log) -> None:
     root = logging.getLogger()
     root.handlers[:] = [LibraryLines(log)]
     root.setLevel(logging.WARNING)
+
+
+def trace_of(error: BaseException) -> list[str]:
+    """Return where an error came from, as file:line function; never its text, which may quote a caller's secret."""
+    steps, tb = [], error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        steps.append(f"{code.co_filename.rsplit('/', 2)[-1]}:{tb.tb_lineno} {code.co_name}")
+        tb = tb.tb_next
+    return steps

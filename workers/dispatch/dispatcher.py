@@ -7,7 +7,7 @@ import psycopg
 from kombu.exceptions import OperationalError as BrokerError
 
 from shared.config import Settings
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import beside
 from shared.errors import StoreUnavailable
 from shared.jobs.contract import EXECUTE, QUEUES
@@ -44,6 +44,7 @@ class Dispatcher:
         self._results = store_of(settings)
         self._next_sweep = self._next_tidy = self._next_expiry = 0.0
         self._swept_at = time.monotonic()
+        self._failures = 0
         self.stopping = False
 
     @property
@@ -52,19 +53,19 @@ class Dispatcher:
         return self._down == "database" or time.monotonic() - self._swept_at < _WELL_SECONDS
 
     def run(self) -> None:
-        """Work until told to stop; PostgreSQL and the broker may come and go."""
-        attempt = 0
+        """Work until stopped; PostgreSQL and the broker may fail, turn read-only and recover meanwhile."""
         while not self.stopping:
             try:
                 with connect(self._settings.worker_database_url, application="relay", autocommit=True) as connection:
                     connection.execute(SQL.let_go.encode())
                     connection.execute("LISTEN jobs_queued")
-                    attempt = 0
                     self._serve(connection)
-            except psycopg.OperationalError:
+            except psycopg.Error as error:
+                if not unavailable(error):
+                    raise
                 self._tell_down("database")
-                time.sleep(_BACKOFF_SECONDS[min(attempt, len(_BACKOFF_SECONDS) - 1)])
-                attempt += 1
+                time.sleep(_BACKOFF_SECONDS[min(self._failures, len(_BACKOFF_SECONDS) - 1)])
+                self._failures += 1
 
     def sweep(self, connection: Connection) -> int:
         """Take back lapsed leases, ring for what is queued, settle refunds; return how often it rang."""
@@ -86,7 +87,6 @@ class Dispatcher:
             metrics.queue_age_seconds.labels(queue).set(found.get((queue, "queued"), (0, 0.0))[1])
 
     def _serve(self, connection: Connection) -> None:
-        self._tell_back("database")
         while not self.stopping:
             now = time.monotonic()
             self._keep_house(connection, now)
@@ -94,6 +94,9 @@ class Dispatcher:
                 self._next_sweep = now + _SWEEP_SECONDS
                 self.measure(connection)
             self.sweep(connection)
+            # Only now is PostgreSQL back: a read-only one lets a dispatcher connect and listen, but change no row.
+            self._tell_back("database")
+            self._failures = 0
             self._swept_at = time.monotonic()
             metrics.relay_heartbeat_seconds.set_to_current_time()
             for _ in connection.notifies(timeout=max(0.05, self._next_sweep - time.monotonic()), stop_after=1):

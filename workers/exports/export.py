@@ -10,7 +10,7 @@ from kombu.exceptions import OperationalError as BrokerError
 
 from shared.clock import rfc3339, utc_now
 from shared.config import Settings
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection, connect, unavailable
 from shared.errors import ItemIndexError, JobRefused
 from shared.exports.contract import GONE, ID_END, ROWS
 from shared.exports.manifest import ExportManifest, File, described, media_type
@@ -19,7 +19,7 @@ from shared.jobs.contract import EXECUTE, EXPORT
 from shared.objects.directory import ResultStore
 from shared.objects.open import store_of
 from shared.releases.datasets import DATASETS
-from shared.telemetry.log import Log
+from shared.telemetry.log import trace_of
 from workers.app import app
 from workers.exports import parts, release_source
 from workers.exports.part_writer import write_part
@@ -27,6 +27,7 @@ from workers.exports.parts import Part
 from workers.exports.release_source import RELEASE
 from workers.exports.snapshot_reader import SnapshotGone
 from workers.leases import Lease, LeaseLost
+from workers.telemetry import log_of
 
 # What is repeated when a worker dies, and what a part's names weigh in memory.
 _PART_ROWS = {"observations": 1_500_000, "items": 200_000, "impacts": 500_000}
@@ -35,7 +36,6 @@ _SPLIT_ROWS = 100_000  # below this a second worker gains nothing
 _PARTS_MAX = 5_000
 _HANDS_MAX = 4
 _LOOK_SECONDS = 0.2
-log = Log("worker")
 
 
 def make(settings: Settings, job: dict[str, Any], lease: Lease) -> ExportManifest:
@@ -157,14 +157,18 @@ def _part(settings: Settings, board: Connection, part: Part, request: Request, j
     except SnapshotGone:
         parts.give_back(board, part)
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it was, the part's row must tell, or it would wait for its lease
+    except Exception as error:
+        if unavailable(error):
+            parts.give_back(board, part)  # an outage of PostgreSQL is no attempt; the whole job is put off
+            raise
         # Only our own errors may speak: another library's text may quote a row or an address.
         detail = (
             str(error) if isinstance(error, ItemIndexError) else f"A part could not be made: {type(error).__name__}."
         )
-        log.warning(
-            "export-part-failed", job=part.job_id, number=part.number, attempt=part.attempt, error=type(error).__name__
-        )
+        log_of(settings).warning(
+            "export-part-failed", job=part.job_id, number=part.number, attempt=part.attempt,
+            error=type(error).__name__, trace=trace_of(error),
+        )  # fmt: skip
         parts.fail(board, part, {"slug": "job-failed", "detail": detail})
         return False
 

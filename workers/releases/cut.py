@@ -11,17 +11,16 @@ from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.objects.open import store_of
 from shared.releases.datasets import DATASETS, schema_of
-from shared.telemetry.log import Log
 from workers.leases import Lease, LeaseLost
 from workers.releases.observations import cut_observations
 from workers.releases.parts import FilePart, PartWriter
 from workers.releases.retention import SQL, alone
 from workers.releases.snapshot import Snapshot, SnapshotLost
 from workers.releases.tables import cut_table
+from workers.telemetry import log_of
 
 Told = Callable[[str, int, int | None], None]
 Files = dict[str, list[FilePart]]
-log = Log("worker")
 
 
 class ReleaseUnderWay(ItemIndexError):
@@ -63,7 +62,7 @@ def _cut(settings: Settings, connection: Connection, job: dict[str, Any], told: 
         "written_bytes": writer.written_bytes,
         "shared_bytes": writer.shared_bytes,
     }
-    log.info("release-cut", **result)
+    log_of(settings).info("release-cut", **result)
     return result
 
 

@@ -13,21 +13,22 @@ from shared.db.queries import beside
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from workers.leases import Lease, break_off
+from workers.telemetry import log_of
 
 SQL = beside(__file__, "publish.sql")
 _LOOK_SECONDS = 0.05
 _REST_SECONDS = 10.0
 _TRIES = 2
-log = Log("worker")
 Found = TypeVar("Found")
 
 
 class Replica:
     """A streaming replica as one worker process knows it. After a failure it is left alone for some seconds."""
 
-    def __init__(self, url: str, wait_seconds: float) -> None:
+    def __init__(self, url: str, wait_seconds: float, log: Log) -> None:
         self._url = url
         self._wait_seconds = wait_seconds
+        self._log = log
         self._rests_until = 0.0
 
     def read(self, lease: Lease, version: int, work: Callable[[Connection], Found]) -> Found | None:
@@ -82,13 +83,13 @@ class Replica:
         # Whoever waited for a replica that lags or is away need not have the next job wait for it too.
         self._rests_until = time.monotonic() + (0.0 if why == "conflict" else _REST_SECONDS)
         metrics.replica_reads.labels(why).inc()
-        log.warning("replica-passed-over", job=lease.job_id, why=why, error=error)
+        self._log.warning("replica-passed-over", job=lease.job_id, why=why, error=error)
 
 
 @lru_cache(maxsize=1)
 def replica_of(settings: Settings) -> Replica:
     """Return the replica of this process; one that is never asked where the settings name none."""
-    return Replica(settings.analytics_database_url, settings.analytics_wait_seconds)
+    return Replica(settings.analytics_database_url, settings.analytics_wait_seconds, log_of(settings))
 
 
 def _gave_way(error: psycopg.Error) -> bool:

@@ -1,10 +1,17 @@
 """Section G of the catalogue: what is counted, as whom, and what happens when counting is made hard."""
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 
+import aiohttp
+import pytest
+from aiohttp import web
+
+from shared.config import Settings
 from shared.ids import mint
 from tests.support.accounts import api_key
-from tests.support.client import Edge
+from tests.support.client import Edge, running_edge
 
 SOY = f"/index/lookup/{mint('shop', '1').iid}"
 
@@ -97,3 +104,20 @@ async def test_a_burst_above_the_plan_is_refused_and_not_charged(edge: Edge) -> 
     for answer in refused:
         assert (answer.json["policy"], answer.head["Retry-After"]) == ("brand-burst", "1")
     assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == len(served)
+
+
+@pytest.mark.parametrize(("trusted", "units"), [("", 3), ("127.0.0.0/8", 1)])
+async def test_a_charge_id_is_believed_only_from_the_front(
+    settings: Settings, tmp_path: Path, trusted: str, units: int
+) -> None:
+    """A caller who reaches the edge over TCP and repeats one id would else be charged once for any number of calls."""
+    async with running_edge(replace(settings, trusted_proxies=trusted), tmp_path) as edge:
+        site = web.TCPSite(edge.runner, "127.0.0.1", 0)
+        await site.start()
+        address = edge.runner.addresses[-1]
+        head = {"X-Service-Public-Token": settings.anonymous_token, "X-Charge-Id": "7" * 32, "X-Real-IP": "127.0.0.1"}
+        async with aiohttp.ClientSession(f"http://{address[0]}:{address[1]}") as session:
+            for _ in range(3):
+                async with session.get("/v1/index/brands", headers=head) as answer:
+                    assert answer.status == 200
+        assert await used(edge, "127.0.0.1") == units

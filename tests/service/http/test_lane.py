@@ -8,9 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from edge.fast_path import FastPathProtocol
+from edge.container import Services
+from edge.fast_path import FastPath, FastPathProtocol
 from shared.config import Settings
 from shared.ids import mint
+from shared.telemetry.metrics import REGISTRY
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents
@@ -164,3 +166,47 @@ async def test_the_lane_counts_lines_and_metrics_like_the_ordinary_way(edge: Edg
     ] * 2
     assert '"status":429' in lines[3]
     assert '"problem":"rate-limited"' in lines[3]
+
+
+_COUNTED = re.compile(r"itemindex_(requests|request_seconds_count|record_reads|quota_decisions|quota_unverified)")
+
+
+def _counts() -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in REGISTRY.collect()
+        for sample in family.samples
+        if _COUNTED.match(sample.name) and not sample.name.endswith("_created")
+    }
+
+
+@pytest.mark.parametrize("state", ["counts", "open", "closed"])
+async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
+    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    paths: list[FastPath] = []
+    made = FastPath.__init__
+
+    def noted(self: FastPath, resources: Services) -> None:
+        made(self, resources)
+        paths.append(self)
+
+    monkeypatch.setattr(FastPath, "__init__", noted)
+    if state != "counts":
+        settings = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_outage=state)
+    async with running_edge(settings, tmp_path) as edge:
+        await edge.resources.records.find(SOY)
+        await _exchange(edge, _head(edge, 1, address="192.0.2.9"))  # so that the caller's principal is remembered
+        taken.clear()
+        added = []
+        for address, extra in (("192.0.2.10", ""), ("192.0.2.11", "Accept: application/json\r\n")):
+            before = _counts()
+            for n in range(5):  # three are served and two refused, or what the outage's policy says
+                await _exchange(edge, _head(edge, n + 100, address=address, extra=extra))
+            for path in paths:
+                path.flush()
+            added.append({key: value - before.get(key, 0.0) for key, value in _counts().items()})
+    assert taken == [True] * 5 + [False] * 5
+    fast, ordinary = ({key: value for key, value in one.items() if value} for one in added)
+    assert fast == ordinary
+    assert any(name.startswith("itemindex_requests") for name, _ in fast)

@@ -36,7 +36,7 @@ async def test_a_trace_goes_from_the_request_through_the_job_to_its_result(
 ) -> None:
     load_rows(settings, tmp_path)
     written = io.StringIO()
-    monkeypatch.setattr(tasks, "log", Log("worker", stream=written))
+    monkeypatch.setattr(tasks, "log_of", lambda settings: Log("worker", stream=written))
     with collecting() as collector:
         watched = replace(settings, otlp_endpoint=collector.endpoint)
         async with running_edge(watched, tmp_path) as edge:

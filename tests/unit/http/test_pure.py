@@ -11,7 +11,7 @@ from edge.http.catalogue import CATALOGUE
 from edge.http.conditional import none_match
 from edge.http.context import instance_of, request_id_from
 from edge.http.cursors import CursorSigner
-from edge.http.problems import Problem, trace_of
+from edge.http.problems import Problem
 from edge.http.uuid7 import uuid7
 from edge.quota.headers import limit_fields
 from edge.quota.policy import Decision
@@ -20,6 +20,7 @@ from shared import credentials
 from shared.config import Settings
 from shared.errors import InvalidCursor
 from shared.plans import Plan
+from shared.telemetry.log import trace_of
 
 BRAND = Plan(name="brand", title="Brand", rank=2, counted_by="organization", daily_units=50_000, burst_units=50, jobs_running=4,
              jobs_queued=20, batch_iids_max=100)  # fmt: skip
