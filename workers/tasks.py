@@ -145,9 +145,11 @@ def _store_at_fault(error: Exception) -> str | None:
 
 def _log_failure(job_log: Log, error: Exception) -> None:
     """Log where an attempt failed: a warning for a refusal or an outage, an error for what nothing expects."""
-    expected = isinstance(error, ItemIndexError | OSError) or unavailable(error)
-    write = job_log.warning if expected else job_log.error
-    write("job-attempt-failed", error=type(error).__name__, trace=trace_of(error))
+    failure = {"error": type(error).__name__, "trace": trace_of(error)}
+    if isinstance(error, ItemIndexError | OSError) or unavailable(error):
+        job_log.warning("job-attempt-failed", **failure)
+    else:
+        job_log.error("job-attempt-failed", **failure)
 
 
 def _refusal(error: Exception, *, late: bool) -> _Refusal:
