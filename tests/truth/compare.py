@@ -1,6 +1,6 @@
 """Finding where an answer differs from the expected one. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -20,6 +20,13 @@ class Question:
     text: str
     ours: Any
     theirs: Any
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Several answers of which each is right."""
+
+    answers: Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,15 @@ def _walk(place: str, ours: Any, theirs: Any) -> Iterator[tuple[str, Any, Any]]:
     elif isinstance(theirs, frozenset | set):
         if ours not in theirs:
             yield place, ours, theirs
+    elif isinstance(theirs, OneOf):
+        if not any(_same(ours, answer) for answer in theirs.answers):
+            yield place, ours, theirs.answers
     elif not _equal(ours, theirs):
         yield place, ours, theirs
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    return next(_walk("", ours, theirs), None) is None
 
 
 def _equal(ours: Any, theirs: Any) -> bool:

@@ -6,7 +6,7 @@ from random import Random
 from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.index import Index
-from tests.truth.questions import items
+from tests.truth.questions import brand_insights, category_insights, cohorts, footprints, items, prices
 
 Ask = Callable[[Client, Index, Random, int], Iterator[Question]]
 
@@ -15,4 +15,12 @@ ENDPOINTS: dict[str, Ask] = {
     "lookup (batch)": items.batch,
     "search": items.search,
     "brands": items.brands,
+    "pricing": prices.pricing,
+    "sustainability": footprints.sustainability,
+    "cohorts": cohorts.cohorts,
+    "insights/categories": category_insights.listed,
+    "insights/categories/{code}": category_insights.one,
+    "insights/brands": brand_insights.listed,
+    "insights/brands/{slug}": brand_insights.one,
+    "rollups/sustainability": footprints.rollup,
 }

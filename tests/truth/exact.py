@@ -10,7 +10,10 @@ _ROOT = Context(prec=80)
 
 @dataclass(frozen=True)
 class Near:
-    """An exact value that may be shown rounded: to decimal `places`, or to significant `digits`."""
+    """An exact value that may be shown rounded: to `places`, to significant `digits`, or to the nearest double.
+
+    Only what `meta.rounding` announces is compared so.
+    """
 
     exact: Fraction
     places: int | None = None
@@ -18,16 +21,17 @@ class Near:
 
     def allows(self, shown: Fraction) -> bool:
         """Tell whether `shown` is at most half a unit of the last place away; ties may go either way."""
+        if self.places is None and self.digits is None:
+            return float(shown) == float(self.exact)
         return abs(shown - self.exact) <= self._unit() / 2
 
     def _unit(self) -> Fraction:
         if self.places is not None:
             return Fraction(1, 10**self.places)
-        assert self.digits is not None
         if not self.exact:
             return Fraction(0)
         magnitude = Decimal(self.exact.numerator) / Decimal(self.exact.denominator)
-        return Fraction(10) ** (magnitude.adjusted() - self.digits + 1)
+        return Fraction(10) ** (magnitude.adjusted() - (self.digits or 0) + 1)
 
 
 def percentile(ascending: Sequence[Decimal], percent: int) -> Fraction:

@@ -7,7 +7,6 @@ from tests.truth.exact import Near
 from tests.truth.index import Index
 
 INDICATORS = {"co2e_kg": "kg CO2e", "water_l": "l", "waste_kg": "kg"}
-COMPUTED_DIGITS = 6
 
 
 class Figure(NamedTuple):
@@ -23,8 +22,8 @@ class Figure(NamedTuple):
     weight: Fraction | None = None
 
     def shown(self, times: int = 1) -> Fraction | Near:
-        """Return the figure as an answer must show it: exactly as loaded, or rounded where it is computed."""
-        return Near(self.per_unit * times, digits=COMPUTED_DIGITS)
+        """Return the figure of so many units as an answer must show it: the double that is nearest to the exact one."""
+        return Near(self.per_unit * times)
 
 
 def of_item(index: Index, iid: str) -> dict[str, Figure]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -63,7 +64,7 @@ class Scope:
                 values.append(list(chosen))
         if self.categories:
             test = "category = code" if self.exactly else "starts_with(category || '.', code || '.')"
-            parts.append(f"EXISTS (SELECT FROM (SELECT unnest(?::VARCHAR[]) AS code) WHERE {test})")
+            parts.append(f"EXISTS (SELECT 1 FROM (SELECT unnest(?::VARCHAR[]) AS code) WHERE {test})")
             values.append(list(self.categories))
         for column, only in (("currency", self.currency), ("kind", self.kind)):
             if only:
@@ -118,6 +119,33 @@ class Index:
             index.db.execute("INSERT INTO merged VALUES (?, ?)", list(pair))
         index.db.execute((_HERE / "index.sql").read_text())
         return index
+
+    @cached_property
+    def known_brands(self) -> list[str]:
+        """Brands with observations."""
+        return self.column("SELECT DISTINCT brand FROM observations WHERE brand IS NOT NULL ORDER BY brand")
+
+    @cached_property
+    def known_categories(self) -> list[str]:
+        """Categories with observations, and those above them."""
+        codes = self.column("SELECT DISTINCT category FROM observations WHERE category IS NOT NULL")
+        above = {".".join(code.split(".")[: n + 1]) for code in codes for n in range(code.count(".") + 1)}
+        return sorted(above)
+
+    @cached_property
+    def known_channels(self) -> list[str]:
+        """Channels with observations."""
+        return self.column("SELECT DISTINCT channel FROM observations ORDER BY channel")
+
+    @cached_property
+    def known_currencies(self) -> list[str]:
+        """Currencies with observations."""
+        return self.column("SELECT DISTINCT currency FROM observations ORDER BY currency")
+
+    @cached_property
+    def known_days(self) -> list[date]:
+        """Days with observations."""
+        return self.column("SELECT DISTINCT day FROM observations ORDER BY day")
 
     def read(self, one: Set) -> None:
         """Run a set's recipe; rows of a later file come after those of an earlier one."""

@@ -89,6 +89,8 @@ class _Rollup:
         if not found:
             return
         period, first, second, item, units = (np.concatenate(column) for column in zip(*found, strict=True))
+        if not len(period):  # a cell was read and nothing of it is of the days, brands and categories asked for
+            return
         distinct, segment = np.unique(np.stack([period, first, second]), axis=1, return_inverse=True)
         numbers = [self._number(Key("", *map(int, column))) for column in distinct.T]
         self._sold.append(_summed(np.array(numbers)[segment.reshape(-1)], item, units))

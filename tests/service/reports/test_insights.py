@@ -201,6 +201,14 @@ def test_an_empty_index_gives_an_empty_answer(settings: Settings, kind: str) -> 
     assert (answer.table.num_rows, answer.coverage.observed_days) == (0, 0)
 
 
+def test_a_brand_and_a_category_that_share_nothing_give_no_rows(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    asked = {"brand": ["maison"], "category": ["drinks"], "from": "2026-07-01", "to": "2026-07-02"}
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        for kind in ("cohorts", "sustainability-rollup"):
+            assert MAKERS[kind](connection, asked, quiet).table.num_rows == 0
+
+
 def test_one_observation_is_answered_too(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:

@@ -89,9 +89,9 @@ def record(index: Index, iid: str, base_url: str) -> dict[str, Any]:
     return {
         "iid": iid, "name": item["name"], "alt_names": [other] if other and other != item["name"] else [],
         "status": "active",
-        "brand": {"name": _spellings(index, item["brand"]), "slug": item["brand"]} if item["brand"] else None,
+        "brand": {"name": names_of(index, item["brand"]), "slug": item["brand"]} if item["brand"] else None,
         "product_type": item["product_type"],
-        "category": _category(index, item) if item["category"] else None,
+        "category": {"code": item["category"], "path": path_of(index, item["category"])} if item["category"] else None,
         "identifiers": item["identifiers"], "attributes": item["attributes"] or {}, "channels": _channels(index, iid),
         "price_band": _band(index, iid), "sustainability": summary(index, iid), "sources": _sources(index, item),
         "first_seen_on": item["first_seen_on"],
@@ -115,7 +115,7 @@ def brand_entries(index: Index) -> dict[str, Any]:
                        "WHERE brand IS NOT NULL GROUP BY brand")  # fmt: skip
     return {
         row["brand"]: {
-            "name": _spellings(index, row["brand"]), "item_count": row["n"],
+            "name": names_of(index, row["brand"]), "item_count": row["n"],
             "top_categories": categories.get(row["brand"], [])[:5], "channels": seen.get(row["brand"], []),
             "first_seen_on": row["first"],
         }
@@ -127,18 +127,19 @@ def _entry(iid: str, status: int, found: dict[str, Any] | None, problem: str | N
     return {"iid": iid, "status": status, "record": found, "survivor": None, "problem": problem}
 
 
-def _spellings(index: Index, slug: str) -> frozenset[str]:
+def names_of(index: Index, slug: str) -> frozenset[str]:
+    """Return the spellings of a brand's name: which of them is shown depends on the order of loading."""
     return frozenset(index.column("SELECT DISTINCT brand_name FROM items WHERE brand = ?", [slug]))
 
 
-def _category(index: Index, item: dict[str, Any]) -> dict[str, Any]:
-    depth = len(item["path"])
-    levels = [
+def path_of(index: Index, code: str) -> list[frozenset[str]]:
+    """Return, for each level of a category's path, the spellings that sources have for it."""
+    parts = code.split(".")
+    return [
         frozenset(index.column("SELECT DISTINCT path[?] FROM items WHERE starts_with(category || '.', ? || '.')",
-                               [n + 1, ".".join(item["category"].split(".")[: n + 1])]))
-        for n in range(depth)
+                               [n + 1, ".".join(parts[: n + 1])]))
+        for n in range(len(parts))
     ]  # fmt: skip
-    return {"code": item["category"], "path": levels}
 
 
 def _channels(index: Index, iid: str) -> list[dict[str, Any]]:

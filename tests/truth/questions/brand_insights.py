@@ -1,0 +1,130 @@
+"""Brand insights: a brand's standing, its categories, and its peers."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from tests.truth.client import Client
+from tests.truth.compare import OneOf, Question
+from tests.truth.exact import Near, change, share
+from tests.truth.index import Group, Index, Scope
+from tests.truth.questions.items import names_of
+from tests.truth.questions.numbers import brand_numbers
+from tests.truth.questions.ranks import most, percentile, rank
+from tests.truth.questions.scopes import parameters_of, random_insight
+
+_PATH = "/index/insights/brands"
+PEERS = 5
+LISTED = 50
+Key = tuple[str, date]
+
+
+def listed(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare the insights of the brands with most observations."""
+    for _ in range(max(1, count // 10)):
+        scope = random_insight(index, random)
+        sums: dict[str, int] = {}
+        for counts in index.counts(replace(scope, channels=(), group_by=("brand",))).values():
+            for brand, n in counts.items():
+                if brand is not None:
+                    sums[brand] = sums.get(brand, 0) + n
+        yield _question(client, index, scope, most(sums, brand_numbers(client), LISTED), "")
+
+
+def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare the insights of single brands."""
+    for _ in range(count):
+        brand = random.choice(index.known_brands)
+        yield _question(client, index, random_insight(index, random), [brand], f"/{brand}")
+
+
+def _question(client: Client, index: Index, scope: Scope, brands: list[str], below: str) -> Question:
+    parameters = parameters_of(scope)
+    found = client.get(_PATH + below, parameters).body
+    rows = list(_Report(client, index, scope, brands).rows()) if brands else []
+    rows.sort(key=lambda row: (row["period"], row["currency"], row["rank"], row["brand"]))
+    data = found.get("data")
+    if data is None:
+        return Question(f"{_PATH}{below} {parameters}", found, rows)
+    # Categories of equal observations have no announced order.
+    for row in (*data, *rows):
+        row["categories"].sort(key=lambda entry: (-entry["observations"], entry["category"] or ""))
+    return Question(f"{_PATH}{below} {parameters}", data, rows)
+
+
+class _Report:
+    """The figures of some brands in one scope."""
+
+    def __init__(self, client: Client, index: Index, scope: Scope, brands: list[str]) -> None:
+        self._index = index
+        self._scope = scope
+        self._numbers = brand_numbers(client)
+        chosen = replace(scope, brands=brands, group_by=("brand",))
+        self._now, self._before = index.groups(chosen), index.groups(chosen.before())
+        self._parts = index.groups(replace(chosen, group_by=("brand", "category")))
+        everywhere = replace(scope, channels=(), group_by=("brand",))
+        self._ranks = {
+            key: {brand: n for brand, n in counts.items() if brand is not None}
+            for key, counts in {**index.counts(everywhere.before()), **index.counts(everywhere)}.items()
+        }
+        self._categories = index.groups(replace(scope, group_by=("category",)))
+        self._rivals: dict[str, dict[tuple[Any, ...], Group]] = {}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each brand, period and currency."""
+        for (currency, period, brand), found in self._now.items():
+            earlier = (currency, self._scope.period_before(period))
+            was = {**self._before, **self._now}.get((*earlier, brand))
+            counts = self._ranks[currency, period]
+            parts = {key[3]: part for key, part in self._parts.items() if key[:3] == (currency, period, brand)}
+            yield {
+                "period": period, "brand": brand, "name": names_of(self._index, brand), "currency": currency,
+                "rank": rank(counts, brand), "rank_before": rank(self._ranks.get(earlier, {}), brand),
+                "ranked": len(counts), "percentile": percentile(counts, brand), "items": found.items,
+                "observations": found.n, "median": found.median,
+                "median_change": change(found.median, was and was.median),
+                "against_categories": self._against((currency, period), parts),
+                "categories": [self._category((currency, period), code, part, found) for code, part in parts.items()],
+                "peers": self._peers((currency, period), brand, parts),
+            }  # fmt: skip
+
+    def _category(self, key: Key, code: str | None, part: Group, whole: Group) -> dict[str, Any]:
+        all_of_it = self._categories.get((*key, code)) if code else None
+        middle = all_of_it.median if all_of_it else None
+        return {
+            "category": code, "items": part.items, "observations": part.n, "share": share(part.n, whole.n),
+            "median": part.median, "category_median": middle,
+            "against_category": Near(part.median / middle, places=6) if middle else None,
+        }  # fmt: skip
+
+    def _against(self, key: Key, parts: dict[str | None, Group]) -> Near | None:
+        """Weigh the ratios of the brand's medians to its categories' by the brand's observations."""
+        weighted, n = Fraction(0), 0
+        for code, part in parts.items():
+            middle = self._categories[*key, code].median if code else None
+            if middle:
+                weighted, n = weighted + part.median / middle * part.n, n + part.n
+        return Near(weighted / n, places=6) if n else None
+
+    def _peers(self, key: Key, brand: str, parts: dict[str | None, Group]) -> OneOf | list[dict[str, Any]]:
+        """Return the brands with most observations in the brand's largest category; if two are largest, any of both."""
+        named = {code: part.n for code, part in parts.items() if code}
+        largest = [code for code, n in named.items() if n == max(named.values())]
+        answers = [self._peers_in(key, brand, code) for code in largest]
+        return answers[0] if len(answers) == 1 else OneOf(answers) if answers else []
+
+    def _peers_in(self, key: Key, brand: str, code: str) -> list[dict[str, Any]]:
+        if code not in self._rivals:
+            chosen = replace(self._scope, categories=(code,), exactly=True, group_by=("brand",))
+            self._rivals[code] = self._index.groups(chosen)
+        others = {found[2]: group for found, group in self._rivals[code].items()
+                  if found[:2] == key and found[2] not in (None, brand)}  # fmt: skip
+        chosen_ones = most({slug: group.n for slug, group in others.items()}, self._numbers, PEERS)
+        return [
+            {"brand": slug, "name": names_of(self._index, slug), "observations": others[slug].n,
+             "median": others[slug].median}
+            for slug in chosen_ones
+        ]  # fmt: skip

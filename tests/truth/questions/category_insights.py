@@ -1,0 +1,91 @@
+"""Category insights: a category's periods against the ones before and against its equals."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from random import Random
+from typing import Any
+
+from tests.truth.client import Client
+from tests.truth.compare import Question
+from tests.truth.exact import change, share
+from tests.truth.index import Group, Index, Scope
+from tests.truth.questions.items import names_of, path_of
+from tests.truth.questions.numbers import brand_numbers
+from tests.truth.questions.ranks import most, rank
+from tests.truth.questions.scopes import parameters_of, random_insight
+
+_PATH = "/index/insights/categories"
+TOP_BRANDS = 5
+Counts = dict[tuple[str, date], dict[str, int]]
+
+
+def listed(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare the insights of all categories of the first level."""
+    tops = sorted({code.split(".")[0] for code in index.known_categories})
+    for _ in range(max(1, count // 4)):
+        yield _question(client, index, random, tops, "")
+
+
+def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare the insights of single categories of any level."""
+    for _ in range(count):
+        code = random.choice(index.known_categories)
+        yield _question(client, index, random, [code], f"/{code}")
+
+
+def _question(client: Client, index: Index, random: Random, codes: list[str], below: str) -> Question:
+    scope = random_insight(index, random)
+    parameters = parameters_of(scope)
+    found = client.get(_PATH + below, parameters).body
+    rows = [row for code in codes for row in _rows(client, index, scope, code)]
+    rows.sort(key=lambda row: (row["period"], row["category"], row["currency"]))
+    return Question(f"{_PATH}{below} {parameters}", found.get("data", found), rows)
+
+
+def _rows(client: Client, index: Index, scope: Scope, code: str) -> Iterator[dict[str, Any]]:
+    chosen = replace(scope, categories=(code,))
+    now, before = index.groups(chosen), index.groups(chosen.before())
+    by_channel = index.groups(replace(chosen, group_by=("channel",)))
+    by_brand = index.groups(replace(chosen, group_by=("brand",)))
+    ranks = _ranks(index, scope, code.count("."))
+    numbers = brand_numbers(client)
+    for (currency, period), found in now.items():
+        earlier = (currency, scope.period_before(period))
+        was = {**before, **now}.get(earlier)
+        counts, counts_before = ranks.get((currency, period), {}), ranks.get(earlier, {})
+        brands = {key[2]: group for key, group in by_brand.items() if key[:2] == (currency, period) and key[2]}
+        yield {
+            "period": period, "category": code, "path": path_of(index, code), "currency": currency,
+            "items": found.items, "observations": found.n, "median": found.median,
+            "median_before": was.median if was else None, "median_change": change(found.median, was and was.median),
+            "observations_before": was.n if was else None, "rank": rank(counts, code),
+            "rank_before": rank(counts_before, code), "ranked": len(counts) if code in counts else None,
+            "channels": [
+                {"channel": key[2], **_part(group, found)}
+                for key, group in sorted(by_channel.items()) if key[:2] == (currency, period)
+            ],
+            "top_brands": [
+                {"brand": slug, "name": names_of(index, slug), **_part(brands[slug], found)}
+                for slug in most({slug: group.n for slug, group in brands.items()}, numbers, TOP_BRANDS)
+            ],
+        }  # fmt: skip
+
+
+def _part(part: Group, whole: Group) -> dict[str, Any]:
+    return {"observations": part.n, "share": share(part.n, whole.n), "median": part.median}
+
+
+def _ranks(index: Index, scope: Scope, dots: int) -> Counts:
+    """Count the observations, of all channels, of the categories that have as many dots."""
+    counts: Counts = {}
+    everywhere = replace(scope, channels=(), group_by=("category",))
+    for span in (everywhere.before(), everywhere):
+        found: Counts = {}
+        for (currency, period, code), group in index.groups(span).items():
+            if code is not None and code.count(".") >= dots:
+                above = ".".join(code.split(".")[: dots + 1])
+                by_code = found.setdefault((currency, period), {})
+                by_code[above] = by_code.get(above, 0) + group.n
+        counts |= found
+    return counts

@@ -1,0 +1,57 @@
+"""Random questions of the reports: ranges, brands, categories, channels, groups, periods."""
+
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+from tests.truth.index import Index, Scope
+
+_DIMENSIONS = ("brand", "category", "channel")
+
+
+def random_scope(index: Index, random: Random, *, named: bool, groups: bool = True) -> Scope:
+    """Return a random scope; `named`: with at least one brand or category."""
+    first, last = random_range(index, random)
+    by_brand, by_category = random.random() < 0.5, random.random() < 0.5
+    if named and not by_category:
+        by_brand = True
+    brands, categories = index.known_brands, index.known_categories
+    by_channel = random.random() < 0.25
+    return Scope(
+        first, last,
+        granularity=random.choice(["day", "week", "month"]),
+        brands=sorted(random.sample(brands, min(len(brands), random.randint(1, 3)))) if by_brand else (),
+        categories=sorted(random.sample(categories, random.randint(1, 2))) if by_category else (),
+        channels=sorted(random.sample(index.known_channels, min(2, len(index.known_channels)))) if by_channel else (),
+        currency=random.choice(index.known_currencies) if random.random() < 0.2 else None,
+        group_by=tuple(random.sample(_DIMENSIONS, random.randint(0, 2))) if groups else (),
+    )  # fmt: skip
+
+
+def random_insight(index: Index, random: Random) -> Scope:
+    """Return a random scope of insights, which know no brands, categories or groups."""
+    first, last = random_range(index, random)
+    channels = sorted(random.sample(index.known_channels, min(2, len(index.known_channels))))
+    return Scope(
+        first, last,
+        granularity=random.choice([None, "day", "week", "month"]),
+        channels=channels if random.random() < 0.25 else (),
+        currency=random.choice(index.known_currencies) if random.random() < 0.2 else None,
+    )  # fmt: skip
+
+
+def random_range(index: Index, random: Random) -> tuple[Any, Any]:
+    """Return a random range around a day that holds data: days, weeks or months long."""
+    middle = random.choice(index.known_days)
+    length = random.choice([1, 3, 7, 10, 31, 90, 200])
+    first = middle - timedelta(days=random.randrange(length))
+    return first, first + timedelta(days=length - 1)
+
+
+def parameters_of(scope: Scope) -> dict[str, Any]:
+    """Return a scope as query parameters."""
+    return {
+        "from": scope.first, "to": scope.last, "granularity": scope.granularity, "brand": list(scope.brands),
+        "category": list(scope.categories), "channel": list(scope.channels), "currency": scope.currency,
+        "group_by": list(scope.group_by),
+    }  # fmt: skip
