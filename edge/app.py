@@ -18,6 +18,7 @@ from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
 from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.routing import API_PATH as PREFIX
+from edge.index.batch import BatchLookup
 from edge.index.brands import Brands
 from edge.index.lookup import Lookup
 from edge.jobs.events import Events
@@ -93,6 +94,7 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     health = Health(settings, resources.database, stores, resources.version, resources.search)
     pages, errors = Pages(settings, document), Errors(settings)
     lookup = Lookup(resources.records, settings.base_url)
+    batch = BatchLookup(resources.records, resources.version)
     search = Search(resources.search, cursors, settings.base_url)
     brands = Brands(resources.database, lists)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
@@ -116,7 +118,8 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
         Route("GET", PREFIX, root.show, root_rule, documented=False),
         Route("GET", f"{PREFIX}/quota", quota.show, Rule(name="quota", accepts=ANY, any_origin=True, offers=JSON)),
         Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, rules.free("lookup")),
-        Route("GET", f"{PREFIX}/index/lookup", lookup.list, rules.batch()),
+        Route("GET", f"{PREFIX}/index/lookup", batch.list, rules.batch()),
+        Route("POST", f"{PREFIX}/index/lookup", batch.list_body, rules.batch()),
         Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search")),
         Route("GET", f"{PREFIX}/index/brands", brands.list, rules.free("brands")),
         *organizations.routes(OrganizationApi(acts, idempotent, cursors, origin_of(settings)), PREFIX),

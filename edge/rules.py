@@ -6,7 +6,7 @@ from aiohttp import web
 
 from edge.analytics.envelope import light_units
 from edge.http.routing import ANY, JSON, KEY, Rule
-from edge.index.lookup import batch_units
+from edge.index.batch import KIND, batch_units
 from shared.plans import BRAND, INSTITUTIONAL
 
 RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "range-not-satisfiable")
@@ -42,4 +42,4 @@ def free(name: str) -> Rule:
 
 def batch() -> Rule:
     """Many look-ups in one call, as many as the plan allows."""
-    return Rule(name="lookup-batch", accepts=KEY, units=batch_units, offers=JSON)
+    return Rule(name=KIND, accepts=KEY, units=batch_units, offers=JSON)

@@ -11,7 +11,7 @@ from aiohttp import web
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.http.conditional import none_match
-from edge.http.parameters import QUERY, Parameters, Utf8
+from edge.http.parameters import QUERY, Flag, Parameters, Utf8
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from shared.results import formats
@@ -41,15 +41,6 @@ class Day(fields.Date):
         if not FIRST_DAY <= day <= LAST_DAY:
             raise ValidationError(_DAY_ERROR)
         return day
-
-
-class Flag(fields.Boolean):
-    """`true` or `false`, and nothing that only looks like it."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> bool:
-        if value not in ("true", "false"):
-            raise ValidationError("must be true or false")
-        return bool(value == "true")
 
 
 class CurrencyCode(fields.String):

@@ -5,9 +5,9 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.analytics.envelope import Day, Flag
+from edge.analytics.envelope import Day
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import CursorText, JsonInteger, Parameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Flag, JsonInteger, Parameters, Utf8, WholeNumber
 from edge.jobs.schemas import STATES, Job
 from shared.exports.contract import FORMATS, SHAPES
 from shared.releases.datasets import DATASETS

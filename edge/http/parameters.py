@@ -57,6 +57,15 @@ class JsonInteger(fields.Integer):
         return value
 
 
+class Flag(fields.Boolean):
+    """`true` or `false`, and nothing that only looks like it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> bool:
+        if value not in ("true", "false"):
+            raise ValidationError("must be true or false")
+        return bool(value == "true")
+
+
 class Utf8(fields.String):
     """Text of bounded length, counted in code points after NFC and trimming; no NUL, no lone surrogate."""
 

@@ -1,6 +1,6 @@
--- name: record
--- Everything one record shows, in one round trip. It runs only on a miss, so it reads the item's own observations by
--- their index instead of keeping a table of figures up to date for every item at every load.
+-- name: records
+-- Everything that these IIDs' records show, in one round trip. It runs only on a miss, so it reads each item's own
+-- observations by their index instead of keeping a table of figures up to date for every item at every load.
 SELECT i.iid, i.name, i.alt_names, i.status, i.survivor_iid, i.product_type, i.identifiers, i.attributes, i.version,
        i.first_seen_on, i.updated_at, b.id AS brand_id, b.name AS brand_name, b.slug AS brand_slug,
        c.code AS category_code, c.path AS category_path, seen.channels, band.price_band, own.impacts, factor.factors,
@@ -36,4 +36,4 @@ LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('source', s.name, 'observed_at', t.observed_at AT TIME ZONE 'UTC', 'license', s.license) ORDER BY s.name) AS sources
     FROM item_sources t JOIN sources s ON s.id = t.source_id WHERE t.item_id = i.id
 ) origin ON true
-WHERE i.iid = $1;
+WHERE i.iid = ANY($1::text[]);

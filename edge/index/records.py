@@ -4,7 +4,7 @@ Everything is keyed by data_version, so a load makes all of it stale at once and
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from edge.storage.data_version import DataVersionWatcher
@@ -45,11 +45,11 @@ class Record(NamedTuple):
         return self
 
 
-Reader = Callable[[str], Awaitable[Record]]
+Reader = Callable[[Sequence[str]], Awaitable[dict[str, Record]]]
 
 
 class RecordCache:
-    """Answers for IIDs. `read` is the last resort: one query to PostgreSQL."""
+    """Answers for IIDs. `read` is the last resort: one query to PostgreSQL, which returns a record for each IID."""
 
     def __init__(
         self, cache: RedisClient, version: DataVersionWatcher, read: Reader, *, bytes_max: int, ttl_seconds: int
@@ -83,17 +83,42 @@ class RecordCache:
             metrics.flights_joined.labels("record").inc()
         return await asyncio.shield(flight)
 
+    async def find_many(self, iids: Collection[str]) -> dict[str, Record]:
+        """Return what each canonical IID leads to: one round trip to the cache store, one query for what it lacks.
+
+        While PostgreSQL is down the answer leaves out what only it knows. Raises StoreUnavailable where that is all.
+        """
+        version = self._version.current
+        found = {iid: record for iid in iids if (record := self._memory.get(iid)) is not None}
+        metrics.record_reads.labels("memory").inc(len(found))
+        found |= await self._cached(version, [iid for iid in dict.fromkeys(iids) if iid not in found])
+        missing = [iid for iid in dict.fromkeys(iids) if iid not in found]
+        try:
+            return {**found, **await self._loaded(version, missing)} if missing else found
+        except StoreUnavailable:
+            if not found:
+                raise
+            return found
+
     async def _fly(self, iid: str) -> Record:
         version = self._version.current
-        key = keys.record(version, iid)
-        record = await self._from_cache(key)
-        if record is None:
-            record = await self._read(iid)
+        found = await self._cached(version, [iid]) or await self._loaded(version, [iid])
+        return found[iid]
+
+    async def _cached(self, version: int, iids: Sequence[str]) -> dict[str, Record]:
+        # The client sends what is asked in one turn of the event loop in one write, so this is one round trip.
+        records = await asyncio.gather(*(self._from_cache(keys.record(version, iid)) for iid in iids))
+        found = {iid: record for iid, record in zip(iids, records, strict=True) if record is not None}
+        self._keep(version, found)
+        return found
+
+    async def _loaded(self, version: int, iids: Sequence[str]) -> dict[str, Record]:
+        found = await self._read(iids)
+        for record in found.values():
             metrics.record_reads.labels("database" if record.state != "-" else "absent").inc()
-            await self._to_cache(key, record)
-        if version == self._version.current:
-            self._keep(iid, record)
-        return record
+        await asyncio.gather(*(self._to_cache(keys.record(version, iid), record) for iid, record in found.items()))
+        self._keep(version, found)
+        return found
 
     async def _from_cache(self, key: str) -> Record | None:
         try:
@@ -111,10 +136,15 @@ class RecordCache:
         except StoreUnavailable:
             return
 
-    def _keep(self, iid: str, record: Record) -> None:
+    def _keep(self, version: int, found: Mapping[str, Record]) -> None:
+        if version != self._version.current:  # a load was committed meanwhile
+            return
+        for iid, record in found.items():
+            if (known := self._memory.pop(iid, None)) is not None:
+                self._bytes -= len(known.body) + _ENTRY_OVERHEAD_BYTES
+            self._memory[iid] = record
+            self._bytes += len(record.body) + _ENTRY_OVERHEAD_BYTES
         # The oldest go first. That is not LRU, but reads then cost one dict look-up and no bookkeeping at all.
-        self._memory[iid] = record
-        self._bytes += len(record.body) + _ENTRY_OVERHEAD_BYTES
         while self._bytes > self._bytes_max:
             oldest = next(iter(self._memory))
             self._bytes -= len(self._memory.pop(oldest).body) + _ENTRY_OVERHEAD_BYTES

@@ -6,12 +6,13 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
 from shared.errors import InvalidIid
 from shared.ids import IID_CHARACTERS_MAX, canonical_iid
 
 _IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 _IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
+_DRY_RUN = {"description": "Say what it would cost, and charge nothing"}
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
 
@@ -39,6 +40,24 @@ class IidList(Parameters):
         required=True,
         validate=validate.Length(1, 1000),
         metadata={"description": "Item identifiers; repeat the parameter.", "explode": True},
+    )
+    dry_run = Flag(load_default=False, metadata=_DRY_RUN)
+
+
+class BatchQuery(Parameters):
+    """Query of a batch lookup whose IIDs are in the body."""
+
+    dry_run = Flag(load_default=False, metadata=_DRY_RUN)
+
+
+class IidBody(Parameters):
+    """Body of a batch lookup."""
+
+    iids = fields.List(
+        fields.Str(validate=validate.Length(1, IID_CHARACTERS_MAX)),
+        required=True,
+        validate=validate.Length(1),
+        metadata={"description": "Item identifiers, as many as the plan allows", "example": ["IID-7Q0ZC-8KX2M-4VN1T"]},
     )
 
 
@@ -173,8 +192,13 @@ class LookupEntry(Schema):
 class LookupList(Schema):
     """The answer of a batch lookup."""
 
-    data = fields.List(fields.Nested(LookupEntry()), required=True)
+    data = fields.List(fields.Nested(LookupEntry()), required=True, metadata={"description": "Empty with `dry_run`"})
     count = fields.Int(required=True)
+    kind = fields.Str(metadata={"description": "With `dry_run` only, as the members below", "example": "lookup-batch"})
+    cost_units = fields.Int()
+    cached = fields.Bool()
+    format = fields.Str()
+    data_version = fields.Int()
 
 
 class BrandEntry(Schema):

@@ -44,6 +44,9 @@ class RootAnswer(Schema):
     credential = fields.Str(required=True)
     plan = fields.Str(required=True)
     entitlements = fields.List(fields.Str(), required=True)
+    batch_iids_max = fields.Int(
+        required=True, metadata={"description": "Most IIDs in one batch lookup; 0: the plan has none"}
+    )
     quota = fields.List(fields.Nested(Window()), required=True)
     links = fields.Dict(keys=fields.Str(), values=fields.Url(), required=True)
 
@@ -73,6 +76,7 @@ class Root:
             "credential": principal.kind,
             "plan": principal.plan.name,
             "entitlements": entitlements(principal.plan),
+            "batch_iids_max": principal.plan.batch_iids_max,
             "quota": windows_of(await self._meter.peek(account, principal.plan)),
             "links": {name: f"{base}/{path}" for name, path in _LINKS.items()},
         }

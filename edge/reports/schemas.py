@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.analytics.envelope import CurrencyCode, Day, Flag, Meta
-from edge.http.parameters import Parameters, Utf8
+from edge.analytics.envelope import CurrencyCode, Day, Meta
+from edge.http.parameters import Flag, Parameters, Utf8
 from shared.results.layout import MEDIA_TYPES
 
 _LIST_MAX = 100

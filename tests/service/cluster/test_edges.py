@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -94,9 +94,9 @@ async def test_callers_see_a_pause_and_no_error_when_a_primary_is_killed(
 async def test_the_cache_goes_on_without_one_of_its_nodes(cluster: ValkeyCluster) -> None:
     read: Counter[str] = Counter()
 
-    async def from_database(iid: str) -> Record:
-        read[iid] += 1
-        return Record("+", b"{}", '"1"')
+    async def from_database(iids: Sequence[str]) -> dict[str, Record]:
+        read.update(iids)
+        return dict.fromkeys(iids, Record("+", b"{}", '"1"'))
 
     client = ClusterClient(cluster.url, name="cache", deadline_seconds=1, hold_seconds=0, acked=False, log=Log("tests"))
     await client.start()

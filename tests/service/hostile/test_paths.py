@@ -1,5 +1,7 @@
 """Section C of the catalogue: paths and IIDs."""
 
+from collections.abc import Sequence
+
 from edge.index import record
 from edge.index.records import Record, RecordCache
 from shared.ids import mint
@@ -45,8 +47,8 @@ async def test_head_has_the_same_head_as_get(edge: Edge) -> None:
 
 
 async def test_unknown_iids_fill_no_memory(edge: Edge) -> None:
-    async def absent(iid: str) -> Record:
-        return record.ABSENT
+    async def absent(iids: Sequence[str]) -> dict[str, Record]:
+        return dict.fromkeys(iids, record.ABSENT)
 
     stores = edge.resources
     records = RecordCache(stores.cache, stores.version, absent, bytes_max=30_000, ttl_seconds=60)

@@ -1,0 +1,123 @@
+"""GET and POST /index/lookup: many records in one call, each with its own status."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from aiohttp import hdrs, web
+from aiohttp_apispec import docs, json_schema, querystring_schema, response_schema
+
+from edge.http.context import CONTEXT
+from edge.http.parameters import BODY, QUERY
+from edge.http.problems import Problem, problem_of
+from edge.index import schemas
+from edge.index.lookup import CACHE_CONTROL
+from edge.index.records import Record, RecordCache
+from edge.storage.data_version import DataVersionWatcher
+from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged, StoreUnavailable
+from shared.ids import canonical_iid
+
+KIND = "lookup-batch"
+IIDS_PER_UNIT = 10
+_ENCODER = msgspec.json.Encoder()
+_TEXT_CHARACTERS_MAX = 80
+_DESCRIPTION = (
+    f"As many IIDs as the plan allows (`batch_iids_max` at `GET /v1/`), one unit for each {IIDS_PER_UNIT} begun. "
+    "Each entry has the status that a look-up of its own would have had. `dry_run` tells the price."
+)
+
+
+class BatchLookup:
+    """The handlers: the same answer for IIDs in the query, and for more than an address can hold in a body."""
+
+    def __init__(self, records: RecordCache, version: DataVersionWatcher) -> None:
+        self._records = records
+        self._version = version
+
+    @docs(operationId="lookupItems", summary="Look many items up in one call", description=_DESCRIPTION, tags=["index"])
+    @querystring_schema(schemas.IidList())
+    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in the order asked")
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one entry for each IID of the query."""
+        return await self._answer(request)
+
+    @docs(
+        operationId="lookupItemsByBody",
+        summary="Look up more items than an address can hold",
+        description=f"{_DESCRIPTION} Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
+        tags=["index"],
+    )
+    @querystring_schema(schemas.BatchQuery())
+    @json_schema(schemas.IidBody())
+    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in the order asked")
+    async def list_body(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one entry for each IID of the body."""
+        return await self._answer(request)
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        asked = asked_batch(request)
+        entries, more = [], b""
+        if asked.dry_run:
+            more = b"," + _ENCODER.encode(self._estimate(asked))[1:-1]
+        else:
+            iids = [canonical_iid(text) for text in asked.iids]
+            found = await self._records.find_many([iid for iid in iids if iid is not None])
+            entries = [_entry(text, iid, found) for text, iid in zip(asked.iids, iids, strict=True)]
+        body = b'{"data":[' + b",".join(entries) + b'],"count":%d' % len(entries) + more + b"}"
+        return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
+
+    def _estimate(self, asked: "Batch") -> dict[str, Any]:
+        price = {"kind": KIND, "cost_units": asked.units, "cached": False, "format": "json"}
+        return {**price, "data_version": self._version.current}
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one call asks for, in either form."""
+
+    parameter: str
+    iids: list[str]
+    dry_run: bool
+
+    @property
+    def units(self) -> int:
+        """The price, rounded up."""
+        return -(-len(self.iids) // IIDS_PER_UNIT)
+
+
+def asked_batch(request: web.Request) -> Batch:
+    """Return what a validated request asks for."""
+    dry_run: bool = request[QUERY]["dry_run"]
+    if request.method == hdrs.METH_POST:
+        return Batch("iids", request[BODY]["iids"], dry_run)
+    return Batch("iid", request[QUERY]["iid"], dry_run)
+
+
+def batch_units(request: web.Request) -> int:
+    """Return what a batch is charged; raise InvalidParameter where the plan does not allow so many IIDs."""
+    asked = asked_batch(request)
+    principal = request[CONTEXT].principal
+    assert principal is not None
+    plan = principal.plan
+    if len(asked.iids) > plan.batch_iids_max:
+        raise InvalidParameter(asked.parameter, f"{plan.batch_iids_max} at most with the plan {plan.title}")
+    return 0 if asked.dry_run else asked.units
+
+
+def _entry(text: str, iid: str | None, found: dict[str, Record]) -> bytes:
+    try:
+        if iid is None:
+            raise InvalidIid
+        if iid not in found:
+            raise StoreUnavailable("database")
+        record = found[iid].or_raise()
+    except ItemMerged as merged:
+        return _ENCODER.encode(
+            {"iid": iid, "status": 301, "record": None, "survivor": merged.survivor, "problem": None}
+        )
+    except ItemIndexError as error:
+        problem = (problem_of(error) or Problem("internal-error", "")).type
+        told = {"iid": text[:_TEXT_CHARACTERS_MAX], "status": problem.status, "record": None, "survivor": None}
+        return _ENCODER.encode({**told, "problem": problem.slug})
+    head = _ENCODER.encode({"iid": iid, "status": 200, "survivor": None, "problem": None})
+    return head[:-1] + b',"record":' + record.body + b"}"
