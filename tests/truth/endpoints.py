@@ -6,7 +6,7 @@ from random import Random
 from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.index import Index
-from tests.truth.questions import brand_insights, category_insights, cohorts, footprints, items, prices
+from tests.truth.questions import brand_insights, bulk, category_insights, cohorts, footprints, items, prices
 
 Ask = Callable[[Client, Index, Random, int], Iterator[Question]]
 
@@ -23,4 +23,8 @@ ENDPOINTS: dict[str, Ask] = {
     "insights/brands": brand_insights.listed,
     "insights/brands/{slug}": brand_insights.one,
     "rollups/sustainability": footprints.rollup,
+    "datasets": bulk.releases,
+    "exports": bulk.exports,
+    "exports since": bulk.since,
+    "delta-sharing": bulk.sharing,
 }

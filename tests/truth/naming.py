@@ -8,6 +8,22 @@ from decimal import Decimal
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ALIKE = {"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ð": "d", "Ð": "d", "ı": "i",
           "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "þ": "th", "Þ": "th"}  # fmt: skip
+# ISO 4217: currencies whose minor unit is not the hundredth.
+_MINOR_DIGITS = {
+    **dict.fromkeys("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(), 0),
+    **dict.fromkeys("BHD IQD JOD KWD LYD OMR TND".split(), 3),
+    **dict.fromkeys("CLF UYW".split(), 4),
+}
+
+
+def minor(currency: str) -> int:
+    """Return how many decimal digits a currency has."""
+    return _MINOR_DIGITS.get(currency, 2)
+
+
+def clean(text: str | None) -> str | None:
+    """Return a text without white space at its ends; None where nothing is left."""
+    return (text or "").strip() or None
 
 
 def mint(source: str, item: str) -> str:

@@ -59,6 +59,7 @@ def running(sets: Sequence[Set]) -> Iterator[Stack]:
         try:
             for one in sets:
                 stack.load(one)
+            stack.ctl("releases", "cut", "--wait")
             yield stack
         finally:
             stack.ctl("down")

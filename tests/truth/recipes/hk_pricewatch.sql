@@ -12,14 +12,14 @@ FROM (SELECT unnest(json_keys(content)) AS key, json_extract(content, '$.' || ke
 INSERT INTO sources VALUES ('hk_pricewatch', 'DATA.GOV.HK Terms and Conditions of Use');
 
 INSERT INTO texts BY NAME
-SELECT 'hk_pricewatch' AS source, trim("Product Code") AS item, seq, trim("Product Name") AS name, c.name AS alt_name,
-       nullif(trim("Brand"), '') AS brand, [trim("Category 1"), trim("Category 2"), trim("Category 3")] AS category,
-       trim("Category 3") AS product_type, [{scheme: 'sku', value: trim("Product Code")}] AS identifiers,
-       MAP {'weight_kg': weight(trim("Product Name"))} AS attributes, date::DATE AS day
-FROM file LEFT JOIN chinese c ON c.code = "Product Code" WHERE trim("Product Name") NOT IN ('', '--');
+SELECT 'hk_pricewatch' AS source, clean("Product Code") AS item, seq, clean("Product Name") AS name, c.name AS alt_name,
+       clean("Brand") AS brand, [clean("Category 1"), clean("Category 2"), clean("Category 3")] AS category,
+       clean("Category 3") AS product_type, [{scheme: 'sku', value: clean("Product Code")}] AS identifiers,
+       MAP {'weight_kg': weight(clean("Product Name"))} AS attributes, date::DATE AS day
+FROM file LEFT JOIN chinese c ON c.code = "Product Code" WHERE clean("Product Name") <> '--';
 
 INSERT INTO prices BY NAME
-SELECT 'hk_pricewatch' AS source, trim("Product Code") AS item, seq, date::DATE AS day,
-       trim("Supermarket Code") AS channel, 'listing' AS kind, 'state' AS identity, 'HKD' AS currency,
+SELECT 'hk_pricewatch' AS source, clean("Product Code") AS item, seq, date::DATE AS day,
+       clean("Supermarket Code") AS channel, 'listing' AS kind, 'state' AS identity, 'HKD' AS currency,
        "Price"::DECIMAL(20, 4) AS price
-FROM file WHERE trim("Product Name") NOT IN ('', '--');
+FROM file WHERE clean("Product Name") <> '--';

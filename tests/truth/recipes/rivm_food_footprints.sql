@@ -1,7 +1,7 @@
 -- RIVM: footprints of foods per kilogram; a food group stands for categories of the index. Water is in cubic metres.
 CREATE OR REPLACE TEMP TABLE file AS
-SELECT trim(product_group_nl) AS food_group, trim(gwp_kg_co2e)::DECIMAL(38, 24) AS co2e_kg,
-       trim(water_m3)::DECIMAL(38, 24) * 1000 AS water_l
+SELECT clean(product_group_nl) AS food_group, clean(gwp_kg_co2e)::DECIMAL(38, 24) AS co2e_kg,
+       clean(water_m3)::DECIMAL(38, 24) * 1000 AS water_l
 FROM read_csv(getvariable('file'), header = true, all_varchar = true);
 
 CREATE OR REPLACE TEMP TABLE crosswalk AS SELECT * FROM (VALUES

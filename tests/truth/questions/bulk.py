@@ -1,0 +1,104 @@
+"""Bulk data: releases, exports and Delta Sharing, every row of every dataset."""
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import delta_sharing
+
+from tests.truth import files
+from tests.truth.client import Client
+from tests.truth.compare import Question
+from tests.truth.index import Index
+from tests.truth.questions.scopes import random_range
+
+FORMATS = ("parquet", "csv", "ndjson", "arrow")
+_WAIT_SECONDS = 120.0
+
+
+def releases(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare every row of the newest release of each dataset."""
+    for dataset in files.DATASETS:
+        manifest = client.get(f"/index/datasets/{dataset}/releases/latest").body
+        with tempfile.TemporaryDirectory() as folder:
+            yield from files.compared(index, f"release of {dataset}", dataset, _saved(client, manifest, Path(folder)))
+
+
+def exports(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare every dataset in every format, then random filters of observations."""
+    orders: list[tuple[dict[str, Any], str]] = [
+        ({"dataset": dataset, "format": format}, "true") for dataset in files.DATASETS for format in FORMATS
+    ]
+    orders += [_narrowed(index, random) for _ in range(count // 5)]
+    for order, where in orders:
+        manifest = _exported(client, order, random)
+        with tempfile.TemporaryDirectory() as folder:
+            if "files" not in manifest:
+                yield Question(f"export {order}", manifest, "an export")
+                continue
+            saved = _saved(client, manifest, Path(folder))
+            yield from files.compared(index, f"export {order}", str(order["dataset"]), saved, where)
+
+
+def since(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Ask what changed since each version: since the newest nothing did, and before the first there was nothing."""
+    newest = client.get("/index/brands", {"limit": 1}).body["data_version"]
+    for dataset in ("items", "observations", "impacts"):
+        manifest = _exported(client, {"dataset": dataset, "since": newest}, random)
+        rows = sum(file["rows"] for file in manifest["files"])
+        yield Question(f"{dataset} since {newest}", rows, 0)
+
+
+def sharing(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
+    """Compare every row of every table as the protocol's own client reads it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        profile = folder / "profile.share"
+        profile.write_text(json.dumps(client.get("/delta-sharing/profile").body))
+        for dataset in files.DATASETS:
+            frame = delta_sharing.load_as_pandas(f"{profile}#item-index.releases.{dataset}")
+            saved = folder / f"{dataset}.parquet"
+            frame.to_parquet(saved)
+            yield from files.compared(index, f"shared {dataset}", dataset, [saved])
+
+
+def _narrowed(index: Index, random: Random) -> tuple[dict[str, Any], str]:
+    first, last = random_range(index, random)
+    brand, channel = random.choice(index.known_brands), random.choice(index.known_channels)
+    narrowed: dict[str, Any] = {"from": str(first), "to": str(last)}
+    where = f"day BETWEEN DATE '{first}' AND DATE '{last}'"
+    if random.random() < 0.5:
+        narrowed["brand"] = brand
+        where += f" AND iid IN (SELECT iid FROM items WHERE brand = '{brand}')"
+    if random.random() < 0.5:
+        narrowed["channel"] = channel
+        where += f" AND channel = '{channel}'"
+    return {"dataset": "observations", "format": random.choice(FORMATS), "filter": narrowed}, where
+
+
+def _exported(client: Client, order: dict[str, Any], random: Random) -> dict[str, Any]:
+    """Order an export and return its manifest, or the problem where there is one."""
+    key = f"truth-{random.getrandbits(64):x}"
+    reply = client.post("/index/exports", order, **{"Idempotency-Key": key})
+    ends = time.monotonic() + _WAIT_SECONDS
+    while reply.status in (200, 202) and time.monotonic() < ends:
+        found = client.get(f"/index/exports/{reply.body['id']}").body
+        if found.get("state", "") not in ("queued", "running"):
+            return dict(found.get("manifest") or found)
+        time.sleep(0.05)
+    return dict(reply.body)
+
+
+def _saved(client: Client, manifest: dict[str, Any], folder: Path) -> list[Path]:
+    """Download the rows of a manifest's files."""
+    saved = []
+    for file in manifest["files"]:
+        if file.get("content", "rows") == "rows":
+            path = folder / file["name"]
+            path.write_bytes(client.raw(file["url"]))
+            saved.append(path)
+    return saved
