@@ -9,7 +9,7 @@ from rich.progress import Progress
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from workers.ingest.load import SQL as LOAD
-from workers.rollups.refresh import rebuild as rebuild_cells
+from workers.rollups.layout import derive as derive_cells
 
 
 @click.group()
@@ -30,9 +30,9 @@ def rebuild(data_dir: Path, as_json: bool) -> None:
         task = progress.add_task("Deriving, month by month", total=None)
         connection.execute(LOAD.lock.encode())
         connection.commit()  # the lock is the session's; the snapshot must begin after it was had
-        rebuild_cells(connection, lambda done, total: progress.update(task, completed=done, total=total))
+        derive_cells(connection, lambda done, total: progress.update(task, completed=done, total=total))
         connection.commit()
-        row = connection.execute("SELECT count(*), count(DISTINCT month) FROM cells").fetchone()
+        row = connection.execute("SELECT count(*), count(DISTINCT month) FROM month_cells").fetchone()
     assert row is not None
     seconds = round(time.perf_counter() - started, 1)
     show([{"cells": row[0], "months": row[1], "seconds": seconds}], as_json=as_json)

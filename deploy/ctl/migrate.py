@@ -7,6 +7,8 @@ import click
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
+from workers.ingest.load import SQL as LOAD
+from workers.rollups import layout
 
 
 @click.group("migrate", invoke_without_command=True, epilog="Example: DATABASE_URL=postgresql://… itemindex migrate")
@@ -26,6 +28,10 @@ def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
                 connection, lambda step: console.print(f"  applied {step.name} ({step.phase})"), contract=contract
             )
             left = pending(connection)
+            connection.execute(LOAD.lock.encode())
+            connection.commit()  # the lock is the session's; the snapshot must begin after it was had
+            if layout.ensure(connection):
+                console.print("  derived what the reports read, in the layout of this version")
         console.print(f"[green]the schema is current[/] ({len(done)} applied)")
         for step in left:
             console.print(f"  [yellow]waits[/] {step.name}: contracts; `itemindex migrate --contract` when all is new")

@@ -21,6 +21,8 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.redis.urls import is_cluster
+from workers.ingest.load import SQL as LOAD
+from workers.rollups import layout
 
 _STORES = ("postgres", "state", "cache")
 _READY_SECONDS = 60.0
@@ -69,6 +71,9 @@ class Stack:
         told("migrations")
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
+            connection.execute(LOAD.lock.encode())
+            connection.commit()
+            layout.ensure(connection)
 
     def start_service(self, told: SpanContext) -> None:
         """Start the edges, the relay, a worker for each queue, and nginx in front."""

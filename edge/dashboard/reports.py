@@ -29,8 +29,8 @@ from shared.results.layout import MEDIA_TYPES
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
 _LISTED = 50
-_SHARED = ("from", "to", "granularity", "channel", "currency")
-_COHORT = ("brand", "category", *_SHARED, "group_by")
+# Parameters that the form names otherwise: its own `kind` is the report's.
+_FIELDS = {"kind": "observed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ QUESTIONS = {
     question.kind.name: question
     for question in (
         Question(COHORTS, "Cohort", "What a set of brands or categories sold for, period by period.", "/index/cohorts",
-                 schemas.CohortsQuery(), _COHORT, BRAND),
+                 schemas.CohortsQuery(), schemas.COHORT_NAMES, BRAND),
         Question(CATEGORY_INSIGHTS, "Category", "Prices, change, channels, top brands and rank.",
-                 "/index/insights/categories", schemas.InsightsQuery(), _SHARED, BRAND, "code"),
+                 "/index/insights/categories", schemas.InsightsQuery(), schemas.INSIGHTS_NAMES, BRAND, "code"),
         Question(BRAND_INSIGHTS, "Brand", "Rank, prices against its categories, peers.", "/index/insights/brands",
-                 schemas.InsightsQuery(), _SHARED, BRAND, "slug"),
+                 schemas.InsightsQuery(), schemas.INSIGHTS_NAMES, BRAND, "slug"),
         Question(SUSTAINABILITY_ROLLUP, "Footprint", "CO2e, water and waste of what was observed.",
-                 "/index/rollups/sustainability", schemas.RollupQuery(), _COHORT,
+                 "/index/rollups/sustainability", schemas.RollupQuery(), schemas.ROLLUP_NAMES,
                  INSTITUTIONAL),
     )
 }  # fmt: skip
@@ -208,7 +208,7 @@ class ReportPages:
 def _given(form: dict[str, str], question: Question) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for name in question.names:
-        values = [part.strip() for part in form.get(name, "").split(",") if part.strip()]
+        values = [part.strip() for part in form.get(_FIELDS.get(name, name), "").split(",") if part.strip()]
         if values:
             given[name] = values if name in ("brand", "category", "channel", "group_by") else values[0]
     return given

@@ -13,15 +13,13 @@ from edge.reports.service import ReportService
 from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP
 from shared.results.layout import MEDIA_TYPES
 
-_SHARED = ("from", "to", "granularity", "channel", "currency")
-_COHORT = ("brand", "category", *_SHARED, "group_by")
 _HOW = (
     " Answered at once where the answer is there; else it becomes a job, and the call waits for it (`Prefer: wait=0` "
     "to `wait=30`, 10 s if you say nothing) before it answers 202. Equal questions share one job."
 )
 
 
-def _report(operation: str, summary: str, sentence: str) -> Callable[[Any], Any]:
+def _report(operation: str, summary: str, sentence: str, reply: type[schemas.Reply]) -> Callable[[Any], Any]:
     """Declare what all reports answer alike."""
 
     def declare(handler: Any) -> Any:
@@ -37,7 +35,7 @@ def _report(operation: str, summary: str, sentence: str) -> Callable[[Any], Any]
             },
         )
         handler = response_schema(Job(), 202, description="The job that makes it; `Location` is its address")(handler)
-        handler = response_schema(schemas.Reply(), 200, description="The report, or with `dry_run` its price")(handler)
+        handler = response_schema(reply(), 200, description="The report, or with `dry_run` its price")(handler)
         return told(handler)
 
     return declare
@@ -51,10 +49,12 @@ class Cohorts:
 
     async def units(self, request: web.Request) -> int:
         """Return what this question costs."""
-        parameters = _spelled(request, _COHORT)
+        parameters = _spelled(request, schemas.COHORT_NAMES)
         return await self._desk.price(request, COHORTS, parameters)
 
-    @_report("getCohorts", "Prices of a cohort", "Exact percentiles of prices per group and period.")
+    @_report(
+        "getCohorts", "Prices of a cohort", "Exact percentiles of prices per group and period.", schemas.CohortReply
+    )
     @querystring_schema(schemas.CohortsQuery())
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the cohort."""
@@ -70,16 +70,26 @@ class CategoryInsights:
     async def units(self, request: web.Request) -> int:
         """Return what this question costs."""
         code = _named(request, "code")
-        parameters = {"code": code, **_spelled(request, _SHARED)}
+        parameters = {"code": code, **_spelled(request, schemas.INSIGHTS_NAMES)}
         return await self._desk.price(request, CATEGORY_INSIGHTS, parameters)
 
-    @_report("listCategoryInsights", "Insights of all categories", "Items, prices, change, channels and rank of each.")
+    @_report(
+        "listCategoryInsights",
+        "Insights of all categories",
+        "Items, prices, change, channels and rank of each.",
+        schemas.CategoryReply,
+    )
     @querystring_schema(schemas.InsightsQuery())
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with all categories."""
         return await self._desk.answer(request)
 
-    @_report("getCategoryInsights", "Insights of one category", "Items, prices, change, channels and rank.")
+    @_report(
+        "getCategoryInsights",
+        "Insights of one category",
+        "Items, prices, change, channels and rank.",
+        schemas.CategoryReply,
+    )
     @match_info_schema(schemas.CategoryPath())
     @querystring_schema(schemas.InsightsQuery())
     async def show(self, request: web.Request) -> web.StreamResponse:
@@ -96,16 +106,26 @@ class BrandInsights:
     async def units(self, request: web.Request) -> int:
         """Return what this question costs."""
         slug = _named(request, "slug")
-        parameters = {"slug": slug, **_spelled(request, _SHARED)}
+        parameters = {"slug": slug, **_spelled(request, schemas.INSIGHTS_NAMES)}
         return await self._desk.price(request, BRAND_INSIGHTS, parameters)
 
-    @_report("listBrandInsights", "Insights of all brands", "Rank, percentile, prices against their categories, peers.")
+    @_report(
+        "listBrandInsights",
+        "Insights of all brands",
+        "Rank, percentile, prices against their categories, peers.",
+        schemas.BrandReply,
+    )
     @querystring_schema(schemas.InsightsQuery())
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with all brands."""
         return await self._desk.answer(request)
 
-    @_report("getBrandInsights", "Insights of one brand", "Rank, percentile, prices against its categories, peers.")
+    @_report(
+        "getBrandInsights",
+        "Insights of one brand",
+        "Rank, percentile, prices against its categories, peers.",
+        schemas.BrandReply,
+    )
     @match_info_schema(schemas.BrandPath())
     @querystring_schema(schemas.InsightsQuery())
     async def show(self, request: web.Request) -> web.StreamResponse:
@@ -121,13 +141,14 @@ class SustainabilityRollup:
 
     async def units(self, request: web.Request) -> int:
         """Return what this question costs."""
-        parameters = _spelled(request, _COHORT)
+        parameters = _spelled(request, schemas.ROLLUP_NAMES)
         return await self._desk.price(request, SUSTAINABILITY_ROLLUP, parameters)
 
     @_report(
         "getSustainabilityRollup",
         "What all of it costs the planet",
         "Units, CO2e, water and waste per period and group.",
+        schemas.RollupReply,
     )
     @querystring_schema(schemas.RollupQuery())
     async def show(self, request: web.Request) -> web.StreamResponse:

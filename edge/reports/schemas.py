@@ -4,12 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, validate, validates_schema
 
-from edge.analytics.envelope import CurrencyCode, Day, Meta
+from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta
 from edge.http.parameters import Flag, Parameters, Utf8
+from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, RollupRow
 from shared.results.layout import MEDIA_TYPES
 
+# The parameters that make a question; the others say only how its answer comes.
+_SHARED = ("from", "to", "granularity", "channel", "currency")
+INSIGHTS_NAMES = (*_SHARED, "kind")
+ROLLUP_NAMES = ("brand", "category", *_SHARED, "group_by")
+COHORT_NAMES = (*ROLLUP_NAMES, "kind")
 _LIST_MAX = 100
 _GROUPS_MAX = 2
 
@@ -37,6 +43,14 @@ def granularity(default: str | None) -> fields.Str:
         validate=validate.OneOf(["day", "week", "month"]),
         metadata={"description": f"Length of a period; {told}"},
     )
+
+
+def kind_field() -> fields.Str:
+    """Declare of which observations the statistics of prices are."""
+    told = (
+        "Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any"
+    )
+    return fields.Str(load_default=None, validate=validate.OneOf(KINDS), metadata={"description": told})
 
 
 class ReportQuery(Parameters):
@@ -71,6 +85,7 @@ class CohortsQuery(ReportQuery):
     category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
+    kind = kind_field()
 
     @validates_schema
     def names_something(self, data: Mapping[str, Any], **options: Any) -> None:
@@ -81,6 +96,8 @@ class CohortsQuery(ReportQuery):
 
 class InsightsQuery(ReportQuery):
     """Query of insights, which have groups of their own: `group_by` is unknown to them."""
+
+    kind = kind_field()
 
 
 class RollupQuery(ReportQuery):
@@ -104,17 +121,43 @@ class BrandPath(Parameters):
     slug = Utf8(1, 200, required=True, metadata={"description": "Brand slug", "example": "vitasoy"})
 
 
-class Reply(Schema):
-    """A report, or with `dry_run` its price: then only the members of `Estimate` are there."""
+class ReportMeta(Meta):
+    """The meta of a report."""
 
-    data = fields.List(fields.Dict())
-    meta = fields.Nested(Meta())
-    kind = fields.Str()
-    cost_units = fields.Int()
-    cached = fields.Bool()
-    format = fields.Str()
-    data_version = fields.Int()
+    kind = fields.Str(
+        validate=validate.OneOf(KINDS), metadata={"description": "Observations behind the statistics of prices"}
+    )
+
+
+class Reply(Estimate):
+    """A report, or with `dry_run` its price: then only the members of `Estimate` and `parameters` are there."""
+
+    meta = fields.Nested(ReportMeta())
     parameters = fields.Dict(metadata={"description": "The question in its one spelling"})
+
+
+class CohortReply(Reply):
+    """A cohort."""
+
+    data = fields.List(fields.Nested(CohortRow()))
+
+
+class CategoryReply(Reply):
+    """Insights of categories."""
+
+    data = fields.List(fields.Nested(CategoryRow()))
+
+
+class BrandReply(Reply):
+    """Insights of brands."""
+
+    data = fields.List(fields.Nested(BrandRow()))
+
+
+class RollupReply(Reply):
+    """A sustainability rollup."""
+
+    data = fields.List(fields.Nested(RollupRow()))
 
 
 def canonical(asked: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ SELECT count(*) FROM (
 WITH counted AS (
     SELECT scope, id, n * (least($2::date, (month + interval '1 month - 1 day')::date) - greatest($1::date, month) + 1)
         / extract(day FROM month + interval '1 month - 1 day') AS n
-    FROM cells
+    FROM month_cells
     WHERE month >= date_trunc('month', $1::date) AND month <= $2::date
       AND (cardinality($6::date[]) = 0 OR month = ANY ($6::date[])))
 SELECT ceil(coalesce(least(

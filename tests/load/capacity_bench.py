@@ -164,7 +164,7 @@ class Bench:
         own = sum(sizes[name] for name in ("items", "item_sources"))
         return {
             "observation, table and index": months / observations,
-            "observation, cells": sizes["cells"] / observations,
+            "observation, cells": sizes["month_cells"] / observations,
             "observation, released": released["observations"] / observations,
             "item, tables and indexes": own / items,
             "item, released": released["items"] / items,

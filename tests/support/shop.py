@@ -46,11 +46,12 @@ def mapping(folder: Path, text: str = MAPPING) -> Mapping:
 
 
 def load_rows(
-    settings: Settings, folder: Path, rows: str = ROWS, *, text: str = MAPPING, name: str = "shop.csv"
-) -> Summary:
+    settings: Settings, folder: Path, rows: str = ROWS, *, text: str = MAPPING, name: str = "shop.csv",
+    header: str = HEADER,
+) -> Summary:  # fmt: skip
     """Load rows of the shop."""
     path = folder / name
-    path.write_text(HEADER + rows)
+    path.write_text(header + rows)
     return load(settings, mapping(folder, text), [path])
 
 

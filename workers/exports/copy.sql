@@ -20,7 +20,7 @@ WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i
 
 -- name: months
 -- The months that hold rows: each is copied by itself, so that files are in the order of time.
-SELECT DISTINCT month FROM cells
+SELECT DISTINCT month FROM month_cells
 WHERE scope = 'a' AND month >= date_trunc('month', $1::date) AND month <= $2::date
   AND (cardinality($3::date[]) = 0 OR month = ANY ($3::date[]))
 ORDER BY month;

@@ -30,6 +30,7 @@ from workers.ingest.readers import Reject
 from workers.ingest.spool import Spool
 from workers.ingest.stage import Stage
 from workers.ingest.transform import Transformed, Transformer
+from workers.rollups import layout
 
 SQL = beside(__file__, "load.sql")
 _READ_AHEAD = 4
@@ -65,6 +66,7 @@ def load(settings: Settings, mapping: Mapping, files: list[Path], told: Told = l
         with connect(settings.database_url, application="load") as connection:
             connection.execute(SQL.lock.encode())
             connection.commit()
+            layout.ensure(connection)  # what this load changes in the cells must be all that they lack
             log.execute(SQL.fail_stale.encode())
             return _Load(settings, mapping, files, told, connection, log).run()
 

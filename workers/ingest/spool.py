@@ -10,9 +10,9 @@ import numpy as np
 from workers.ingest.month_buffer import in_order
 
 _ROW = np.dtype([("item", "<i8"), ("mark", "<i8"), ("price", "<i8"), ("day", "<i4"), ("channel", "<i4"),
-                 ("units", "<i4"), ("currency", "S3")])  # fmt: skip
+                 ("units", "<i4"), ("currency", "S3"), ("kind", "S1"), ("list", "<i8")])  # fmt: skip
 _COLUMNS = {"item_id": "item", "mark": "mark", "price_minor": "price", "day": "day", "channel_id": "channel",
-            "units": "units", "currency": "currency"}  # fmt: skip
+            "units": "units", "currency": "currency", "kind": "kind", "list_minor": "list"}  # fmt: skip
 
 
 class Spool:
@@ -20,7 +20,8 @@ class Spool:
 
     def __init__(self, constants: dict[str, object], *, events: bool) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
-        self._constants = {_COLUMNS[name]: value for name, value in constants.items() if name in _COLUMNS}
+        # A price without a list price has none; the table says so by NULL, and the cells by 0.
+        self._constants = {"list": 0, **{_COLUMNS[n]: value or 0 for n, value in constants.items() if n in _COLUMNS}}
         self._events = events
         self._pieces: dict[date, list[tuple[int, int]]] = {}
         self._runs: dict[date, int] = {}

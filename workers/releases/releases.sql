@@ -4,7 +4,7 @@ SELECT version FROM data_versions ORDER BY version DESC LIMIT 1;
 
 -- name: months
 -- How many rows each month has, from the cells: every observation is in one cell of a brand, so nothing is counted anew.
-SELECT month, sum(n)::bigint FROM cells WHERE scope = 'b' GROUP BY month ORDER BY month;
+SELECT month, sum(n)::bigint FROM month_cells WHERE scope = 'b' GROUP BY month ORDER BY month;
 
 -- name: identities
 -- Every item that may be named, in the order of the files; the bytes of the IIDs, not a locale, decide it.

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workers.reports.periods import Range, number
-from workers.reports.statistics import Spread, spread
-from workers.rollups.codec import Array, counted
+from workers.reports.statistics import Discounts, Spread, discounts, spread
+from workers.rollups.codec import Array, counted, counted_pairs
 
 _BINS_MAX = 1 << 20
 
@@ -26,6 +26,7 @@ class GroupedSeries(NamedTuple):
 
     keys: list[Key]
     spread: Spread
+    discounts: Discounts
     items: Array
     first_day: Array
     last_day: Array
@@ -45,10 +46,14 @@ class _Pieces(NamedTuple):
 
 
 class Collector:
-    """Takes pieces of one month, then the next. Items are told apart over months only where a period may span two."""
+    """Takes pieces of one month, then the next. Items are told apart over months only where a period may span two.
 
-    def __init__(self, days: Range) -> None:
+    `mixed`: listings and sales come into one statistic, so an item may be in two cells of a month.
+    """
+
+    def __init__(self, days: Range, *, mixed: bool = False) -> None:
         self._days = days
+        self._mixed = mixed
         self._spans_months = days.granularity not in ("day", "month")
         self._numbers: dict[Key, int] = {}
         self._pending: list[_Pieces] = []
@@ -57,22 +62,24 @@ class Collector:
         self._prices: list[tuple[Array, Array, Array]] = []
         self._seen: list[tuple[Array, Array]] = []
         self._channels: list[tuple[Array, Array, Array]] = []
+        self._pending_list_prices: list[tuple[Array, Array, Array, Array]] = []
+        self._list_prices: list[tuple[Array, Array, Array, Array]] = []
         self._items_before = 0
 
     @property
     def by_id(self) -> bool:
         """Whether items must be given by their ids instead of by their places in a month's cells."""
-        return self._spans_months
+        return self._spans_months or self._mixed
 
     def number(self, key: Key) -> int:
         """Return the segment of a key."""
         return self._numbers.setdefault(key, len(self._numbers))
 
     def add_cell(
-        self, key: Key, month: date, prices: tuple[Array, Array], counts: Array, channels: tuple[Array, Array],
-        items: int,
+        self, key: Key, month: date, prices: tuple[Array, Array], list_prices: list[Array], counts: Array,
+        channels: tuple[Array, Array], items: int,
     ) -> None:  # fmt: skip
-        """Add a whole cell: counted prices, observations by day, observations by channel, distinct items."""
+        """Add a whole cell: counted prices, its list prices, observations by day and by channel, distinct items."""
         segment = np.array([self.number(key)])
         price, times = (column.astype("i8") for column in prices)
         day = number(month) + np.flatnonzero(counts)
@@ -82,11 +89,14 @@ class Collector:
                 segment.repeat(len(channels[0])), channels[1].astype("i8"),
             )
         )  # fmt: skip
+        if len(list_prices[0]):
+            pairs = (column.astype("i8") for column in list_prices)
+            self._pending_list_prices.append((segment.repeat(len(list_prices[0])), *pairs))  # type: ignore[arg-type]
         self._counts.append((segment, np.array([items])))
 
     def add_entries(
-        self, currency: str, days: Array, groups: tuple[Array, Array], price: Array, channel: Array, item: Array,
-        item_count: int,
+        self, currency: str, days: Array, groups: tuple[Array, Array], price: Array, list_price: Array, channel: Array,
+        item: Array, item_count: int,
     ) -> None:  # fmt: skip
         """Add single observations of one cell; `item` is an id, or a place among the cell's `item_count` items."""
         if not len(price):
@@ -95,7 +105,10 @@ class Collector:
         segment = self._segments(currency, period, *groups)
         one = price.astype("i8")
         self._pending.append(_Pieces(segment, one, None, days, segment, channel.astype("i8"), segment, None))
-        self._pairs.append((segment, item.astype("i8") + (0 if self._spans_months else self._items_before)))
+        if (listed := np.flatnonzero(list_price)).size:
+            columns = (segment.take(listed), one.take(listed), list_price.take(listed).astype("i8"))
+            self._pending_list_prices.append((*columns, np.ones(len(listed), "i8")))
+        self._pairs.append((segment, item.astype("i8") + (0 if self.by_id else self._items_before)))
         self._items_before += item_count
 
     def end_month(self) -> None:
@@ -118,6 +131,9 @@ class Collector:
         self._channels.append(
             _pairs(_join([o.channel_segment for o in pieces]), _join([o.channel for o in pieces]), _join(ones))
         )
+        if self._pending_list_prices:
+            self._list_prices.append(counted_pairs(*_joined(self._pending_list_prices)))
+            self._pending_list_prices = []
         if not self._spans_months and self._pairs:
             self._counts.append(_distinct(self._pairs))
             self._pairs, self._items_before = [], 0
@@ -142,7 +158,8 @@ class Collector:
             for place, code, n in zip(places.tolist(), codes.tolist(), sums.tolist(), strict=True):
                 channels[place][code] = channels[place].get(code, 0) + n
         days_seen = {int(day) for _, listed in self._seen for day in np.unique(listed)}
-        return GroupedSeries(list(self._numbers), figures, items, first, last, channels, days_seen)
+        cuts = discounts(count, *_joined(self._list_prices))
+        return GroupedSeries(list(self._numbers), figures, cuts, items, first, last, channels, days_seen)
 
     def _segments(self, currency: str, period: Array, first: Array, second: Array) -> Array:
         """Number the segments of a cell's entries; most often they are all of one."""
@@ -197,6 +214,13 @@ def _distinct(pairs: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     segment, _, _ = counted(_join([pair[0] for pair in pairs]), _join([pair[1] for pair in pairs]))
     segments, counts = np.unique(segment, return_counts=True)
     return segments, counts
+
+
+def _joined(parts: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
+    if not parts:
+        return (np.empty(0, "i8"),) * 4
+    segment, price, list_price, times = (_join(list(column)) for column in zip(*parts, strict=True))
+    return segment, price, list_price, times
 
 
 def _join(parts: list[Array]) -> Array:

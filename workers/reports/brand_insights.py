@@ -10,9 +10,17 @@ from shared.results.rounding import FOUR_DECIMALS, SIX_DECIMALS
 from workers.reports.aggregator import Key
 from workers.reports.filters import Filter, Tree, brand_ids, filter_of, range_of
 from workers.reports.periods import Range, day_of
-from workers.reports.query import Told, gather, snapshot
+from workers.reports.query import Told, gather, settled, snapshot
 from workers.reports.ranking import Figure, all_ranks, change, counts, figures, period_before
-from workers.reports.rendering import MONEY, brand_names, coverage
+from workers.reports.rendering import (
+    DISCOUNT_METHOD,
+    DISCOUNT_UNITS,
+    DISCOUNTS,
+    MONEY,
+    ROUNDED_DISCOUNTS,
+    brand_names,
+    coverage,
+)
 from workers.reports.result import Answer
 
 PEERS = 5
@@ -26,23 +34,27 @@ SCHEMA = pa.schema([
     ("period", pa.date32()), ("brand", pa.string()), ("name", pa.string()), ("currency", pa.string()),
     ("rank", pa.int64()), ("rank_before", pa.int64()), ("ranked", pa.int64()), ("percentile", pa.float64()),
     ("items", pa.int64()), ("observations", pa.int64()), ("median", MONEY), ("median_change", pa.float64()),
-    ("against_categories", pa.float64()), ("categories", pa.list_(_CATEGORY)), ("peers", pa.list_(_PEER)),
+    ("against_categories", pa.float64()), ("kind", pa.string()), *DISCOUNTS,
+    ("categories", pa.list_(_CATEGORY)), ("peers", pa.list_(_PEER)),
 ])  # fmt: skip
 UNITS = {
     "items": "items", "observations": "observations", "median": "currency", "median_change": "ratio",
     "percentile": "percent of brands with fewer observations", "against_categories": "ratio",
     "categories.share": "share of observations", "categories.category_median": "currency",
+    **DISCOUNT_UNITS,
 }  # fmt: skip
 ROUNDING = {
     **dict.fromkeys(
-        ("median_change", "against_categories", "categories.share", "categories.against_category"), SIX_DECIMALS
+        ("median_change", "against_categories", "categories.share", "categories.against_category", *ROUNDED_DISCOUNTS),
+        SIX_DECIMALS,
     ),
     "percentile": FOUR_DECIMALS,
 }
 METHOD = (
     "medians are exact (percentile_cont over every observed price); rank and percentile count observations of all "
     "channels; against_categories is the mean of median over category median, weighted by the brand's observations; "
-    f"peers have most observations in the brand's largest category; without a brand, the {LISTED} with most of them"
+    f"peers have most observations in the brand's largest category; without a brand, the {LISTED} with most of them; "
+    f"{DISCOUNT_METHOD}"
 )
 
 
@@ -51,13 +63,15 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     with snapshot(connection):
         tree = Tree.read(connection)
         slug = parameters.get("slug")
-        chosen = filter_of(connection, tree, {n: parameters.get(n) for n in ("channel", "currency")})
+        chosen = filter_of(connection, tree, {n: parameters.get(n) for n in ("channel", "currency", "kind")})
         one = brand_ids(connection, [slug]) if slug else None
-        days = range_of(connection, replace(chosen, brands=one), parameters)
+        whole = replace(chosen, brands=one)
+        days = range_of(connection, whole, parameters)
+        chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
         report = _Report(connection, tree, chosen, days, told)
         rows = report.rows(one or report.largest())
     table = pa.Table.from_pylist(rows, SCHEMA)
-    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING)
+    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING, chosen.kind)
 
 
 class _Report:
@@ -68,8 +82,8 @@ class _Report:
         self._days = days
         self._told = told
         self.seen: set[int] = set()
-        self._counts = counts(connection, "b", None, days, chosen.currency)
-        before = counts(connection, "b", None, days.before(), chosen.currency)
+        self._counts = counts(connection, "b", None, days, chosen)
+        before = counts(connection, "b", None, days.before(), chosen)
         brands_only = {k: {b: n for b, n in by.items() if b} for k, by in {**before, **self._counts}.items()}
         self._ranks = all_ranks(brands_only)
 
@@ -132,6 +146,7 @@ class _Report:
             "rank_before": stood.rank if stood else None, "ranked": standing.of, "percentile": standing.percentile,
             "items": now.items, "observations": now.n, "median": now.median,
             "median_change": change(now.median, was.median if was else None),
+            "kind": self._chosen.kind, **now.discounts,
         }  # fmt: skip
 
     def _add_categories(

@@ -10,9 +10,18 @@ from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import Key
 from workers.reports.filters import Category, Filter, Tree, filter_of, range_of
 from workers.reports.periods import Range, day_of
-from workers.reports.query import Told, gather, snapshot
+from workers.reports.query import Told, gather, settled, snapshot
 from workers.reports.ranking import Figure, all_ranks, change, counts, figures, period_before
-from workers.reports.rendering import MONEY, brand_names, channel_codes, coverage
+from workers.reports.rendering import (
+    DISCOUNT_METHOD,
+    DISCOUNT_UNITS,
+    DISCOUNTS,
+    MONEY,
+    ROUNDED_DISCOUNTS,
+    brand_names,
+    channel_codes,
+    coverage,
+)
 from workers.reports.result import Answer
 
 TOP_BRANDS = 5
@@ -27,18 +36,19 @@ SCHEMA = pa.schema([
     ("period", pa.date32()), ("category", pa.string()), ("path", pa.list_(pa.string())), ("currency", pa.string()),
     ("items", pa.int64()), ("observations", pa.int64()), ("median", MONEY), ("median_before", MONEY),
     ("median_change", pa.float64()), ("observations_before", pa.int64()),
-    *((name, pa.int64()) for name in ("rank", "rank_before", "ranked")),
+    *((name, pa.int64()) for name in ("rank", "rank_before", "ranked")), ("kind", pa.string()), *DISCOUNTS,
     ("channels", pa.list_(_CHANNEL)), ("top_brands", pa.list_(_BRAND)),
 ])  # fmt: skip
 UNITS = {
     "items": "items", "observations": "observations", "median": "currency", "median_before": "currency",
     "median_change": "ratio", "channels.share": "share of observations", "top_brands.share": "share of observations",
+    **DISCOUNT_UNITS,
 }  # fmt: skip
-ROUNDING = dict.fromkeys(("median_change", "channels.share", "top_brands.share"), SIX_DECIMALS)
+ROUNDING = dict.fromkeys(("median_change", "channels.share", "top_brands.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS)
 METHOD = (
     "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
     "right before, or as many days as the range has; rank counts observations of all channels among categories "
-    "of equal depth"
+    f"of equal depth; {DISCOUNT_METHOD}"
 )
 
 
@@ -48,9 +58,10 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         tree = Tree.read(connection)
         code = parameters.get("code")
         asked = [tree.find(code)] if code else [one for one in tree.by_id.values() if len(one.path) == 1]
-        chosen = filter_of(connection, tree, {n: parameters.get(n) for n in ("channel", "currency")})
+        chosen = filter_of(connection, tree, {n: parameters.get(n) for n in ("channel", "currency", "kind")})
         whole = _of(chosen, asked[0]) if code else chosen
         days = range_of(connection, whole, parameters)
+        chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
         report = _Report(connection, tree, chosen, days)
         rows: list[dict[str, Any]] = []
         for done, category in enumerate(sorted(asked, key=lambda one: one.code)):
@@ -60,7 +71,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     table = pa.Table.from_pylist(
         sorted(rows, key=lambda row: (row["period"], row["category"], row["currency"])), SCHEMA
     )
-    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING)
+    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING, chosen.kind)
 
 
 def _within(told: Told, done: int, total: int) -> Told:
@@ -82,7 +93,7 @@ class _Report:
         self.seen: set[int] = set()
         found = {}
         for span in (days.before(), days):
-            found.update(counts(connection, "t", None, span, chosen.currency))
+            found.update(counts(connection, "t", None, span, chosen))
         depth = {one.id: len(one.path) for one in tree.by_id.values()}
         self._ranks = {
             level: all_ranks({k: {c: n for c, n in by.items() if depth[c] == level} for k, by in found.items()})
@@ -126,6 +137,7 @@ class _Report:
             "median_change": change(now.median, was.median if was else None),
             "observations_before": was.n if was else None, "rank": standing.rank if standing else None,
             "rank_before": stood.rank if stood else None, "ranked": standing.of if standing else None,
+            "kind": self._chosen.kind, **now.discounts,
         }  # fmt: skip
 
 

@@ -10,23 +10,33 @@ from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries
 from workers.reports.filters import Filter, Tree, filter_of, range_of
 from workers.reports.periods import day_of
-from workers.reports.query import Told, gather, snapshot
-from workers.reports.rendering import MONEY, Names, by_currency_order, coverage, shares
+from workers.reports.query import Told, gather, settled, snapshot
+from workers.reports.rendering import (
+    DISCOUNT_UNITS,
+    DISCOUNTS,
+    MONEY,
+    ROUNDED_DISCOUNTS,
+    Names,
+    by_currency_order,
+    coverage,
+    shares,
+)
 from workers.reports.result import Answer
 from workers.reports.statistics import METHOD, PERCENTS
 
 _CHANNELS = pa.list_(pa.struct([("channel", pa.string()), ("observations", pa.int64()), ("share", pa.float64())]))
 _FIGURES = [
-    ("currency", pa.string()), ("items", pa.int64()), ("observations", pa.int64()), ("price_n", pa.int64()),
+    ("currency", pa.string()), ("kind", pa.string()), ("items", pa.int64()), ("observations", pa.int64()),
+    ("price_n", pa.int64()),
     *((name, MONEY) for name in ("mean", "stddev", *(f"p{percent}" for percent in PERCENTS), "min", "max")),
-    ("channels", _CHANNELS), ("first_day", pa.date32()), ("last_day", pa.date32()),
+    ("channels", _CHANNELS), ("first_day", pa.date32()), ("last_day", pa.date32()), *DISCOUNTS,
 ]  # fmt: skip
 UNITS = {
     **dict.fromkeys(("mean", "stddev", "p10", "p25", "p50", "p75", "p90", "min", "max"), "currency"),
     "items": "items", "observations": "observations", "price_n": "observations",
-    "channels.share": "share of observations",
+    "channels.share": "share of observations", **DISCOUNT_UNITS,
 }  # fmt: skip
-ROUNDING = dict.fromkeys(("mean", "stddev", "channels.share"), SIX_DECIMALS)
+ROUNDING = dict.fromkeys(("mean", "stddev", "channels.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS)
 
 
 def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
@@ -37,12 +47,13 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         if chosen.brands is None and chosen.categories is None:
             raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
         days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
+        chosen = settled(connection, tree, chosen, days)
         found = gather(connection, tree, chosen, days, told)
         told("computing", 0, len(found.keys))
         names = Names.read(connection, tree, chosen, found.keys)
     table = _table(found, chosen, names)
     told("computing", table.num_rows, table.num_rows)
-    return Answer(table, days.first, days.last, coverage(days, found.days), UNITS, METHOD, ROUNDING)
+    return Answer(table, days.first, days.last, coverage(days, found.days), UNITS, METHOD, ROUNDING, chosen.kind)
 
 
 def _given(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -59,13 +70,14 @@ def _table(found: GroupedSeries, chosen: Filter, names: Names) -> pa.Table:
         groups = names.of(chosen.group_by, key)
         percentiles = {f"p{percent}": figures.percentile(place, percent, key.currency) for percent in PERCENTS}
         rows.append({
-            "period": day_of(key.period), **groups, "currency": key.currency, "items": int(found.items[segment]),
-            "observations": n, "price_n": n, "mean": figures.mean(place, key.currency),
-            "stddev": figures.deviation(place, key.currency), **percentiles,
+            "period": day_of(key.period), **groups, "currency": key.currency, "kind": chosen.kind,
+            "items": int(found.items[segment]), "observations": n, "price_n": n,
+            "mean": figures.mean(place, key.currency), "stddev": figures.deviation(place, key.currency), **percentiles,
             "min": names.money(figures.least[place], key.currency),
             "max": names.money(figures.most[place], key.currency),
             "channels": shares(found.channels[segment], names.channels),
             "first_day": day_of(found.first_day[segment]), "last_day": day_of(found.last_day[segment]),
+            **found.discounts.row(segment),
         })  # fmt: skip
     rows.sort(key=by_currency_order(chosen.group_by))
     return pa.Table.from_pylist(rows, schema)

@@ -14,6 +14,7 @@ from workers.rollups.codec import unpack
 SQL = beside(__file__, "reports.sql")
 DEFAULT_DAYS = 90
 DIMENSIONS = ("brand", "category", "channel")
+KINDS = {"listing": ("l",), "sale": ("s",), "both": ("l", "s")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,10 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which observations. None: all. `tops` are the categories that were named and do not lie below another of them."""
+    """Which observations. None: all. `tops` are the categories that were named and do not lie below another of them.
+
+    `kinds` are `l` (listings), `s` (sales); empty as long as it is not settled which of them the answer is of.
+    """
 
     brands: tuple[int, ...] | None = None
     categories: tuple[int, ...] | None = None
@@ -62,6 +66,12 @@ class Filter:
     channels: tuple[int, ...] | None = None
     currency: str | None = None
     group_by: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Return how a caller names the kinds; they must be settled."""
+        return next(name for name, kinds in KINDS.items() if kinds == self.kinds)
 
     @property
     def scope(self) -> tuple[str, tuple[int, ...]]:
@@ -85,7 +95,7 @@ def brand_ids(connection: Connection, slugs: list[str]) -> tuple[int, ...]:
 
 
 def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) -> Filter:
-    """Resolve the parameters brand, category, channel, currency and group_by."""
+    """Resolve the parameters brand, category, channel, currency, kind and group_by."""
     brands, codes = parameters.get("brand") or [], parameters.get("category") or []
     chosen = [tree.find(code) for code in dict.fromkeys(codes)]
     categories = sorted({number for one in chosen for number in one.below})
@@ -97,6 +107,7 @@ def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) ->
         channels=_channels(connection, parameters.get("channel") or []),
         currency=parameters.get("currency"),
         group_by=_group_by(parameters.get("group_by") or []),
+        kinds=_kinds(parameters.get("kind")),
     )
 
 
@@ -117,7 +128,8 @@ def range_of(connection: Connection, chosen: Filter, parameters: dict[str, Any])
 def _last_day(connection: Connection, chosen: Filter) -> date:
     scope, ids = chosen.scope
     cursor = connection.cursor(binary=True)
-    rows = cursor.execute(SQL.last_day.encode(), (scope, list(ids), chosen.currency)).fetchall()
+    values = (scope, list(ids), chosen.currency, list(chosen.kinds))
+    rows = cursor.execute(SQL.last_day.encode(), values).fetchall()
     days = [month + timedelta(days=int(unpack(packed)[0].nonzero()[0][-1])) for month, packed in rows]
     return max(days, default=utc_now().date())
 
@@ -137,6 +149,12 @@ def _channels(connection: Connection, codes: list[str]) -> tuple[int, ...] | Non
     if set(codes) - known.keys():
         raise InvalidParameter("channel", f"must be one of {', '.join(sorted(known)[:50]) or 'none: no data yet'}")
     return tuple(sorted({known[code] for code in codes}))
+
+
+def _kinds(name: str | None) -> tuple[str, ...]:
+    if name is not None and name not in KINDS:
+        raise InvalidParameter("kind", f"must be one of {', '.join(KINDS)}")
+    return KINDS[name] if name else ()
 
 
 def _group_by(names: list[str]) -> tuple[str, ...]:

@@ -106,6 +106,7 @@ def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> 
         "units": answer.units,
         "method": answer.method,
         "rounding": answer.rounding,
+        **({"kind": answer.kind} if answer.kind else {}),
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -9,7 +10,7 @@ from psycopg import pq
 
 from shared.db.connect import Connection
 from workers.reports.aggregator import Collector, GroupedSeries, Key
-from workers.reports.filters import SQL, Filter, Tree
+from workers.reports.filters import KINDS, SQL, Filter, Tree
 from workers.reports.periods import Range, number
 from workers.rollups.codec import Array, unpack
 
@@ -29,9 +30,37 @@ def snapshot(connection: Connection) -> Iterator[None]:
         yield
 
 
+def settled(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> Filter:
+    """Return the filter of one kind: of what it asks for, else of listings where it finds any, else of sales."""
+    if chosen.kinds:
+        return chosen
+    scope, ids = chosen.scope
+    months = list(days.months())
+    any_kind: list[str] = []
+    values = (scope, months[0], months[-1], list(ids), chosen.currency, any_kind)
+    found: dict[str, set[date]] = {"l": set(), "s": set()}
+    for _, month, _, kind, _, _, packed in connection.cursor(binary=True).execute(SQL.heads.encode(), values):
+        first, last = (number(edge) - number(month) for edge in (days.first, days.last))
+        if unpack(packed)[0][max(0, first) : last + 1].any():
+            found[kind].add(month)
+    narrow = chosen.channels is not None or (chosen.brands is not None and chosen.categories is not None)
+    listings = replace(chosen, kinds=KINDS["listing"])
+    if found["l"] and found["s"] and narrow:
+        there = any(_has_entries(connection, tree, listings, days, month) for month in sorted(found["l"], reverse=True))
+    else:
+        there = bool(found["l"]) or not found["s"]
+    return listings if there else replace(chosen, kinds=KINDS["sale"])
+
+
+def _has_entries(connection: Connection, tree: Tree, chosen: Filter, days: Range, month: date) -> bool:
+    collector = Collector(days)
+    _add_entries(connection, collector, tree, chosen, days, month)
+    return bool(collector.segments().keys)
+
+
 def gather(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> GroupedSeries:
     """Collect the segments of a filter. `told` is asked before each month and may raise to stop."""
-    collector = Collector(days)
+    collector = Collector(days, mixed=len(chosen.kinds) > 1)
     months = list(days.months())
     cells = _cells_that_answer(chosen)
     whole = [month for month in months if cells and days.holds_month(month)]
@@ -48,6 +77,8 @@ def gather(connection: Connection, tree: Tree, chosen: Filter, days: Range, told
 
 def _cells_that_answer(chosen: Filter) -> tuple[str, tuple[int, ...], str | None] | None:
     """Return the scope and ids whose counted prices are the answer, and their group; None: entries must be read."""
+    if len(chosen.kinds) > 1:
+        return None  # an item may be listed and sold in one month; only entries tell that it is one item
     if chosen.channels is not None and not (chosen.brands or chosen.categories or chosen.group_by):
         return ("h", chosen.channels, None) if len(chosen.channels) == 1 else None
     if chosen.channels is not None or (chosen.brands is not None and chosen.categories is not None):
@@ -64,15 +95,18 @@ def _add_cells(
     scope, ids, grouped = cells
     cursor = connection.cursor(binary=True)
     before: date | None = None
-    for row in cursor.execute(SQL.spreads.encode(), (scope, whole, list(ids), chosen.currency)):
-        cell, month, currency, _, items, _, days, channels, prices = row
+    values = (scope, whole, list(ids), chosen.currency, list(chosen.kinds))
+    for row in cursor.execute(SQL.spreads.encode(), values):
+        cell, month, currency, items, days, channels, prices, list_prices = row
         if month != before and before is not None:
             collector.end_month()
         before = month
         channel, observations, *_ = unpack(channels)
         price, times = unpack(prices)
         key = Key(currency, number(month), cell if grouped else 0, 0)
-        collector.add_cell(key, month, (price, times), unpack(days)[0], (channel, observations), items)
+        collector.add_cell(
+            key, month, (price, times), unpack(list_prices), unpack(days)[0], (channel, observations), items
+        )
     collector.end_month()
 
 
@@ -82,18 +116,21 @@ def _add_entries(
     scope, ids, others = cells_with_entries(chosen, tree)
     start = number(month)
     cursor = connection.cursor(binary=True)
-    for cell, currency, packed, item_ids in cursor.execute(SQL.entries.encode(), (scope, month, ids, chosen.currency)):
-        price, place, other, day, channel, _ = unpack(packed)
+    values = (scope, month, ids, chosen.currency, list(chosen.kinds))
+    for cell, currency, packed, item_ids in cursor.execute(SQL.entries.encode(), values):
+        price, place, other, day, channel, _, list_price = unpack(packed)
         kept = kept_entries(other, others, channel, chosen.channels, day, days, month)
         if kept is not None:
-            price, place, other, day, channel = (column[kept] for column in (price, place, other, day, channel))
+            columns = (price, place, other, day, channel, list_price)
+            price, place, other, day, channel, list_price = (column[kept] for column in columns)
         own_dimension, other_dimension = ("brand", "category") if scope == "b" else ("category", "brand")
         of = {own_dimension: np.full(len(price), cell), other_dimension: other, "channel": channel}
         groups = [of[name] for name in chosen.group_by] + [_NONE, _NONE]
         item = np.frombuffer(item_ids, "<i8")[place] if collector.by_id else place
         collector.add_entries(
-            currency, start - 1 + day.astype("i8"), (groups[0], groups[1]), price, channel, item, len(item_ids) // 8
-        )
+            currency, start - 1 + day.astype("i8"), (groups[0], groups[1]), price, list_price, channel, item,
+            len(item_ids) // 8,
+        )  # fmt: skip
 
 
 def cells_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Array | None]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shared.db.connect import Connection
 from workers.reports.aggregator import GroupedSeries, Key
-from workers.reports.filters import SQL
+from workers.reports.filters import SQL, Filter
 from workers.reports.periods import Range, day_of, number
 from workers.rollups.codec import unpack
 
@@ -25,6 +25,7 @@ class Figure(NamedTuple):
     items: int
     median: Decimal
     channels: dict[int, int]
+    discounts: dict[str, int | float | None]
 
 
 class Standing(NamedTuple):
@@ -42,19 +43,22 @@ def figures(found: GroupedSeries) -> dict[Key, Figure]:
         key: Figure(
             int(found.spread.n[places[segment]]), int(found.items[segment]),
             found.spread.percentile(places[segment], 50, key.currency), found.channels[segment],
+            found.discounts.row(segment),
         )
         for segment, key in enumerate(found.keys)
     }  # fmt: skip
 
 
-def counts(connection: Connection, scope: str, ids: list[int] | None, days: Range, currency: str | None) -> Counts:
-    """Count observations of cells by period, from their counts by day: no price is read."""
+def counts(connection: Connection, scope: str, ids: list[int] | None, days: Range, chosen: Filter) -> Counts:
+    """Count observations of a scope's cells by period, from their counts by day: no price is read.
+
+    Of the filter only currency and kinds matter: a rank is among all that the scope holds.
+    """
     sums: Counts = defaultdict(lambda: defaultdict(int))
     months = list(days.months())
     cursor = connection.cursor(binary=True)
-    for cell, month, found, n, _, packed in cursor.execute(
-        SQL.heads.encode(), (scope, months[0], months[-1], ids, currency)
-    ):
+    values = (scope, months[0], months[-1], ids, chosen.currency, list(chosen.kinds))
+    for cell, month, found, _, n, _, packed in cursor.execute(SQL.heads.encode(), values):
         start = number(month)
         if days.holds_month(month):
             sums[found, start][cell] += n

@@ -14,6 +14,19 @@ from workers.reports.result import Coverage
 from workers.reports.statistics import SCALE, amount
 
 MONEY = pa.decimal128(38, SCALE)
+DISCOUNTS = [
+    ("list_price_n", pa.int64()), ("promotion_share", pa.float64()), ("discount_mean", pa.float64()),
+    ("discount_median", pa.float64()),
+]  # fmt: skip
+ROUNDED_DISCOUNTS = ("promotion_share", "discount_mean", "discount_median")
+DISCOUNT_UNITS = {
+    "list_price_n": "observations", "promotion_share": "share of observations with a list price",
+    "discount_mean": "share of the list price", "discount_median": "share of the list price",
+}  # fmt: skip
+DISCOUNT_METHOD = (
+    "an observation is on promotion where its price is below its list price, by the discount 1 - price / list price; "
+    "mean and median of discounts are over observations on promotion"
+)
 
 
 class Names(NamedTuple):

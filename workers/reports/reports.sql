@@ -16,33 +16,39 @@ SELECT id, code FROM channels;
 
 -- name: last_day
 -- The newest month of what was asked for; its last day is in the counts by day.
-SELECT month, days FROM cells
+SELECT month, days FROM month_cells
 WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL OR currency = $3)
-  AND month = (SELECT max(month) FROM cells
-               WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL OR currency = $3));
+  AND (cardinality($4::text[]) = 0 OR kind = ANY ($4::text[]::"char"[]))
+  AND month = (SELECT max(month) FROM month_cells
+               WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL OR currency = $3)
+                 AND (cardinality($4::text[]) = 0 OR kind = ANY ($4::text[]::"char"[])));
 
 -- name: heads
 -- What cells count, without their packed prices.
-SELECT id, month, currency, n, items, days FROM cells
+SELECT id, month, currency, kind, n, items, days FROM month_cells
 WHERE scope = $1::text::"char" AND month BETWEEN $2 AND $3 AND ($4::integer[] IS NULL OR id = ANY($4))
-  AND ($5::text IS NULL OR currency = $5);
+  AND ($5::text IS NULL OR currency = $5)
+  AND (cardinality($6::text[]) = 0 OR kind = ANY ($6::text[]::"char"[]));
 
 -- name: spreads
 -- Cells of whole months: counts and counted prices.
-SELECT id, month, currency, n, items, units, days, channels, prices FROM cells
+SELECT id, month, currency, items, days, channels, prices, list_prices FROM month_cells
 WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+  AND kind = ANY ($5::text[]::"char"[])
 ORDER BY month, currency, id;
 
 -- name: entries
 -- A month's single observations, packed: for days, channels, and what crosses brand and category.
-SELECT id, currency, entries, item_ids FROM cells
+SELECT id, currency, entries, item_ids FROM month_cells
 WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+  AND kind = ANY ($5::text[]::"char"[])
 ORDER BY currency, id;
 
 -- name: units
 -- A month's entries with the items that they are of: what a rollup multiplies.
-SELECT id, entries, item_ids FROM cells
+SELECT id, entries, item_ids FROM month_cells
 WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+  AND kind = ANY ($5::text[]::"char"[])
 ORDER BY id, currency;
 
 -- name: own_figures

@@ -27,7 +27,7 @@ class Answer:
 
     `table`: money is decimal128, days are date32, what is nested is a struct or a list. `first` and `last` are the
     range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
-    `rounding` to what each rounded field is rounded.
+    `rounding` to what each rounded field is rounded, `kind` of which observations the statistics of prices are.
     """
 
     table: pa.Table
@@ -37,3 +37,4 @@ class Answer:
     units: dict[str, str]
     method: str
     rounding: dict[str, str]
+    kind: str | None = None

@@ -70,6 +70,46 @@ def spread(segment: Array, price: Array, times: Array) -> Spread:
     return Spread(segment[starts], n, price[starts], price[ends], hundredths, total, squares)
 
 
+class Discounts(NamedTuple):
+    """By segment: observations with a list price, how many of them were below it, and by how much (NaN: none)."""
+
+    listed: Array
+    promoted: Array
+    mean: Array
+    median: Array
+
+    def row(self, segment: int) -> dict[str, int | float | None]:
+        """Return a segment's figures as the columns of an answer; the depth is 1 - price / list price."""
+        listed, promoted = int(self.listed[segment]), int(self.promoted[segment])
+        return {
+            "list_price_n": listed, "promotion_share": round(promoted / listed, 6) if listed else None,
+            "discount_mean": round(float(self.mean[segment]), 6) if promoted else None,
+            "discount_median": round(float(self.median[segment]), 6) if promoted else None,
+        }  # fmt: skip
+
+
+def discounts(count: int, segment: Array, price: Array, list_price: Array, times: Array) -> Discounts:
+    """Make the discounts of `count` segments from pairs of price and list price, and how often each comes."""
+    listed = np.bincount(segment, weights=times, minlength=count).astype("i8")
+    below = np.flatnonzero(list_price > price)
+    segment, times = segment.take(below), times.take(below)
+    depth = (list_price.take(below) - price.take(below)) / list_price.take(below)
+    order = np.lexsort((depth, segment))
+    segment, times, depth = segment.take(order), times.take(order), depth.take(order)
+    promoted = np.bincount(segment, weights=times, minlength=count).astype("i8")
+    mean, median = np.full(count, np.nan), np.full(count, np.nan)
+    there = np.flatnonzero(promoted)
+    if len(there):
+        mean[there] = np.bincount(segment, weights=depth * times, minlength=count)[there] / promoted[there]
+        upto, before = np.cumsum(times), (np.cumsum(promoted) - promoted)[there]
+        low, high = (
+            depth.take(np.searchsorted(upto, before + rank, side="right"))
+            for rank in ((promoted[there] - 1) // 2, promoted[there] // 2)
+        )
+        median[there] = (low + high) / 2
+    return Discounts(listed, promoted, mean, median)
+
+
 def _powers(price: Array, times: Array, starts: Array) -> tuple[list[int], list[int]]:
     if not len(starts):
         return [], []

@@ -124,8 +124,10 @@ class _Rollup:
     def _entries(self, month: date) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
         scope, ids, others = cells_with_entries(self._chosen, self._tree)
         cursor = self._connection.cursor(binary=True)
-        for cell, packed, item_ids in cursor.execute(SQL.units.encode(), (scope, month, ids, self._chosen.currency)):
-            _, place, other, day, channel, units = unpack(packed)
+        for cell, packed, item_ids in cursor.execute(
+            SQL.units.encode(), (scope, month, ids, self._chosen.currency, ["l", "s"])
+        ):
+            _, place, other, day, channel, units, _ = unpack(packed)
             kept = kept_entries(other, others, channel, self._chosen.channels, day, self._days, month)
             if kept is not None:
                 place, other, day, channel, units = (column[kept] for column in (place, other, day, channel, units))

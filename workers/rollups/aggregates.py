@@ -2,11 +2,21 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from workers.rollups.codec import Array, counted, numbered, order_by, pack_each, ranges, starts_of, unpack
+from workers.rollups.codec import (
+    Array,
+    counted,
+    counted_pairs,
+    numbered,
+    order_by,
+    pack_each,
+    ranges,
+    starts_of,
+    unpack,
+)
 from workers.rollups.item_groups import Ancestors
 from workers.rollups.ordered import SortedEntries
 
@@ -31,6 +41,15 @@ class Prices(NamedTuple):
     times: Array
 
 
+class ListPrices(NamedTuple):
+    """Distinct pairs of price and list price of each group, ascending; only where a list price is known."""
+
+    group: Array
+    price: Array
+    list_price: Array
+    times: Array
+
+
 class Tally(NamedTuple):
     """What is known of each group; `group` in the other members is a place in `ids`."""
 
@@ -41,6 +60,7 @@ class Tally(NamedTuple):
     days: Array
     channels: Channels
     prices: Prices
+    list_prices: ListPrices
 
     def negated(self) -> "Tally":
         """Return it so that adding takes away."""
@@ -48,16 +68,20 @@ class Tally(NamedTuple):
         return Tally(
             self.ids, -self.n, -self.items, -self.units, -self.days, channels,
             self.prices._replace(times=-self.prices.times),
+            self.list_prices._replace(times=-self.list_prices.times),
         )  # fmt: skip
 
-    def packed(self, *, prices: bool = True) -> Iterator[tuple[bytes, bytes, bytes | None]]:
-        """Yield each group's days, channels and prices (or None) as a cell keeps them."""
-        c, p, count = self.channels, self.prices, len(self.ids)
-        bounds = [np.searchsorted(group, np.arange(count + 1)) for group in (c.group, p.group)]
+    def packed(self, *, prices: bool = True) -> Iterator[tuple[bytes, bytes, bytes | None, bytes | None]]:
+        """Yield each group's days, channels, prices and list prices (or None) as a cell keeps them."""
+        c, p, both, count = self.channels, self.prices, self.list_prices, len(self.ids)
+        bounds = [np.searchsorted(group, np.arange(count + 1)) for group in (c.group, p.group, both.group)]
         days = pack_each((self.days.reshape(-1),), np.arange(count + 1) * DAYS)
         channels = pack_each((c.channel, c.n, c.items, c.units), bounds[0])
-        spread = pack_each((p.price, p.times), bounds[1]) if prices else repeat(None, count)
-        return zip(days, channels, spread, strict=True)
+        if not prices:
+            return zip(days, channels, repeat(None, count), repeat(None, count), strict=True)
+        spread = pack_each((p.price, p.times), bounds[1])
+        pairs = pack_each((both.price, both.list_price, both.times), bounds[2])
+        return zip(days, channels, spread, pairs, strict=True)
 
 
 def tally(month: SortedEntries, by: str, *, prices: bool = True) -> Tally:
@@ -77,7 +101,14 @@ def tally(month: SortedEntries, by: str, *, prices: bool = True) -> Tally:
     units = np.zeros(count, "i8")
     np.add.at(units, channels.group, channels.units)
     spread = Prices(*counted(of_row, month.entries.price)) if prices else Prices(*counted(of_row[:0], of_row[:0]))
-    return Tally(ids, days.sum(axis=1), items, units, days, channels, spread)
+    listed = _listed(of_row, month.entries.price, month.entries.list_price)
+    return Tally(ids, days.sum(axis=1), items, units, days, channels, spread, listed)
+
+
+def _listed(group: Array, price: Array, list_price: Array) -> ListPrices:
+    rows = np.flatnonzero(list_price)
+    ones = np.ones(len(rows), "i8")
+    return ListPrices(*counted_pairs(group.take(rows), price.take(rows), list_price.take(rows), ones))
 
 
 def total(tallies: list[Tally], ids: list[Array]) -> Tally:
@@ -89,7 +120,9 @@ def total(tallies: list[Tally], ids: list[Array]) -> Tally:
     n, items, units = (_added(place, [getattr(one, name) for one in tallies], len(wanted)) for name in _SUMS)
     days = np.zeros((len(wanted), DAYS), "i8")
     np.add.at(days, place, np.concatenate([one.days for one in tallies]))
-    result = Tally(wanted, n, items, units, days, _channels(tallies, moved), _prices(tallies, moved))
+    result = Tally(
+        wanted, n, items, units, days, _channels(tallies, moved), _prices(tallies, moved), _pairs(tallies, moved)
+    )
     return _without_empty(result)
 
 
@@ -110,6 +143,7 @@ def _lifted(one: Tally, places: Array) -> Tally:
     return Tally(
         one.ids[places], one.n[places], one.items[places], one.units[places], one.days[places],
         Channels(*_repeated(one.channels, places)), Prices(*_repeated(one.prices, places)),
+        ListPrices(*_repeated(one.list_prices, places)),
     )  # fmt: skip
 
 
@@ -124,18 +158,23 @@ def _repeated(columns: Iterable[Array], places: Array) -> Iterator[Array]:
 _SUMS = ("n", "items", "units")
 
 
-def read(ids: Array, rows: list[tuple[int, int, int, bytes, bytes, bytes]]) -> Tally:
-    """Make a tally of cells as they are kept: n, items, units, days, channels, prices."""
-    channels, prices = [], []
-    for place, row in enumerate(rows):
-        columns = [column.astype("i8") for column in unpack(row[4])]
-        channels.append([np.full(len(columns[0]), place), *columns])
-        columns = [column.astype("i8") for column in unpack(row[5])]
-        prices.append([np.full(len(columns[0]), place), *columns])
+def read(ids: Array, rows: list[tuple[Any, ...]]) -> Tally:
+    """Make a tally of cells as they are kept: n, items, units, days, channels, prices, list prices."""
+    channels, prices, pairs = (_unpacked([row[column] for row in rows]) for column in (4, 5, 6))
     n, items, units = (np.array([row[place] for row in rows], "i8") for place in range(3))
     days = np.array([unpack(row[3])[0] for row in rows], "i8").reshape(len(rows), DAYS)
     stacked = Channels(*_stacked(channels, len(Channels._fields)))
-    return Tally(ids, n, items, units, days, stacked, Prices(*_stacked(prices, len(Prices._fields))))
+    spread = Prices(*_stacked(prices, len(Prices._fields)))
+    return Tally(ids, n, items, units, days, stacked, spread, ListPrices(*_stacked(pairs, len(ListPrices._fields))))
+
+
+def _unpacked(packed: list[bytes]) -> list[list[Array]]:
+    """Unpack one column of many cells, each part with the place of its cell in front."""
+    parts = []
+    for place, one in enumerate(packed):
+        columns = [column.astype("i8") for column in unpack(one)]
+        parts.append([np.full(len(columns[0]), place), *columns])
+    return parts
 
 
 def _stacked(parts: list[list[Array]], columns: int) -> list[Array]:
@@ -170,6 +209,13 @@ def _prices(tallies: list[Tally], moved: list[Array]) -> Prices:
     return Prices(group.take(left), price.take(left), times.take(left))
 
 
+def _pairs(tallies: list[Tally], moved: list[Array]) -> ListPrices:
+    parts = [[to.take(one.list_prices.group), *one.list_prices[1:]] for one, to in zip(tallies, moved, strict=True)]
+    sums = ListPrices(*counted_pairs(*_stacked(parts, len(ListPrices._fields))))
+    left = np.flatnonzero(sums.times > 0)
+    return ListPrices(*(column.take(left) for column in sums))
+
+
 def _without_empty(sums: Tally) -> Tally:
     kept = sums.n > 0
     if kept.all():
@@ -178,4 +224,5 @@ def _without_empty(sums: Tally) -> Tally:
     return Tally(
         sums.ids[kept], sums.n[kept], sums.items[kept], sums.units[kept], sums.days[kept],
         sums.channels._replace(group=place[sums.channels.group]), sums.prices._replace(group=place[sums.prices.group]),
+        sums.list_prices._replace(group=place[sums.list_prices.group]),
     )  # fmt: skip

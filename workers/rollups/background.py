@@ -13,7 +13,7 @@ from typing import Any, Self
 from shared.db.connect import Connection
 from workers.rollups import rows
 from workers.rollups.item_groups import Ancestors, Items
-from workers.rollups.refresh import by_currency, whole_month
+from workers.rollups.refresh import by_stratum, whole_month
 
 _READ_BYTES = 128 * 1024
 
@@ -53,7 +53,7 @@ class BackgroundBuilder:
             for month in self._months:
                 if self._stop.is_set():
                     return
-                observed = by_currency(month, self._items, self._read(month))
+                observed = by_stratum(month, self._items, self._read(month))
                 for piece in whole_month(month, observed, self._above):
                     end += self._file.write(piece)
                 self._file.flush()  # the other thread reads what the system has

@@ -56,14 +56,22 @@ def unpack(packed: bytes) -> list[Array]:
     return columns
 
 
+class Stratum(NamedTuple):
+    """What no statistic mixes unless a caller asks for it. `kind` is `l` (listings) or `s` (sales)."""
+
+    currency: str
+    kind: str
+
+
 class Entries(NamedTuple):
-    """Observations of one month and one currency, a column each. Brand and category are 0 where there is none."""
+    """Observations of a month and stratum, a column each. Brand, category and list price are 0 where there is none."""
 
     item: Array
     day: Array
     channel: Array
     price: Array
     units: Array
+    list_price: Array
     brand: Array
     category: Array
 
@@ -112,6 +120,16 @@ def counted(group: Array, price: Array, times: Array | None = None) -> tuple[Arr
         counts = np.add.reduceat(combined & (1 << bits[2]) - 1, starts)
     distinct = distinct.take(starts)
     return distinct >> bits[1], distinct & (1 << bits[1]) - 1, counts
+
+
+def counted_pairs(group: Array, price: Array, list_price: Array, times: Array) -> tuple[Array, Array, Array, Array]:
+    """Return distinct (group, price, list price) in order, and the sum of `times` over each."""
+    if not len(group):
+        return group, price, list_price, times
+    order = order_by(group, price, list_price)
+    group, price, list_price = group[order], price[order], list_price[order]
+    starts = starts_of(group, price, list_price)
+    return group[starts], price[starts], list_price[starts], np.add.reduceat(times[order], starts)
 
 
 def starts_of(*columns: Array) -> Array:

@@ -32,13 +32,15 @@ class Items(NamedTuple):
         rows = rows[np.argsort(rows["item"].astype("i8"))]
         return cls(*(rows[name].astype("i8") for name in cls._fields))
 
-    def entries(self, item: Array, day: Array, channel: Array, price: Array, units: Array) -> Entries:
+    def entries(
+        self, item: Array, day: Array, channel: Array, price: Array, units: Array, list_price: Array
+    ) -> Entries:
         """Make entries of observations. Those of an item mostly lie side by side: it is looked up once a stretch."""
         stretches = starts_of(item)
         lengths = np.diff(stretches, append=len(item))
         place = np.searchsorted(self.item, item[stretches])
         brand, category = (np.repeat(column[place], lengths) for column in (self.brand, self.category))
-        return Entries(item, day, channel, price, units, brand, category)
+        return Entries(item, day, channel, price, units, list_price, brand, category)
 
 
 class Ancestors:

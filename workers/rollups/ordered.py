@@ -1,4 +1,4 @@
-"""Entries of one month in one order, whatever the loads were: by item, day, channel, price, units. Pure.
+"""Entries of one month in one order, whatever the loads were: by item, day, channel, price, units, list price. Pure.
 
 Whatever groups items (a brand, a category) then gathers whole stretches of rows instead of sorting them again.
 """
@@ -20,6 +20,14 @@ class Pairs(NamedTuple):
     units: Array
 
 
+def _tied(list_price: Array, *keys: Array) -> bool:
+    """Tell whether rows that are alike in all keys differ in their list price: then it must decide their order."""
+    if not list_price.any():
+        return False
+    differs = np.flatnonzero(list_price[1:] != list_price[:-1])
+    return bool(np.logical_and.reduce([key[differs] == key[differs + 1] for key in keys]).any())
+
+
 class SortedEntries:
     """Entries in order, and their distinct items; `bounds[n]` to `bounds[n + 1]` are the rows of item n."""
 
@@ -28,7 +36,10 @@ class SortedEntries:
         lengths = np.diff(stretches, append=len(entries.item))
         self.items, place = np.unique(entries.item[stretches], return_inverse=True)
         number = np.repeat(place, lengths)
-        order = order_by(number, entries.day, entries.channel, entries.price, entries.units, nearly=True)
+        keys = (number, entries.day, entries.channel, entries.price, entries.units)
+        order = order_by(*keys, nearly=True)
+        if _tied(entries.list_price.take(order), *(key.take(order) for key in keys)):
+            order = order_by(*keys, entries.list_price)
         self.entries = entries.take(order)
         self.bounds = np.append(starts_of(self.entries.item), len(order))
         self.channels, self.channel = numbered(self.entries.channel)

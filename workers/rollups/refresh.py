@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date
+from itertools import product
 
 import numpy as np
 from psycopg import sql
@@ -9,16 +10,17 @@ from psycopg import sql
 from shared.db.connect import Connection
 from workers.rollups import rows
 from workers.rollups.aggregates import Tally, larger, tally, total
-from workers.rollups.codec import Array, Entries
+from workers.rollups.codec import Array, Entries, Stratum
 from workers.rollups.item_groups import Ancestors, Items, copied_out
 from workers.rollups.ordered import SortedEntries
-from workers.rollups.rows import SQL, ByCurrency
+from workers.rollups.rows import SQL, ByStratum
 
 Told = Callable[[int, int], None]
 _EPOCH = date(2000, 1, 1)
 _ROW = np.dtype([
     ("fields", ">i2"), ("b1", ">i4"), ("item", ">i8"), ("b2", ">i4"), ("price", ">i8"), ("b3", ">i4"), ("day", ">i4"),
     ("b4", ">i4"), ("channel", ">i4"), ("b5", ">i4"), ("units", ">i4"), ("b6", ">i4"), ("currency", "S3"),
+    ("b7", ">i4"), ("kind", "S1"), ("b8", ">i4"), ("list", ">i8"),
 ])  # fmt: skip
 
 
@@ -45,10 +47,10 @@ def rebuild(connection: Connection, told: Told = lambda done, months: None) -> N
     told(len(tables), len(tables))
 
 
-def whole_month(month: date, observed: ByCurrency, above: Ancestors) -> Iterator[bytes]:
+def whole_month(month: date, observed: ByStratum, above: Ancestors) -> Iterator[bytes]:
     """Make all cells of a month that has none, as rows of a binary COPY."""
-    for currency in sorted(observed):
-        yield from rows.written(rows.whole(month, currency, observed[currency], above))
+    for stratum in sorted(observed):
+        yield from rows.written(rows.whole(month, stratum, observed[stratum], above))
 
 
 def ancestors(connection: Connection) -> Ancestors:
@@ -56,22 +58,35 @@ def ancestors(connection: Connection) -> Ancestors:
     return Ancestors({str(code): int(number) for number, code in connection.execute(SQL.categories.encode())})
 
 
-def by_currency(month: date, items: Items, rows: Array) -> ByCurrency:
-    """Make entries of rows that have the columns item, day (since 2000), channel, price, units and currency."""
+def by_stratum(month: date, items: Items, rows: Array) -> ByStratum:
+    """Make entries of rows with the columns item, day (since 2000), channel, price, units, list, currency and kind."""
+    if not len(rows):
+        return {}
     first = (month - _EPOCH).days - 1
-    item, day, channel, price, units = (
-        rows[name].astype("i8") for name in ("item", "day", "channel", "price", "units")
+    item, day, channel, price, units, listed = (
+        rows[name].astype("i8") for name in ("item", "day", "channel", "price", "units", "list")
     )
-    entries = items.entries(item, day - first, channel, price, units)
-    currency = rows["currency"]
-    if len(rows) and (currency == currency[0]).all():
-        return {currency[0].decode(): entries}
-    return {name.decode(): entries.take(currency == name) for name in np.unique(currency)}
+    entries = items.entries(item, day - first, channel, price, units, listed)
+    currencies, kinds = (_distinct(rows[name]) for name in ("currency", "kind"))
+    if len(currencies) == len(kinds) == 1:
+        return {Stratum(currencies[0].decode(), kinds[0].decode()): entries}
+    found = {}
+    for currency, kind in product(currencies, kinds):
+        chosen = (rows["currency"] == currency) & (rows["kind"] == kind)
+        if chosen.any():
+            found[Stratum(currency.decode(), kind.decode())] = entries.take(chosen)
+    return found
 
 
-def _observed(connection: Connection, query: str, month: date, items: Items) -> ByCurrency:
+def _distinct(column: Array) -> list[bytes]:
+    if (column == column[0]).all():  # the usual case, and much cheaper than sorting text
+        return [bytes(column[0])]
+    return [bytes(value) for value in np.unique(column)]
+
+
+def _observed(connection: Connection, query: str, month: date, items: Items) -> ByStratum:
     table = sql.Identifier(f"observations_{month:%Y_%m}").as_string(connection)
-    return by_currency(month, items, copied_out(connection, query.replace("{table}", table), _ROW))
+    return by_stratum(month, items, copied_out(connection, query.replace("{table}", table), _ROW))
 
 
 class _Month:
@@ -86,40 +101,40 @@ class _Month:
         fresh = _observed(self._connection, SQL.rows_of_touched, self._month, self._items)
         touched_rows = self._connection.execute(SQL.touched_items.encode(), (self._month,)).fetchall()
         touched = np.array(touched_rows, "i8").reshape(-1)
-        removed: ByCurrency = {}
+        removed: ByStratum = {}
         for scope, column in (("b", "brand"), ("c", "category")):
             ids = self._groups(touched, column)
             staying, leaving = _split(rows.read_entries(self._connection, scope, self._month, ids), touched)
             removed = leaving if scope == "b" else removed
             self._clear(scope, ids)
-            for currency in sorted(staying.keys() | fresh.keys()):
-                both = Entries.joined([part[currency] for part in (staying, fresh) if currency in part])
+            for stratum in sorted(staying.keys() | fresh.keys()):
+                both = Entries.joined([part[stratum] for part in (staying, fresh) if stratum in part])
                 if len(both.item):
                     ordered = SortedEntries(both)
-                    rows_of = rows.with_entries(scope, self._month, currency, ordered, tally(ordered, column))
+                    rows_of = rows.with_entries(scope, self._month, stratum, ordered, tally(ordered, column))
                     rows.write(self._connection, rows.written(rows_of))
         self._larger(removed, fresh)
 
-    def _larger(self, removed: ByCurrency, fresh: ByCurrency) -> None:
-        for currency in sorted(removed.keys() | fresh.keys()):
+    def _larger(self, removed: ByStratum, fresh: ByStratum) -> None:
+        for stratum in sorted(removed.keys() | fresh.keys()):
             signed = [
-                (SortedEntries(part[currency]), sign) for sign, part in ((-1, removed), (1, fresh)) if currency in part
+                (SortedEntries(part[stratum]), sign) for sign, part in ((-1, removed), (1, fresh)) if stratum in part
             ]
             by_category, by_channel = (
                 [tally(one, by) if sign > 0 else tally(one, by).negated() for one, sign in signed]
                 for by in ("category", "channel")
             )
             for scope, changes, ids in larger(by_category, by_channel, self._above):
-                self._change(scope, currency, changes, ids)
+                self._change(scope, stratum, changes, ids)
 
-    def _change(self, scope: str, currency: str, changes: list[Tally], ids: list[Array]) -> None:
+    def _change(self, scope: str, stratum: Stratum, changes: list[Tally], ids: list[Array]) -> None:
         touched = np.unique(np.concatenate(ids))
         held = rows.read_sums(self._connection, scope, self._month, touched)
-        others = {name: sums for name, sums in held.items() if name != currency}
-        old = [held[currency]] if currency in held else []
+        others = {name: sums for name, sums in held.items() if name != stratum}
+        old = [held[stratum]] if stratum in held else []
         now = total([*old, *changes], [*(one.ids for one in old), *ids])
         self._clear(scope, touched)
-        for name, sums in {currency: now, **others}.items():
+        for name, sums in {stratum: now, **others}.items():
             rows.write(self._connection, rows.written(rows.with_prices(scope, self._month, name, sums)))
 
     def _groups(self, touched: Array, column: str) -> Array:
@@ -133,9 +148,9 @@ class _Month:
             self._connection.execute(SQL.clear_cells.encode(), (scope, self._month, ids.tolist()))
 
 
-def _split(held: ByCurrency, touched: Array) -> tuple[ByCurrency, ByCurrency]:
-    leaves = {currency: np.isin(entries.item, touched) for currency, entries in held.items()}
+def _split(held: ByStratum, touched: Array) -> tuple[ByStratum, ByStratum]:
+    leaves = {stratum: np.isin(entries.item, touched) for stratum, entries in held.items()}
     return (
-        {currency: entries.take(~leaves[currency]) for currency, entries in held.items()},
-        {currency: entries.take(leaves[currency]) for currency, entries in held.items() if leaves[currency].any()},
+        {stratum: entries.take(~leaves[stratum]) for stratum, entries in held.items()},
+        {stratum: entries.take(leaves[stratum]) for stratum, entries in held.items() if leaves[stratum].any()},
     )

@@ -16,12 +16,16 @@ SELECT item_id FROM derive_touched WHERE month = $1;
 
 -- name: rows_of_touched
 -- Every observation of the month's touched items, in columns of fixed width.
-SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency FROM {table} o
+SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency, o.kind,
+       coalesce(o.list_minor, 0)
+FROM {table} o
 WHERE EXISTS (SELECT FROM derive_touched t WHERE t.item_id = o.item_id AND t.month = date_trunc('month', o.day)::date);
 
 -- name: rows_of_month
 -- A month that is all new is read whole; a semi-join would only cost.
-SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency FROM {table} o;
+SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency, o.kind,
+       coalesce(o.list_minor, 0)
+FROM {table} o;
 
 -- name: every_item
 -- For a rebuild: where each item belongs; nothing is known of before.
@@ -33,22 +37,32 @@ SELECT id, code FROM categories;
 
 -- name: cells_with_entries
 -- The cells that hold the touched items now.
-SELECT id, currency, entries, item_ids FROM cells WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
+SELECT id, currency, kind, entries, item_ids FROM month_cells
+WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
 
 -- name: cells_with_prices
 -- The larger cells, which are changed by what was taken out and put in.
-SELECT id, currency, n, items, units, days, channels, prices FROM cells
+SELECT id, currency, kind, n, items, units, days, channels, prices, list_prices FROM month_cells
 WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
 
 -- name: clear_cells
 -- What is written anew goes first, so that a cell that became empty is gone.
-DELETE FROM cells WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
+DELETE FROM month_cells WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
 
 -- name: clear_all
 -- A rebuild begins with nothing. Readers keep their snapshot, which TRUNCATE would take from them.
-DELETE FROM cells;
+DELETE FROM month_cells;
 
 -- name: partitions
 -- The months that have observations.
 SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = 'observations'::regclass ORDER BY c.relname;
+
+-- name: layout
+-- Which layout the cells are in; no row: they were never derived in any that is known here.
+SELECT layout FROM derived_layouts WHERE name = 'month_cells';
+
+-- name: keep_layout
+-- In the transaction of the rebuild: the cells are of this layout exactly when they are committed.
+INSERT INTO derived_layouts (name, layout) VALUES ('month_cells', $1)
+ON CONFLICT (name) DO UPDATE SET layout = excluded.layout;

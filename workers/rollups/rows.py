@@ -10,25 +10,25 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.rollups import aggregates
-from workers.rollups.codec import Array, Entries, pack_each, unpack
+from workers.rollups.codec import Array, Entries, Stratum, pack_each, unpack
 from workers.rollups.item_groups import Ancestors
 from workers.rollups.ordered import SortedEntries
 
 SQL = beside(__file__, "rollups.sql")
-_COLUMNS = "scope, id, month, currency, n, items, units, days, channels, prices, entries, item_ids"
+_COLUMNS = "scope, id, month, currency, kind, n, items, units, days, channels, prices, list_prices, entries, item_ids"
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _TRAILER = b"\xff\xff"
 # How many columns, then before each value its length: documentation of COPY, "Binary Format".
-_HEAD = struct.Struct(">h i1s ii ii i3s iq iq iq")
+_HEAD = struct.Struct(">h i1s ii ii i3s i1s iq iq iq")
 _LENGTH = struct.Struct(">i")
 _EPOCH = date(2000, 1, 1)
 _WRITE_BYTES = 128 * 1024
 Row = tuple[Any, ...]
-ByCurrency = dict[str, Entries]
+ByStratum = dict[Stratum, Entries]
 
 
 def with_entries(
-    scope: str, month: date, currency: str, ordered: SortedEntries, sums: aggregates.Tally
+    scope: str, month: date, stratum: Stratum, ordered: SortedEntries, sums: aggregates.Tally
 ) -> Iterator[Row]:
     """Make the cells of brands (`b`) or of categories (`c`): with entries, in one order whatever the loads were."""
     entries = ordered.entries
@@ -40,7 +40,7 @@ def with_entries(
     place = np.arange(len(items)) - np.repeat(lows[:-1], np.diff(lows))
     columns = (
         entries.price.take(rows), np.repeat(place, lengths), np.repeat(other[items], lengths), entries.day.take(rows),
-        entries.channel.take(rows), entries.units.take(rows),
+        entries.channel.take(rows), entries.units.take(rows), entries.list_price.take(rows),
     )  # fmt: skip
     distinct = ordered.items[items].astype("<i8")
     packs = pack_each(columns, np.r_[0, np.cumsum(sums.n)])
@@ -48,66 +48,69 @@ def with_entries(
         _heads(sums), sums.packed(prices=scope == "b"), packs, lows[:-1].tolist(), lows[1:].tolist(), strict=True
     )
     for (group, *figures), sums_packed, packed, low, high in parts:
-        yield (scope, group, month, currency, *figures, *sums_packed, packed, distinct[low:high].tobytes())
+        yield (scope, group, month, *stratum, *figures, *sums_packed, packed, distinct[low:high].tobytes())
 
 
-def with_prices(scope: str, month: date, currency: str, sums: aggregates.Tally) -> Iterator[Row]:
+def with_prices(scope: str, month: date, stratum: Stratum, sums: aggregates.Tally) -> Iterator[Row]:
     """Make the cells of larger groups, which have no entries of their own."""
     for (group, *figures), packed in zip(_heads(sums), sums.packed(), strict=True):
-        yield (scope, group, month, currency, *figures, *packed, None, None)
+        yield (scope, group, month, *stratum, *figures, *packed, None, None)
 
 
 def _heads(sums: aggregates.Tally) -> Iterator[tuple[int, ...]]:
     return zip(*(column.tolist() for column in (sums.ids, sums.n, sums.items, sums.units)), strict=True)
 
 
-def whole(month: date, currency: str, entries: Entries, above: Ancestors) -> Iterator[Row]:
-    """Make all cells of a month and currency, where there are none."""
+def whole(month: date, stratum: Stratum, entries: Entries, above: Ancestors) -> Iterator[Row]:
+    """Make all cells of a month and stratum, where there are none."""
     ordered = SortedEntries(entries)
     by_category, by_channel = aggregates.tally(ordered, "category"), aggregates.tally(ordered, "channel")
-    yield from with_entries("b", month, currency, ordered, aggregates.tally(ordered, "brand"))
-    yield from with_entries("c", month, currency, ordered, by_category)
+    yield from with_entries("b", month, stratum, ordered, aggregates.tally(ordered, "brand"))
+    yield from with_entries("c", month, stratum, ordered, by_category)
     for scope, sums, ids in aggregates.larger([by_category], [by_channel], above):
-        yield from with_prices(scope, month, currency, aggregates.total(sums, ids))
+        yield from with_prices(scope, month, stratum, aggregates.total(sums, ids))
 
 
 def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entries:
     """Read a cell's entries back."""
-    price, place, other, day, channel, units = (column.astype("i8") for column in unpack(packed))
+    price, place, other, day, channel, units, list_price = (column.astype("i8") for column in unpack(packed))
     item = np.frombuffer(item_ids, "<i8")[place]
     own = np.full(len(price), number, "i8")
     brand, category = (own, other) if scope == "b" else (other, own)
-    return Entries(item, day, channel, price, units, brand, category)
+    return Entries(item, day, channel, price, units, list_price, brand, category)
 
 
-def read_entries(connection: Connection, scope: str, month: date, ids: Array) -> ByCurrency:
-    """Read the entries of cells, by currency."""
-    found: dict[str, list[Entries]] = {}
+def read_entries(connection: Connection, scope: str, month: date, ids: Array) -> ByStratum:
+    """Read the entries of cells, by stratum."""
+    found: dict[Stratum, list[Entries]] = {}
     cursor = connection.cursor(binary=True)
-    for number, currency, packed, item_ids in cursor.execute(
+    for number, currency, kind, packed, item_ids in cursor.execute(
         SQL.cells_with_entries.encode(), (scope, month, ids.tolist())
     ):
-        found.setdefault(currency, []).append(entries_of(scope, number, packed, item_ids))
-    return {currency: Entries.joined(parts) for currency, parts in found.items()}
+        found.setdefault(Stratum(currency, kind), []).append(entries_of(scope, number, packed, item_ids))
+    return {stratum: Entries.joined(parts) for stratum, parts in found.items()}
 
 
-def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> dict[str, aggregates.Tally]:
-    """Read larger cells, by currency."""
-    found: dict[str, list[Row]] = {}
+def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> dict[Stratum, aggregates.Tally]:
+    """Read larger cells, by stratum."""
+    found: dict[Stratum, list[Row]] = {}
     cursor = connection.cursor(binary=True)
     for row in cursor.execute(SQL.cells_with_prices.encode(), (scope, month, ids.tolist())):
-        found.setdefault(row[1], []).append(row)
-    return {c: aggregates.read(np.array([r[0] for r in rows]), [r[2:] for r in rows]) for c, rows in found.items()}
+        found.setdefault(Stratum(row[1], row[2]), []).append(row)
+    return {
+        stratum: aggregates.read(np.array([row[0] for row in rows]), [row[3:] for row in rows])
+        for stratum, rows in found.items()
+    }
 
 
 def written(rows: Iterable[Row]) -> Iterator[bytes]:
     """Write cells as rows of a binary COPY, in pieces of some size."""
     piece = bytearray()
-    for scope, number, month, currency, n, items, units, *packed in rows:
+    for scope, number, month, currency, kind, n, items, units, *packed in rows:
         days = (month - _EPOCH).days
         piece += _HEAD.pack(
-            12, 1, scope.encode(), 4, number, 4, days, 3, currency.encode(), 8, n, 8, items, 8, units
-        )  # fmt: skip
+            14, 1, scope.encode(), 4, number, 4, days, 3, currency.encode(), 1, kind.encode(), 8, n, 8, items, 8, units
+        )
         for column in packed:
             piece += _LENGTH.pack(-1) if column is None else _LENGTH.pack(len(column)) + column
         if len(piece) >= _WRITE_BYTES:
@@ -118,7 +121,7 @@ def written(rows: Iterable[Row]) -> Iterator[bytes]:
 
 def write(connection: Connection, pieces: Iterable[bytes]) -> None:
     """Add cells as `written` makes them."""
-    with connection.cursor().copy(f"COPY cells ({_COLUMNS}) FROM STDIN (FORMAT binary)".encode()) as copy:
+    with connection.cursor().copy(f"COPY month_cells ({_COLUMNS}) FROM STDIN (FORMAT binary)".encode()) as copy:
         copy.write(_SIGNATURE)
         for piece in pieces:
             copy.write(piece)

@@ -9,13 +9,15 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
-from tests.support.shop import MAPPING, ROWS, load_rows
-from workers.rollups.codec import counted, numbered, order_by, pack, unpack
+from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
+from workers.rollups import layout
+from workers.rollups.codec import Entries, counted, numbered, order_by, pack, unpack
+from workers.rollups.ordered import SortedEntries
 from workers.rollups.refresh import rebuild
 
-SALES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"\nkind = "sale"\nidentity = "event"').replace(
-    'list_price = "list"\n', "")  # fmt: skip
-STATES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"').replace('list_price = "list"\n', "")
+STATES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "currency"')
+SALES = STATES.replace('currency = "currency"', 'currency = "currency"\nkind = "sale"\nidentity = "event"')
+HEADER_WITH_CURRENCY = HEADER.replace("\n", ",currency\n")
 BRANDS = ("Vita", "Maison", "Leaf", "")
 KINDS = (("Drinks", "Soy milk"), ("Drinks", "Tea"), ("Desserts", "Custard"), ("Home", ""), ("", ""))
 
@@ -23,8 +25,8 @@ KINDS = (("Drinks", "Soy milk"), ("Drinks", "Tea"), ("Desserts", "Custard"), ("H
 def cells(settings: Settings) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
         return connection.execute(
-            "SELECT scope::text, id, month, currency, n, items, units, days, channels, prices, entries, item_ids "
-            "FROM cells ORDER BY 1, 2, 3, 4"
+            "SELECT scope::text, id, month, currency, n, items, units, days, channels, prices, entries, item_ids, "
+            "kind::text, list_prices FROM month_cells ORDER BY 1, 2, 3, 4, kind"
         ).fetchall()
 
 
@@ -45,8 +47,9 @@ def some_rows(chance: random.Random, count: int) -> str:
         price = chance.choice(("1.50", "2", "2", f"{chance.randint(1, 999)}.25", "9000000000000"))
         currency = chance.choice(("HKD", "HKD", "HKD", "USD"))
         store = chance.choice(("NORTH", "SOUTH", "EAST"))
+        listed = chance.choice(("", "", "2", "12.50", "9000000000001"))
         rows.append(
-            f"{number},Item {number},{BRANDS[home % len(BRANDS)]},{group},{kind},1,{day},{store},{price},{currency}\n"
+            f"{number},Item {number},{BRANDS[home % len(BRANDS)]},{group},{kind},1,{day},{store},{price},{listed},{currency}\n"
         )
     return "".join(rows)
 
@@ -57,10 +60,18 @@ def test_after_any_loads_the_cells_equal_a_rebuild(settings: Settings, tmp_path:
     for number in range(6):
         text = SALES if chance.random() < 0.5 else STATES
         name = f"{number}.csv"
-        load_rows(settings, tmp_path, some_rows(chance, chance.choice((1, 5, 80))), text=text, name=name)
+        load_rows(
+            settings,
+            tmp_path,
+            some_rows(chance, chance.choice((1, 5, 80))),
+            text=text,
+            name=name,
+            header=HEADER_WITH_CURRENCY,
+        )
         now = cells(settings)
         assert now == rebuilt(settings)
     assert {row[0] for row in now} >= {"b", "c", "h", "a"}
+    assert {row[12] for row in now} == {"l", "s"}
 
 
 def test_a_cell_counts_what_is_there(settings: Settings, tmp_path: Path) -> None:
@@ -70,11 +81,33 @@ def test_a_cell_counts_what_is_there(settings: Settings, tmp_path: Path) -> None
     prices, times = unpack(everything[9])
     assert dict(zip(prices.tolist(), times.tolist(), strict=True)) == {850: 1, 900: 1, 1090: 1, 1150: 1, 2500: 1}
     assert unpack(everything[7])[0].tolist()[:3] == [3, 2, 0]
+    assert [column.tolist() for column in unpack(everything[13])] == [[1090, 1150], [1200, 1200], [1, 1]]
+
+
+def test_list_prices_decide_the_order_of_rows_that_are_otherwise_alike() -> None:
+    entries = Entries(*(np.array([1, 1, 1]) for _ in range(5)), np.array([3, 0, 2]), *(np.array([7, 7, 7]),) * 2)
+    assert SortedEntries(entries).entries.list_price.tolist() == [0, 2, 3]
+
+
+def test_cells_of_another_layout_are_derived_anew_by_the_next_load(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    with connect(settings.database_url, application="tests") as connection:
+        before = cells(settings)
+        connection.execute("DELETE FROM month_cells")
+        connection.execute("DELETE FROM derived_layouts")
+        connection.commit()
+        assert not layout.is_current(connection)
+    load_rows(settings, tmp_path, "4,Tea,Leaf,Drinks,Tea,1,2026-09-01,NORTH,5,\n", name="b.csv")
+    after = cells(settings)
+    assert {row for row in before if row[0] == "b"} < set(after)
+    assert after == rebuilt(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        assert layout.is_current(connection)
 
 
 def test_a_load_leaves_the_cells_that_it_does_not_touch(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
-    query = "SELECT scope::text, id, month, xmin::text FROM cells"
+    query = "SELECT scope::text, id, month, xmin::text FROM month_cells"
     with connect(settings.database_url, application="tests") as connection:
         before = set(connection.execute(query).fetchall())
     load_rows(

@@ -7,13 +7,17 @@ from pathlib import Path
 
 from shared.config import Settings
 from tests.support.servers import Servers
-from tests.support.shop import MAPPING, load_rows
+from tests.support.shop import HEADER, MAPPING, load_rows
 from workers.generate.market import MAPPING as GENERATED
 from workers.generate.market import write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 
-OFFERS = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "list"').replace('list_price = "list"\n', "")
+OFFERS = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "currency"')
+SALES = OFFERS.replace(
+    'currency = "currency"', 'currency = "currency"\nkind = "sale"\nidentity = "event"\nunits = "units"'
+)
+COLUMNS = HEADER.replace("\n", ",currency,units\n")
 KINDS = (("Food", "Tea"), ("Food", "Rice"), ("Drinks", "Cola"), ("Drinks", "Cola"), ("", ""), ("Food", ""))
 
 
@@ -25,7 +29,9 @@ def market(
     write(path, items=items, observations=observations, seed=3)
     path.with_suffix(".toml").write_text(GENERATED)
     load(settings, read(path.with_suffix(".toml")), [path])
-    load_rows(settings, folder, _offers(offers), text=OFFERS, name="offers.csv")
+    load_rows(settings, folder, _offers(offers, seed=5), text=OFFERS, name="offers.csv", header=COLUMNS)
+    # Some of the items that are offered are sold too: what counts items must know them again.
+    load_rows(settings, folder, _offers(offers // 3, seed=6), text=SALES, name="sales.csv", header=COLUMNS)
 
 
 @contextmanager
@@ -35,8 +41,8 @@ def opened(servers: Servers, folder: Path) -> Iterator[Settings]:
         yield settings
 
 
-def _offers(count: int) -> str:
-    chance, rows = random.Random(5), []
+def _offers(count: int, seed: int) -> str:
+    chance, rows = random.Random(seed), []
     for n in range(count):
         item = n % 90
         group, kind = KINDS[item % len(KINDS)]
@@ -46,5 +52,8 @@ def _offers(count: int) -> str:
         currency = chance.choice(("USD", "HKD", "HKD", "JPY")) if item % 3 else "HKD"
         price = str(int(float(price))) if currency == "JPY" else price
         store = chance.choice(("NORTH", "ONLINE", "KIOSK"))
-        rows.append(f"o{item},Offer {item},{brand},{group},{kind},1,{day},{store},{price},{currency}\n")
+        listed = chance.choice(("", "7", "250", "401")) if item % 5 else ""
+        rows.append(
+            f"o{item},Offer {item},{brand},{group},{kind},1,{day},{store},{price},{listed},{currency},{chance.randint(1, 4)}\n"
+        )
     return "".join(rows)

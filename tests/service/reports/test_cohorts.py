@@ -19,7 +19,8 @@ from tests.support.servers import Servers
 from workers.reports.cohorts import make
 
 RAW = """
-SELECT o.day, o.item_id, o.price_minor, o.currency, h.code AS channel, b.slug AS brand, c.code AS category
+SELECT o.day, o.item_id, o.price_minor, o.currency, h.code AS channel, b.slug AS brand, c.code AS category,
+       CASE o.kind WHEN 'l' THEN 'listing' ELSE 'sale' END AS kind, o.list_minor
 FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
 LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id"""
 PERCENTS = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -46,7 +47,7 @@ def raw(market: Settings) -> duckdb.DuckDBPyConnection:
 def engine_of(connection: Connection) -> duckdb.DuckDBPyConnection:
     """Give another engine the raw rows."""
     rows = connection.execute(RAW.encode()).fetchall()
-    names = ("day", "item_id", "price_minor", "currency", "channel", "brand", "category")
+    names = ("day", "item_id", "price_minor", "currency", "channel", "brand", "category", "kind", "list_minor")
     engine = duckdb.connect()
     engine.register("arrived", pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)}))
     engine.execute("CREATE TABLE raw AS SELECT * FROM arrived")
@@ -71,6 +72,7 @@ def asked(chance: random.Random, brands: list[str], categories: list[str]) -> di
         "from": first.isoformat(), "to": last.isoformat(), "granularity": chance.choice(("day", "week", "month", "month")),
         "channel": chance.choice(([], [], ["NORTH"], ["NORTH", "KIOSK"])), "currency": chance.choice((None, "USD", "HKD")),
         "group_by": chance.sample(("brand", "category", "channel"), chance.choice((0, 0, 1, 2))),
+        "kind": chance.choice((None, "listing", "sale", "both")),
     }  # fmt: skip
 
 
@@ -86,12 +88,20 @@ def plain(parameters: dict[str, Any], percentile: str) -> str:
         conditions.append(f"({' OR '.join(below)})")
     if parameters["currency"]:
         conditions.append(f"currency = '{parameters['currency']}'")
+    where = " AND ".join(conditions)
+    if parameters.get("kind") in ("listing", "sale"):
+        where += f" AND kind = '{parameters['kind']}'"
+    elif parameters.get("kind") is None:
+        where += f" AND (kind = 'listing' OR NOT EXISTS (SELECT 1 FROM raw WHERE {where} AND kind = 'listing'))"
     period = f"CAST(date_trunc('{parameters['granularity']}', day) AS date)"
-    listed = ", ".join(percentile.format(share) for share in PERCENTS)
+    listed = ", ".join(percentile.format(share, "CAST(price_minor AS FLOAT8)") for share in PERCENTS)
+    depth = "CASE WHEN price_minor < list_minor THEN 1 - CAST(price_minor AS FLOAT8) / list_minor END"
     return (
         f"SELECT {period} AS period{groups}, currency, count(DISTINCT item_id), count(*), avg(price_minor), "
-        f"stddev_samp(price_minor), {listed}, min(price_minor), max(price_minor), min(day), max(day) "
-        f"FROM raw WHERE {' AND '.join(conditions)} GROUP BY {period}{groups}, currency"
+        f"stddev_samp(price_minor), {listed}, min(price_minor), max(price_minor), min(day), max(day), "
+        f"count(list_minor), count(*) FILTER (WHERE price_minor < list_minor), avg({depth}), "
+        f"{percentile.format(0.5, depth)} "
+        f"FROM raw WHERE {where} GROUP BY {period}{groups}, currency"
     )
 
 
@@ -103,7 +113,7 @@ def compare(answer: Any, rows: list[tuple[Any, ...]], groups: int) -> None:
     assert keyed.keys() == {tuple(row[: groups + 2]) for row in rows}
     for row in rows:
         mine = keyed[tuple(row[: groups + 2])]
-        items, n, mean, deviation, *percentiles, least, most, first, last = row[groups + 2 :]
+        items, n, mean, deviation, *percentiles, least, most, first, last, listed, cut, deep, middle = row[groups + 2 :]
         unit = Decimal(1).scaleb(minor_digits(mine["currency"]))
         assert (mine["items"], mine["observations"], mine["price_n"]) == (items, n, n)
         assert (mine["min"] * unit, mine["max"] * unit) == (least, most)
@@ -116,6 +126,10 @@ def compare(answer: Any, rows: list[tuple[Any, ...]], groups: int) -> None:
         else:
             assert float(mine["stddev"] * unit) == pytest.approx(float(deviation), rel=1e-6, abs=1e-2)
         assert sum(channel["observations"] for channel in mine["channels"]) == n
+        assert mine["list_price_n"] == listed
+        assert mine["promotion_share"] == (pytest.approx(cut / listed, abs=1e-6) if listed else None)
+        assert mine["discount_mean"] == (pytest.approx(float(deep), abs=1e-6) if cut else None)
+        assert mine["discount_median"] == (pytest.approx(float(middle), abs=1e-6) if cut else None)
 
 
 def known(connection: Connection) -> tuple[list[str], list[str]]:
@@ -129,7 +143,7 @@ def test_random_cohorts_equal_percentile_cont_over_the_raw_rows(connection: Conn
     connection.execute(f"CREATE TEMP TABLE raw AS {RAW}".encode())
     for _ in range(60):
         parameters = asked(chance, brands, categories)
-        percentile = "percentile_cont({0}) WITHIN GROUP (ORDER BY price_minor)"
+        percentile = "percentile_cont({0}) WITHIN GROUP (ORDER BY {1})"
         rows = connection.execute(plain(parameters, percentile).encode()).fetchall()
         compare(make(connection, parameters, quiet), rows, len(parameters["group_by"]))
 
@@ -138,9 +152,9 @@ def test_random_cohorts_equal_percentile_cont_over_the_raw_rows(connection: Conn
 def test_random_cohorts_equal_another_engine(connection: Connection, raw: duckdb.DuckDBPyConnection, seed: int) -> None:
     chance, (brands, categories) = random.Random(seed), known(connection)
     filled = 0
-    for _ in range(150):
+    for _ in range(200):
         parameters = asked(chance, brands, categories)
-        rows = raw.execute(plain(parameters, "quantile_cont(CAST(price_minor AS DOUBLE), {0})")).fetchall()
+        rows = raw.execute(plain(parameters, "quantile_cont({1}, {0})")).fetchall()
         compare(make(connection, parameters, quiet), rows, len(parameters["group_by"]))
         filled += bool(rows)
     assert filled > 60

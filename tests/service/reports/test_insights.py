@@ -19,10 +19,10 @@ from workers.reports.registry import MAKERS
 
 RAW = """
 SELECT o.day, o.item_id, o.price_minor, o.currency, o.units, h.code AS channel, b.slug AS brand, c.code AS category,
-       (c.path)[1] AS top, i.product_type, (i.attributes ->> 'weight_kg')::float8 AS weight
+       (c.path)[1] AS top, i.product_type, o.kind, o.list_minor, (i.attributes ->> 'weight_kg')::float8 AS weight
 FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
 LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id"""
-MONTHS = {"from": "2026-04-01", "to": "2026-06-30", "granularity": "month", "currency": "USD"}
+MONTHS = {"from": "2026-04-01", "to": "2026-06-30", "granularity": "month", "currency": "USD", "kind": "both"}
 MEDIAN = "(percentile_cont(0.5) WITHIN GROUP (ORDER BY price_minor) / 100)::numeric"
 
 
@@ -58,23 +58,34 @@ def test_every_kind_of_report_has_its_maker() -> None:
 
 
 @pytest.mark.parametrize("granularity", ["month", "week", "day", None])
-def test_a_categorys_figures_shares_and_ranks(connection: Connection, granularity: str | None) -> None:
-    answer = category_insights.make(connection, {**MONTHS, "granularity": granularity}, quiet)
+@pytest.mark.parametrize("kind", [None, "listing", "sale", "both"])
+def test_a_categorys_figures_shares_and_ranks(
+    connection: Connection, granularity: str | None, kind: str | None
+) -> None:
+    answer = category_insights.make(connection, {**MONTHS, "granularity": granularity, "kind": kind}, quiet)
+    assert answer.kind == (kind or "listing")
+    kinds = {"sale": "s", "both": "sl"}.get(kind or "listing", "l")
+    cut = "CASE WHEN price_minor < list_minor THEN 1 - price_minor::float8 / list_minor END"
     period = f"date_trunc('{granularity}', day)::date" if granularity else "DATE '2026-04-01'"
     rows = connection.execute(
         f"""
         SELECT {period}, lower(top), count(DISTINCT item_id), count(*), {MEDIAN},
-               rank() OVER (PARTITION BY {period} ORDER BY count(*) DESC)
+               rank() OVER (PARTITION BY {period} ORDER BY count(*) DESC), count(list_minor),
+               round((count({cut})::numeric / nullif(count(list_minor), 0)), 6)::float8, avg({cut}),
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY {cut})
         FROM raw WHERE day BETWEEN '2026-04-01' AND '2026-06-30' AND currency = 'USD' AND top IS NOT NULL
+        AND strpos('{kinds}', kind::text) > 0
         GROUP BY {period}, lower(top) ORDER BY 1, 2""".encode()
     ).fetchall()
     ours = [
-        (r["period"], r["category"], r["items"], r["observations"], r["median"], r["rank"])
+        (r["period"], r["category"], r["items"], r["observations"], r["median"], r["rank"], r["list_price_n"],
+         r["promotion_share"], r["discount_mean"], r["discount_median"])
         for r in answer.table.to_pylist()
-    ]
-    assert [row[:4] + row[5:] for row in ours] == [row[:4] + row[5:] for row in rows]
+    ]  # fmt: skip
+    assert [row[:4] + row[5:7] for row in ours] == [row[:4] + row[5:7] for row in rows]
     for mine, theirs in zip(ours, rows, strict=True):
         assert float(mine[4]) == pytest.approx(float(theirs[4]), rel=1e-9)
+        assert mine[7:] == (pytest.approx(theirs[7:], abs=1e-6) if theirs[7] else theirs[7:])
     for row in answer.table.to_pylist():
         assert sum(part["observations"] for part in row["channels"]) == row["observations"]
         assert sum(part["share"] for part in row["channels"]) == pytest.approx(1, abs=1e-5)
@@ -129,7 +140,7 @@ def test_a_brands_standing_shares_and_prices_against_its_categories(connection: 
 
 
 def test_without_a_brand_the_largest_are_listed_in_their_order(connection: Connection) -> None:
-    rows = brand_insights.make(connection, {"currency": "USD"}, quiet).table.to_pylist()
+    rows = brand_insights.make(connection, {"currency": "USD", "kind": "sale"}, quiet).table.to_pylist()
     assert [row["rank"] for row in rows] == sorted(row["rank"] for row in rows)
     assert len(rows) >= 5 and len({row["brand"] for row in rows}) == len(rows)
 

@@ -1,0 +1,158 @@
+"""The rows of the reports, field by field. Every field is in every row; what is unknown is null."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+KINDS = ("listing", "sale", "both")
+
+
+def _amount(sentence: str) -> fields.Str:
+    told = f"{sentence}; decimal amount in `currency`"
+    return fields.Str(allow_none=True, metadata={"description": told, "example": "10.90"})
+
+
+def _share(sentence: str) -> fields.Float:
+    return fields.Float(allow_none=True, metadata={"description": sentence, "example": 0.25})
+
+
+def _count(sentence: str, *, nullable: bool = False) -> fields.Int:
+    return fields.Int(allow_none=nullable, metadata={"description": sentence, "example": 12})
+
+
+def _text(sentence: str, *, nullable: bool = False, **options: Any) -> fields.Str:
+    return fields.Str(allow_none=nullable, metadata={"description": sentence}, **options)
+
+
+class PeriodRow(Schema):
+    """What begins every row."""
+
+    period = fields.Date(metadata={"description": "First day of the period", "example": "2026-07-01"})
+
+
+class PriceRow(PeriodRow):
+    """What every statistic of prices says of itself."""
+
+    currency = _text("ISO 4217")
+    kind = _text("Observations that count", validate=validate.OneOf(KINDS))
+    items = _count("Distinct items")
+    observations = _count("Observations")
+    list_price_n = _count("Observations with a list price")
+    promotion_share = _share("Share of them whose price is below the list price")
+    discount_mean = _share("Mean of 1 - price / list price over observations on promotion")
+    discount_median = _share("Median of the same")
+
+
+class GroupedRow(PeriodRow):
+    """The columns of `group_by`: only those asked for; null for items without brand or category."""
+
+    brand = _text("Slug", nullable=True)
+    category = _text("Code", nullable=True)
+    channel = _text("Code", nullable=True)
+
+
+class ChannelShare(Schema):
+    """A channel's part."""
+
+    channel = _text("Code")
+    observations = _count("Observations")
+    share = _share("Share of observations")
+
+
+class ChannelMedian(ChannelShare):
+    """A channel's part and its median."""
+
+    median = _amount("Median price")
+
+
+class CohortRow(PriceRow, GroupedRow):
+    """A cohort in one period, group and currency."""
+
+    price_n = _count("Prices behind the statistics")
+    mean = _amount("Arithmetic mean")
+    stddev = _amount("Sample standard deviation; null for a single price")
+    p10 = _amount("10th percentile")
+    p25 = _amount("25th percentile")
+    p50 = _amount("Median")
+    p75 = _amount("75th percentile")
+    p90 = _amount("90th percentile")
+    min = _amount("Least price")
+    max = _amount("Highest price")
+    channels = fields.List(fields.Nested(ChannelShare()))
+    first_day = fields.Date(metadata={"description": "First day with data"})
+    last_day = fields.Date(metadata={"description": "Last day with data"})
+
+
+class TopBrand(Schema):
+    """A brand with many observations in a category."""
+
+    brand = _text("Slug")
+    name = _text("Name")
+    observations = _count("Observations")
+    share = _share("Share of the category's observations")
+    median = _amount("Median price")
+
+
+class CategoryRow(PriceRow):
+    """A category in one period and currency."""
+
+    category = _text("Code")
+    path = fields.List(fields.Str())
+    median = _amount("Median price")
+    median_before = _amount("Median price of the period before")
+    median_change = _share("median / median_before - 1")
+    observations_before = _count("Observations of the period before", nullable=True)
+    rank = _count("Place by observations among categories of equal depth", nullable=True)
+    rank_before = _count("The same in the period before", nullable=True)
+    ranked = _count("Categories that are ranked", nullable=True)
+    channels = fields.List(fields.Nested(ChannelMedian()))
+    top_brands = fields.List(fields.Nested(TopBrand()))
+
+
+class BrandCategory(Schema):
+    """A brand's part in one category."""
+
+    category = _text("Code", nullable=True)
+    items = _count("Distinct items")
+    observations = _count("Observations")
+    share = _share("Share of the brand's observations")
+    median = _amount("Median price of the brand in the category")
+    category_median = _amount("Median price of the category")
+    against_category = _share("median / category_median")
+
+
+class Peer(Schema):
+    """Another brand in the brand's largest category."""
+
+    brand = _text("Slug")
+    name = _text("Name")
+    observations = _count("Observations")
+    median = _amount("Median price")
+
+
+class BrandRow(PriceRow):
+    """A brand in one period and currency."""
+
+    brand = _text("Slug")
+    name = _text("Name")
+    rank = _count("Place by observations among all brands")
+    rank_before = _count("The same in the period before", nullable=True)
+    ranked = _count("Brands that are ranked")
+    percentile = fields.Float(metadata={"description": "Percent of brands with fewer observations", "example": 97.5})
+    median = _amount("Median price")
+    median_change = _share("Median price against the period before, 0.1 being a tenth more")
+    against_categories = _share("Median price against the medians of its categories")
+    categories = fields.List(fields.Nested(BrandCategory()))
+    peers = fields.List(fields.Nested(Peer()))
+
+
+class RollupRow(GroupedRow):
+    """What the items of one period and group cost the planet."""
+
+    items = _count("Distinct items")
+    units = _count("Units", nullable=True)
+    co2e_kg = fields.Float(allow_none=True, metadata={"description": "kg CO2e", "example": 264.6})
+    water_l = fields.Float(allow_none=True, metadata={"description": "Litres of water", "example": 5000.0})
+    waste_kg = fields.Float(allow_none=True, metadata={"description": "kg of waste", "example": 1.5})
+    items_covered = _share("Share of items that have a figure")
+    items_measured = _share("Share of items with a measured figure of their own")

@@ -1,0 +1,3 @@
+-- phase: contract
+-- The cells that mixed listings and sales; no code reads them any more.
+DROP TABLE cells;
