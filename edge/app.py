@@ -40,6 +40,7 @@ from edge.organizations import routes as organizations
 from edge.organizations.handlers import OrganizationApi
 from edge.organizations.idempotency import IdempotentActs
 from edge.organizations.service import OrganizationService
+from edge.quota.people import PersonLimits
 from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, SustainabilityRollup
 from edge.reports.service import ReportService
 from edge.search.handlers import Search
@@ -65,7 +66,7 @@ def create_app(resources: Services) -> web.Application:
             Authentication(resources.directory, resources.people, settings.anonymous_token, sign_up).middleware(),
             validation,
             negotiation,
-            RateLimit(resources.meter).middleware(),
+            RateLimit(resources.meter, PersonLimits(resources.meter, settings)).middleware(),
         ],
         client_max_size=REQUEST_BODY_BYTES_MAX,
     )
@@ -99,8 +100,9 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     brands = Brands(resources.database, lists)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
-    acts = OrganizationService(resources.database, settings.token_pepper)
-    idempotent = IdempotentActs(resources.database, settings.token_pepper)
+    acts = OrganizationService(resources.database, settings)
+    idempotent = IdempotentActs(resources.database, settings)
+    org = OrganizationApi(acts, idempotent, resources.plan_notices, cursors, origin_of(settings))
     orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max)
     documents = JobSerializer(settings.base_url, settings.errors_base)
     desk = ReportService(resources.database, resources.version, orders, documents, resources.results, resources.meter)
@@ -122,7 +124,7 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
         Route("POST", f"{PREFIX}/index/lookup", batch.list_body, rules.batch()),
         Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search")),
         Route("GET", f"{PREFIX}/index/brands", brands.list, rules.free("brands")),
-        *organizations.routes(OrganizationApi(acts, idempotent, cursors, origin_of(settings)), PREFIX),
+        *organizations.routes(org, PREFIX),
         *_paid_routes(resources, lists, desk, orders),
         *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
         *dataset_routes(resources, lists),

@@ -11,6 +11,7 @@ from edge.http.access_log import AccessLog
 from edge.index.lookup import RecordLoader
 from edge.index.records import RecordCache
 from edge.jobs.waiters import JobWaiters
+from edge.organizations.plan_notices import PlanNotices
 from edge.quota.fallback import DegradedLimiter
 from edge.quota.limiter import RateLimiter
 from edge.quota.usage import UsageRecorder
@@ -55,6 +56,7 @@ class Services:
     results: ResultStore
     spans: Spans
     pulse: RuntimeMonitor
+    plan_notices: PlanNotices
 
 
 def build(settings: Settings) -> Services:
@@ -105,6 +107,7 @@ def build(settings: Settings) -> Services:
         watch=watch,
         results=store_of(settings, _RESULTS_SECONDS),
         spans=Spans(settings, "edge"),
+        plan_notices=PlanNotices(database, settings, log),
         pulse=RuntimeMonitor({"state": state, "cache": cache}, database, notices, lambda: lines.lost),
     )
 
@@ -139,6 +142,7 @@ async def opened(resources: Services) -> AsyncIterator[Services]:
     resources.notices.start()
     resources.usage.start()
     resources.pulse.start()
+    resources.plan_notices.start()
     running = metrics.processes.labels("edge", resources.settings.revision)
     running.set(1)
     if resources.people.provider is not None:
@@ -148,6 +152,7 @@ async def opened(resources: Services) -> AsyncIterator[Services]:
         yield resources
     finally:
         running.set(0)
+        await resources.plan_notices.stop()
         await resources.pulse.stop()
         if resources.people.provider is not None:
             await resources.people.provider.close()

@@ -9,6 +9,8 @@ from typing import Any, Self
 from shared.errors import ConfigurationError
 from shared.redis.urls import is_cluster
 
+_SECRET_CHARACTERS_MIN = 32
+
 
 def _setting(sentence: str, default: Any, *, secret: bool = False) -> Any:
     metadata = {"sentence": sentence, "secret": secret}
@@ -65,6 +67,24 @@ class Settings:
     oidc_client_secret: str = _setting("Our secret at the provider; empty: a public client with PKCE.", "", secret=True)
     session_idle_seconds: int = _setting("How long a dashboard session lasts without a click.", 7_200)
     session_seconds_max: int = _setting("How long a dashboard session lasts at most.", 43_200)
+    organizations_per_person_max: int = _setting(
+        "How many organizations a person may make or own; an operator may make more.", 5
+    )
+    person_calls_per_day: int = _setting(
+        "Calls to /org and forms of the dashboard that one person may send in a UTC day.", 5_000
+    )
+    person_calls_per_second: int = _setting("How many of them in one second.", 20)
+    sign_ins_per_day: int = _setting("Sign-ins that one network address may begin in a UTC day.", 1_000)
+    sign_ins_per_second: int = _setting("How many of them in one second.", 10)
+    plan_approval: str = _setting(
+        "Who gives an organization the plan that its people ask for: `none`, plans of self-service are given at once; "
+        "`manual`, an operator approves each; `webhook`, as manual, and PLAN_APPROVAL_URL is notified of each request.",
+        "manual",
+    )
+    plan_approval_url: str = _setting("Where `webhook` posts each request for a plan, as signed JSON.", "")
+    plan_approval_secret: str = _setting(
+        "Key that signs these notices (Standard Webhooks, HMAC-SHA-256); 32 characters or more.", "", secret=True
+    )
     usage_flush_seconds: float = _setting("How often an edge hands over its statistics of use.", 5.0)
 
     trusted_proxies: str = _setting(
@@ -136,7 +156,17 @@ class Settings:
         if values.get("quota_outage", "closed") not in ("bounded", "closed"):
             raise ConfigurationError("QUOTA_OUTAGE must be bounded or closed")
         settings = cls(**values)
+        settings._check_approval()
         return settings._with_derived()
+
+    def _check_approval(self) -> None:
+        if self.plan_approval not in ("none", "manual", "webhook"):
+            raise ConfigurationError("PLAN_APPROVAL must be none, manual or webhook")
+        if self.plan_approval == "webhook":
+            if not self.plan_approval_url.startswith(("https://", "http://")):
+                raise ConfigurationError("PLAN_APPROVAL_URL must be an https:// address where PLAN_APPROVAL is webhook")
+            if len(self.plan_approval_secret) < _SECRET_CHARACTERS_MIN:
+                raise ConfigurationError("PLAN_APPROVAL_SECRET must have 32 characters or more")
 
     def _with_derived(self) -> Self:
         derived = {

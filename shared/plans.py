@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-CountedBy = Literal["ip", "organization"]
+CountedBy = Literal["ip", "organization", "person", "address"]
 BRAND, INSTITUTIONAL = 2, 3
 """Ranks that capabilities ask for. Operators may make plans of any rank between and above."""
 

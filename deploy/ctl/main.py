@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("deploy.ctl.search:search", "Build, evaluate and benchmark the search index."),
     "tokens": ("deploy.ctl.tokens:tokens", "Public tokens: print, issue, list, revoke."),
     "plans": ("deploy.ctl.plans:plans", "Plans: list and edit their limits."),
-    "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, change plan, suspend, audit."),
+    "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, approve plans, suspend, audit."),
     "members": ("deploy.ctl.members:members", "People of an organization: list, add, change role, remove."),
     "keys": ("deploy.ctl.keys:keys", "API keys: issue, rotate, revoke, list."),
     "edge": ("deploy.ctl.worker:edge", "Run an edge."),

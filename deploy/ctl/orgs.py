@@ -16,7 +16,7 @@ _NO_SUCH = "there is no organization of this id, or nothing to change; see `item
 
 @click.group()
 def orgs() -> None:
-    """Organizations: create, list, change plan, suspend, resume, audit."""
+    """Organizations: create, list, approve and change plans, suspend, resume, audit."""
 
 
 @orgs.command(epilog="Example: itemindex orgs create 'Acme Ltd' --plan brand")
@@ -25,10 +25,10 @@ def orgs() -> None:
 @data_dir_option
 def create(name: str, plan: str, data_dir: Path) -> None:
     """Create an organization and print its id. People join it with `itemindex members add`."""
-    if not 1 <= len(name) <= 200:
-        raise ItemIndexError("the name must have 1 to 200 characters")
+    if not 1 <= len(name) <= 200 or not name.isprintable():
+        raise ItemIndexError("the name must have 1 to 200 printable characters")
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        row = connection.execute(SQL.create_organization.encode(), (name, plan, None, True, OPERATOR)).fetchone()
+        row = connection.execute(SQL.create_organization_as_operator.encode(), (name, plan, OPERATOR)).fetchone()
     if row is None:
         raise ItemIndexError("there is no plan of this name for organizations; see `itemindex plans list`")
     click.echo(row[0])
@@ -54,6 +54,34 @@ def list_(data_dir: Path, as_json: bool) -> None:
 def plan(organization_id: str, plan: str, data_dir: Path) -> None:
     """Change an organization's plan; every edge knows within a second."""
     _change(data_dir, SQL.change_plan, (organization_id, plan, OPERATOR))
+
+
+@orgs.command(epilog="Example: itemindex orgs requests --json")
+@data_dir_option
+@json_option
+def requests(data_dir: Path, as_json: bool) -> None:
+    """List the plans that organizations ask for, the oldest request first."""
+    with connect(settings(data_dir).database_url, application="orgs") as connection:
+        rows = connection.execute(SQL.plan_requests.encode()).fetchall()
+    names = ("id", "name", "plan", "requested_plan", "requested_by", "email", "requested_at", "notified_at")
+    show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="requested plans")
+
+
+@orgs.command(epilog="Example: itemindex orgs approve 01a1… --plan brand")
+@click.argument("organization_id")
+@click.option("--plan", help="Another plan than was requested.")
+@data_dir_option
+def approve(organization_id: str, plan: str | None, data_dir: Path) -> None:
+    """Give an organization the plan that it asks for; every edge knows within a second."""
+    _change(data_dir, SQL.decide_plan, (organization_id, "approved", plan, OPERATOR))
+
+
+@orgs.command(epilog="Example: itemindex orgs decline 01a1…")
+@click.argument("organization_id")
+@data_dir_option
+def decline(organization_id: str, data_dir: Path) -> None:
+    """Decline the plan that an organization asks for; it keeps the one it has and may ask again."""
+    _change(data_dir, SQL.decide_plan, (organization_id, "declined", None, OPERATOR))
 
 
 @orgs.command(epilog="Example: itemindex orgs suspend 01a1…")

@@ -161,6 +161,8 @@ class Stack:
         own = {
             "token_pepper": secrets["token_pepper"],
             "cursor_secret": secrets["cursor_secret"],
+            # A demo has no operator to wait for.
+            "plan_approval": "none",
             "search_dir": places.root / "search",
             "results_dir": places.root / "results",
             "accel_location": "" if outside.s3_bucket else "/_stored/",

@@ -10,13 +10,13 @@ from edge.auth.credentials import CredentialStore
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.meta.quota import windows_of
 from edge.organizations.handlers import invitation_link
-from edge.organizations.service import OrganizationService, as_dicts
+from edge.organizations.service import Actor, OrganizationService, as_dicts
 from edge.organizations.usage import usage_csv, usage_range
 from edge.quota.limiter import RateLimiter
 from shared.clock import utc_now
 from shared.errors import InvalidParameter
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES, may
-from shared.plans import INSTITUTIONAL
+from shared.plans import INSTITUTIONAL, Plan
 
 OUTCOMES = ("served", "not-found", "not-modified", "refused", "rejected", "failed")
 _DAYS = (7, 30, 90)
@@ -48,8 +48,12 @@ class OrganizationPages:
             request, "overview.html", visit, plan=plan, limits=windows_of(decision),
             plot=plot_by_day(rows, first, last),
             refusals=sum(r["calls"] for r in rows if r["outcome"] == "refused"), calls=sum(r["calls"] for r in rows),
-            keys=await self._acts.keys(visit.actor),
+            keys=await self._acts.keys(visit.actor), requested_plan=await self._requested_plan(visit.actor),
         )  # fmt: skip
+
+    async def _requested_plan(self, actor: Actor) -> Plan | None:
+        name = await self._acts.requested_plan(actor)
+        return await self._directory.plan(name) if name else None
 
     async def key(self, request: web.Request, visit: SignedIn, new_key: str | None = None) -> web.StreamResponse:
         """The key's state, and what can be done with it."""

@@ -6,20 +6,29 @@ from edge.auth.credentials import CredentialStore
 from edge.dashboard.organization import plot_by_day
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.sessions import Sessions
+from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService, as_dicts
 from edge.organizations.usage import usage_range
+from shared.config import Settings
 
 
 class PersonPages:
     """The handlers."""
 
     def __init__(
-        self, acts: OrganizationService, directory: CredentialStore, sessions: Sessions, base_url: str
+        self,
+        acts: OrganizationService,
+        directory: CredentialStore,
+        notices: PlanNotices,
+        sessions: Sessions,
+        settings: Settings,
     ) -> None:
         self._acts = acts
         self._directory = directory
         self._sessions = sessions
-        self._base_url = base_url
+        self._notices = notices
+        self._base_url = settings.base_url
+        self._plans_at_once = settings.plan_approval == "none"
 
     async def token(self, request: web.Request, visit: SignedIn, new_token: str | None = None) -> web.StreamResponse:
         """The person's public token and what it was used for."""
@@ -44,7 +53,8 @@ class PersonPages:
         """The form for a new organization, with the plans."""
         await self._directory.plan("free")  # the plans are read together
         plans = [plan for plan in self._directory.plans.values() if plan.counted_by == "organization"]
-        return render(request, "new_organization.html", visit, plans=plans)
+        at_once = self._plans_at_once
+        return render(request, "new_organization.html", visit, plans=plans, plans_at_once=at_once)
 
     async def create_organization(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Create it, and work in it from now on."""
@@ -53,8 +63,9 @@ class PersonPages:
         if not 1 <= len(name) <= 200 or not name.isprintable():
             raise PageError(400, "A name has 1 to 200 printable characters.")
         made = await self._acts.create(visit.person, name, form.get("plan", ""))
-        await self._sessions.choose(visit.cookie, visit.session, made)
-        return see("/dashboard/key")
+        self._notices.wake()
+        await self._sessions.choose(visit.cookie, visit.session, made.id)
+        return see("/dashboard" if made.requested_plan else "/dashboard/key")
 
     async def choose_organization(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Work in another organization of the visitor's."""

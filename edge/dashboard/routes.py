@@ -28,6 +28,7 @@ from edge.http.signed_urls import SignedUrls
 from edge.jobs.serializers import JobSerializer
 from edge.jobs.service import JobOrders
 from edge.organizations.service import OrganizationService
+from edge.quota.people import PersonLimits
 from edge.releases.repository import ReleaseRepository
 from edge.reports.service import ReportService
 
@@ -49,10 +50,11 @@ def routes(
     sessions = Sessions(
         resources.state, idle_seconds=settings.session_idle_seconds, seconds_max=settings.session_seconds_max
     )
-    door = SessionGuard(resources.people, sessions, cookies, origin)
-    sign_in = SignInPages(resources.people, sessions, cookies, settings, origin, resources.log)
+    limits = PersonLimits(resources.meter, settings)
+    door = SessionGuard(resources.people, sessions, cookies, origin, limits)
+    sign_in = SignInPages(resources.people, limits, sessions, cookies, settings, origin, resources.log)
     org = OrganizationPages(acts, resources.directory, resources.meter, origin, settings.base_url)
-    person = PersonPages(acts, resources.directory, sessions, settings.base_url)
+    person = PersonPages(acts, resources.directory, resources.plan_notices, sessions, settings)
     payer = Billing(resources.directory, resources.meter)
     return (
         *_organization(door, org),

@@ -16,6 +16,7 @@ from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS
 from edge.http.problems import Problem, problem_of
 from edge.organizations.service import Actor
+from edge.quota.people import PersonLimits
 from shared.accounts import Person
 from shared.errors import ItemIndexError
 
@@ -57,8 +58,11 @@ OpenPage = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class SessionGuard:
     """Lets visitors in: finds the session, guards forms, and shows every failure as a page."""
 
-    def __init__(self, people: UserService, sessions: Sessions, cookies: Cookies, origin: str) -> None:
+    def __init__(
+        self, people: UserService, sessions: Sessions, cookies: Cookies, origin: str, limits: PersonLimits
+    ) -> None:
         self._people = people
+        self._limits = limits
         self._sessions = sessions
         self._cookies = cookies
         self._origin = origin
@@ -99,6 +103,8 @@ class SessionGuard:
                 if visit is None:
                     raise PageError(403, "You are not signed in any more. Sign in and try again.")
                 await self._guard(request, visit)
+                context = request[CONTEXT]
+                await self._limits.consume_call(visit.person.id, context.network, context.charge_id)
                 return await page(request, visit)
             except (PageError, ItemIndexError, Problem) as error:
                 return _shown(request, error, visit)

@@ -18,6 +18,8 @@ from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
 from edge.dashboard.session_guard import PageError, SignedIn
 from edge.dashboard.sessions import Cookies, Sessions, SignIn
+from edge.http.context import CONTEXT
+from edge.quota.people import PersonLimits
 from shared.config import Settings
 from shared.telemetry.log import Log
 
@@ -31,9 +33,17 @@ class SignInPages:
     """The handlers of the way to the provider and back."""
 
     def __init__(
-        self, people: UserService, sessions: Sessions, cookies: Cookies, settings: Settings, origin: str, log: Log
+        self,
+        people: UserService,
+        limits: PersonLimits,
+        sessions: Sessions,
+        cookies: Cookies,
+        settings: Settings,
+        origin: str,
+        log: Log,
     ) -> None:
         self._people = people
+        self._limits = limits
         self._sessions = sessions
         self._cookies = cookies
         self._settings = settings
@@ -42,7 +52,8 @@ class SignInPages:
 
     async def begin(self, request: web.Request) -> web.StreamResponse:
         """Send the visitor to the provider."""
-        provider = self._provider()
+        provider, context = self._provider(), request[CONTEXT]
+        await self._limits.consume_sign_in(context.network, context.charge_id)
         endpoints = await provider.endpoints()
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         destination = destination_of(request.query.get("next"))
@@ -78,6 +89,7 @@ class SignInPages:
         except InvalidToken:
             raise PageError(400, _AGAIN) from None
         person = await self._people.join(identity)
+        await self._limits.consume_call(person.id, request[CONTEXT].network, request[CONTEXT].charge_id)
         old = request.cookies.get(self._cookies.session)
         if old:
             await self._sessions.end(old)

@@ -28,6 +28,7 @@ class Rule:
     or a function of the validated request, which may have to look something up; `rank_min` is the least rank of plan
     that may call; `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route
     may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page;
+    `per_person` calls count against the limits of the person who signs in;
     with `key_as_bearer` an API key may come as a bearer token, for clients of a protocol that knows nothing else;
     `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers.
     """
@@ -41,6 +42,7 @@ class Rule:
     page: bool = False
     offers: tuple[str, ...] = ()
     key_as_bearer: bool = False
+    per_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from edge.http.context import CONTEXT, Context
 from edge.http.routing import rule_of
 from edge.quota.headers import limit_fields
 from edge.quota.limiter import RateLimiter
+from edge.quota.people import PersonLimits
 from edge.quota.refusal import refusal
 from shared.errors import ItemNotFound
 
@@ -18,8 +19,9 @@ COUNTED = frozenset({200, 202, 206})
 class RateLimit:
     """Charges the account of the context. A request that is not counted leaves the counters as they were."""
 
-    def __init__(self, meter: RateLimiter) -> None:
+    def __init__(self, meter: RateLimiter, people: PersonLimits) -> None:
         self._meter = meter
+        self._people = people
 
     def middleware(self) -> Any:
         """Return the aiohttp middleware."""
@@ -27,6 +29,8 @@ class RateLimit:
         @web.middleware
         async def quota(request: web.Request, handler: Handler) -> web.StreamResponse:
             rule = rule_of(request)
+            if rule.per_person:
+                await self._count_person(request[CONTEXT])
             asked = rule.units(request) if callable(rule.units) else rule.units
             units = asked if isinstance(asked, int) else await asked
             if units == 0:
@@ -34,6 +38,11 @@ class RateLimit:
             return await self._charged(request, handler, units)
 
         return quota
+
+    async def _count_person(self, context: Context) -> None:
+        assert context.person is not None
+        decision = await self._people.consume_call(context.person.id, context.network, context.charge_id)
+        context.limit_fields = limit_fields(decision)
 
     async def _charged(self, request: web.Request, handler: Handler, units: int) -> web.StreamResponse:
         context = request[CONTEXT]

@@ -100,7 +100,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         return listed
 
     def _responses(self, data: dict[str, Any], rule: Rule) -> dict[str, Any]:
-        fields = {"X-Request-Id": _REQUEST_ID, **(_FIELDS if rule.units else {})}
+        fields = {"X-Request-Id": _REQUEST_ID, **(_FIELDS if rule.units or rule.per_person else {})}
         kinds = data.get("produces") or ["application/json"]
         answers: dict[str, Any] = {} if data["responses"] else {"200": {"description": "OK", "headers": fields}}
         if not data["responses"]:

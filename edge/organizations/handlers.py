@@ -6,17 +6,16 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
-from edge.http.context import CONTEXT
 from edge.http.cursors import CursorSigner
 from edge.http.idempotency_key import PARAMETER, idempotency_key_of
 from edge.http.parameters import BODY, QUERY
-from edge.http.problems import Problem
 from edge.organizations import schemas
 from edge.organizations.answers import answer_of, json_of, list_of, outcome_of
+from edge.organizations.callers import actor_of, person_of
 from edge.organizations.idempotency import Act, IdempotentActs, IdempotentRequest, Outcome
-from edge.organizations.service import Actor, OrganizationService, as_dicts
+from edge.organizations.plan_notices import PlanNotices
+from edge.organizations.service import Actor, CreatedOrganization, OrganizationService, as_dicts
 from edge.organizations.usage import usage_csv, usage_range
-from shared.accounts import Person
 from shared.credentials import split
 from shared.errors import InvalidCursor
 
@@ -28,10 +27,16 @@ class OrganizationApi:
     """The handlers."""
 
     def __init__(
-        self, acts: OrganizationService, idempotent: IdempotentActs, cursors: CursorSigner, origin: str
+        self,
+        acts: OrganizationService,
+        idempotent: IdempotentActs,
+        notices: PlanNotices,
+        cursors: CursorSigner,
+        origin: str,
     ) -> None:
         self._acts = acts
         self._idempotent = idempotent
+        self._notices = notices
         self._cursors = cursors
         self._origin = origin
 
@@ -43,8 +48,18 @@ class OrganizationApi:
         actor = actor_of(request)
         m = actor.membership
         keys = as_dicts(await self._acts.keys(actor))
-        return json_of({"id": m.organization_id, "name": m.name, "plan": m.plan, "state": m.state, "role": m.role,
-                      "keys": keys})  # fmt: skip
+        requested = await self._acts.requested_plan(actor)
+        return json_of(
+            {
+                "id": m.organization_id,
+                "name": m.name,
+                "plan": m.plan,
+                "requested_plan": requested,
+                "state": m.state,
+                "role": m.role,
+                "keys": keys,
+            }
+        )
 
     @docs(operationId="createOrganization", summary="Create an organization and become its owner", tags=_TAGS,
           parameters=[PARAMETER])  # fmt: skip
@@ -55,9 +70,32 @@ class OrganizationApi:
         person, body = person_of(request), request[BODY]
 
         async def act(acts: OrganizationService) -> Outcome:
-            return outcome_of({"id": await acts.create(person, body["name"], body["plan"])}, 201)
+            return _created(await acts.create(person, body["name"], body["plan"]))
 
-        return await self._once(request, None, act)
+        answer = await self._once(request, None, act)
+        self._notices.wake()
+        return answer
+
+    @docs(
+        operationId="requestPlan",
+        summary="Ask for another plan",
+        description="An operator approves it, unless the service gives plans at once; `requested_plan` is null then.",
+        tags=_TAGS,
+        parameters=[PARAMETER],
+    )
+    @querystring_schema(schemas.OrganizationQuery())
+    @json_schema(schemas.PlanRequest())
+    @response_schema(schemas.Created(), 201, description="The plan that the organization has, and what it waits for")
+    async def request_plan(self, request: web.Request) -> web.StreamResponse:
+        """Ask for another plan."""
+        actor, plan = actor_of(request), request[BODY]["plan"]
+
+        async def act(acts: OrganizationService) -> Outcome:
+            return _created(await acts.request_plan(actor, plan))
+
+        answer = await self._once(request, actor, act)
+        self._notices.wake()
+        return answer
 
     @docs(operationId="issueKey", summary="Issue the organization's first API key", tags=_TAGS, parameters=[PARAMETER])
     @querystring_schema(schemas.OrganizationQuery())
@@ -228,28 +266,13 @@ class OrganizationApi:
         return answer_of(await self._idempotent.run(IdempotentRequest(person_of(request).id, key, digest), act))
 
 
-def person_of(request: web.Request) -> Person:
-    """Return the person whose ID token the request carries."""
-    person = request[CONTEXT].person
-    assert person is not None
-    return person
-
-
-def actor_of(request: web.Request) -> Actor:
-    """Return who acts in which organization. Another's organization is as absent as one that does not exist."""
-    person = person_of(request)
-    chosen = request[QUERY].get("organization")
-    membership = person.membership(str(chosen) if chosen else None)
-    if membership is None:
-        raise Problem(
-            "not-found", "You are in no such organization; create one with POST /org, or ask for an invitation."
-        )
-    return Actor(person, membership)
-
-
 def invitation_link(origin: str, secret: str) -> str:
     """Return the link that an invited person opens. The secret is in the fragment: no server's log ever sees it."""
     return f"{origin}/dashboard/invitation#{secret}"
+
+
+def _created(made: CreatedOrganization) -> Outcome:
+    return outcome_of({"id": made.id, "plan": made.plan, "requested_plan": made.requested_plan}, 201)
 
 
 async def _issued(acts: OrganizationService, actor: Actor, key: str) -> Outcome:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from edge.http.problems import Problem
 from edge.organizations.service import OrganizationService
 from edge.storage.database import Database, Transaction
+from shared.config import Settings
 from shared.db.queries import beside
 from shared.sealing import seal, sealing_key, unseal
 
@@ -41,9 +42,9 @@ class IdempotentRequest:
 class IdempotentActs:
     """Runs acts once. Raises StoreUnavailable where the database does not answer; the act may then have been done."""
 
-    def __init__(self, database: Database, pepper: str) -> None:
+    def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
-        self._pepper = pepper
+        self._settings = settings
 
     async def run(self, request: IdempotentRequest, act: Act) -> Outcome:
         """Run the act, or return the answer of the request that ran it.
@@ -70,11 +71,11 @@ class IdempotentActs:
         return Outcome(row["status"], body)
 
     async def _remembered(self, transaction: Transaction, request: IdempotentRequest, act: Act) -> Outcome:
-        outcome = await act(OrganizationService(transaction, self._pepper))
+        outcome = await act(OrganizationService(transaction, self._settings))
         sealed = seal(self._sealing_key(request), outcome.body)
         values = (request.person_id, request.key_digest, request.digest, outcome.status, sealed)
         await transaction.fetch(SQL.remember, *values)
         return outcome
 
     def _sealing_key(self, request: IdempotentRequest) -> bytes:
-        return sealing_key(self._pepper, "idempotent-answer", request.person_id, request.key)
+        return sealing_key(self._settings.token_pepper, "idempotent-answer", request.person_id, request.key)

@@ -15,6 +15,7 @@ def routes(org: OrganizationApi, prefix: str) -> tuple[Route, ...]:
         Route("DELETE", f"{at}/api-key", org.revoke_keys, _act("key")),
         Route("POST", f"{at}/api-key/rotations", org.rotate_key, _act("key-rotation")),
         Route("POST", f"{at}/api-key/revocations", org.report_leaked, Rule(name="key-revocation")),
+        Route("POST", f"{at}/plan-requests", org.request_plan, _act("plan-requests")),
         Route("GET", f"{at}/members", org.members, _rule("members")),
         Route("PATCH", f"{at}/members/{{person}}", org.change_role, _rule("members", "state-conflict")),
         Route("DELETE", f"{at}/members/{{person}}", org.remove_member, _act("members")),
@@ -31,4 +32,5 @@ def _act(name: str) -> Rule:
 
 
 def _rule(name: str, *problems: str) -> Rule:
-    return Rule(name=f"org-{name}", accepts=BEARER, problems=("not-found", "insufficient-role", *problems))
+    listed = ("not-found", "insufficient-role", "rate-limited", *problems)
+    return Rule(name=f"org-{name}", accepts=BEARER, per_person=True, problems=listed)

@@ -1,6 +1,9 @@
 """What /org takes and answers."""
 
-from marshmallow import Schema, fields, validate
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
 from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
@@ -70,14 +73,37 @@ class NewInvitation(Parameters):
     role = fields.Str(required=True, validate=validate.OneOf(list(INVITABLE)))
 
 
+class OrganizationName(Utf8):
+    """A name that is printable: it is shown in tables, pages and terminals."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
+        text = super()._deserialize(value, attr, data, **options)
+        if not text.isprintable():
+            raise ValidationError("must have no control, format or line-breaking characters")
+        return text
+
+
 class NewOrganization(Parameters):
     """A new organization."""
 
-    name = Utf8(1, 200, required=True)
+    name = OrganizationName(1, 200, required=True)
     plan = fields.Str(
         load_default="brand",
         validate=validate.Regexp(r"\A[a-z0-9-]{1,32}\Z"),
-        metadata={"pattern": "^[a-z0-9-]{1,32}$"},
+        metadata={
+            "pattern": "^[a-z0-9-]{1,32}$",
+            "description": "Every organization begins on the free plan; this one is asked for",
+        },
+    )
+
+
+class PlanRequest(Parameters):
+    """Which plan is asked for."""
+
+    plan = fields.Str(
+        required=True,
+        validate=validate.Regexp(r"\A[a-z0-9-]{1,32}\Z"),
+        metadata={"pattern": "^[a-z0-9-]{1,32}$", "example": "brand"},
     )
 
 
@@ -97,15 +123,20 @@ class OrganizationAnswer(Schema):
     id = fields.Str(required=True)
     name = fields.Str(required=True)
     plan = fields.Str(required=True)
+    requested_plan = fields.Str(
+        required=True, allow_none=True, metadata={"description": "The plan that waits for an operator's approval"}
+    )
     state = fields.Str(required=True, validate=validate.OneOf(["active", "suspended"]))
     role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
     keys = fields.List(fields.Nested(KeyState()), required=True)
 
 
 class Created(Schema):
-    """What was made."""
+    """The organization, its plan, and the plan that waits for an operator's approval, null if none does."""
 
     id = fields.Str(required=True)
+    plan = fields.Str(required=True, metadata={"example": "free"})
+    requested_plan = fields.Str(required=True, allow_none=True, metadata={"example": "brand"})
 
 
 class IssuedKey(Schema):

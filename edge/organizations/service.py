@@ -14,6 +14,7 @@ from edge.http.problems import Problem
 from edge.storage.database import Database, Transaction
 from shared import credentials
 from shared.accounts import Membership, Person
+from shared.config import Settings
 from shared.organizations.contract import SQL
 from shared.organizations.roles import GRACE_SECONDS, may, right_for
 
@@ -33,19 +34,49 @@ class Actor:
             raise Problem("insufficient-role", f"A {self.membership.role} may not do this; ask an owner or admin.")
 
 
+@dataclass(frozen=True, slots=True)
+class CreatedOrganization:
+    """An organization's id, the plan it has, and the plan that waits for approval, if any."""
+
+    id: str
+    plan: str
+    requested_plan: str | None
+
+
 class OrganizationService:
     """Everything that changes an organization or tells about it."""
 
-    def __init__(self, database: Database | Transaction, pepper: str) -> None:
+    def __init__(self, database: Database | Transaction, settings: Settings) -> None:
         self._database = database
-        self._pepper = pepper
+        self._pepper = settings.token_pepper
+        self._owned_max = settings.organizations_per_person_max
+        self._plans_at_once = settings.plan_approval == "none"
 
-    async def create(self, person: Person, name: str, plan: str) -> str:
-        """Make an organization with its first owner; return its id."""
-        row = await self._database.fetch_row(SQL.create_organization, name, plan, person.id, False, person.name)
-        if row is None:
-            raise Problem("state-conflict", "This plan cannot be chosen without us; choose another, or ask us.")
-        return str(row["id"])
+    async def create(self, person: Person, name: str, plan: str) -> CreatedOrganization:
+        """Make an organization with its first owner, on the free plan, and ask for the other plan."""
+        async with self._database.transaction() as transaction:
+            values = (name, plan, person.id, person.name, self._owned_max, self._plans_at_once)
+            [row] = await transaction.fetch(SQL.create_organization, *values)
+            if row["refusal"] == "too-many":
+                text = f"You have {self._owned_max} organizations, which is the limit; ask us for more."
+                raise Problem("state-conflict", text)
+            _check_plan(row["refusal"])  # raises inside the transaction: no organization is made on another plan
+        return CreatedOrganization(row["organization_id"], row["granted_plan"], plan if row["request_id"] else None)
+
+    async def request_plan(self, actor: Actor, plan: str) -> CreatedOrganization:
+        """Ask for another plan; it is given at once where no approval is needed."""
+        actor.require("manage-plan")
+        organization = actor.membership.organization_id
+        values = (organization, plan, actor.person.id, actor.person.name, self._plans_at_once)
+        row = await self._database.fetch_row(SQL.request_plan, *values)
+        assert row is not None
+        _check_plan(row["refusal"])
+        return CreatedOrganization(organization, row["granted_plan"], plan if row["request_id"] else None)
+
+    async def requested_plan(self, actor: Actor) -> str | None:
+        """Return the plan that waits for an operator's approval, or None."""
+        row = await self._database.fetch_row(SQL.plan_request, actor.membership.organization_id)
+        return str(row["plan"]) if row else None
 
     async def rename(self, actor: Actor, name: str) -> None:
         """Give the organization another name."""
@@ -209,6 +240,17 @@ class OrganizationService:
             return await self._database.fetch_row(query, *values)
         except asyncpg.UniqueViolationError:
             return None
+
+
+def _check_plan(refusal: str | None) -> None:
+    details = {
+        "no-such-plan": "There is no such plan for organizations; the dashboard lists them.",
+        "not-self-service": "This plan cannot be chosen without us; choose another, or ask us.",
+        "has-it": "The organization has this plan.",
+        "waiting": "A request for a plan waits for its approval.",
+    }
+    if refusal is not None:
+        raise Problem("state-conflict", details[refusal])
 
 
 def invitation_hash(secret: str) -> bytes:

@@ -6,10 +6,12 @@ from shared.clock import rfc3339
 from shared.errors import StoreUnavailable
 
 _LIFTS = {
-    "anonymous": "Free sign-up has 100 requests a day; the Brand plan counts your organization, not your address.",
-    "free": "The Brand plan has 50,000 units a day and counts your organization, not your address.",
+    "anonymous": "Free sign-up has a higher limit; the Brand plan counts your organization, not your address.",
+    "free": "The Brand plan has a higher limit and counts your organization, not your address.",
     "brand": "The Institutional plan has higher limits.",
     "institutional": "Ask us for a limit that fits.",
+    "person": "No plan: this limit protects the service.",
+    "sign-in": "No plan: this limit protects the service.",
 }
 
 
@@ -18,12 +20,16 @@ def refusal(decision: Decision, network: str) -> Problem:
     if decision.outcome == NOT_COUNTED:
         return unavailable(StoreUnavailable("state", decision.retry_after_seconds))
     plan = decision.plan
-    counted_as = decision.account if plan.counted_by == "organization" else network
+    counted_as = network if plan.counted_by in ("ip", "address") else decision.account
     seconds = decision.retry_after_seconds
     resets_at = rfc3339(decision.resets_at)
     if decision.window == "burst":
         limit, policy = plan.burst_units, plan.burst_policy
-        detail = f"Limit of {limit} units a second reached; it opens again in 1 s."
+        unit = plan.title if plan.counted_by in ("person", "address") else "units"
+        detail = f"Limit of {limit} {unit} a second reached; it opens again in 1 s."
+    elif plan.counted_by in ("person", "address"):
+        limit, policy = plan.daily_units, plan.daily_policy
+        detail = f"Daily limit of {limit} {plan.title} reached; it resets at {resets_at}."
     elif plan.counted_by == "ip":
         limit, policy = plan.daily_units, plan.daily_policy
         used = f"{min(decision.used_day, limit)}"

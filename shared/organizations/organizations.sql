@@ -19,19 +19,62 @@ SELECT o.id::text, o.name, o.plan, o.state, m.role FROM members m JOIN organizat
 WHERE m.person_id = $1::uuid ORDER BY m.joined_at, o.id;
 
 -- name: create_organization
--- With its first owner. A plan that is not for self-service needs an operator ($4 true).
+-- By a person: on the free plan, with a request for another one. $5 is how many a person may have, $6 whether plans of
+-- self-service are given at once. The function locks the person's row, so that two at once do not both count one less.
+SELECT organization_id, granted_plan, request_id, refusal FROM create_organization($1, $2, $3::uuid, $4, $5, $6);
+
+-- name: create_organization_as_operator
+-- By an operator, on any plan that counts organizations or on the free one.
 WITH made AS (
     INSERT INTO organizations (name, plan)
-    SELECT $1, p.name FROM plans p WHERE p.name = $2 AND p.counted_by = 'organization' AND (p.self_service OR $4)
-    RETURNING id, name, plan),
-joined AS (INSERT INTO members (organization_id, person_id, role) SELECT id, $3::uuid, 'owner' FROM made WHERE $3 IS NOT NULL),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT id, $3::uuid, $5, 'organization.created', plan FROM made)
+    SELECT $1, p.name FROM plans p WHERE p.name = $2 AND (p.counted_by = 'organization' OR p.name = 'free')
+    RETURNING id, plan),
+told AS (INSERT INTO audit (organization_id, actor, act, subject)
+         SELECT id, $3, 'organization.created', plan FROM made)
 SELECT id::text FROM made;
 
+-- name: request_plan
+-- By an owner; $5 as for create_organization.
+SELECT granted_plan, request_id, refusal FROM request_plan($1::uuid, $2, $3::uuid, $4, $5);
+
+-- name: plan_request
+-- The request of an organization that waits for its decision: one at most.
+SELECT id::text, plan, requested_at FROM plan_requests WHERE organization_id = $1::uuid AND decision IS NULL;
+
+-- name: plan_requests
+-- What operators have to decide, the oldest first.
+SELECT r.organization_id::text, o.name, o.plan AS current_plan, r.plan AS requested_plan, p.name AS requested_by, p.email,
+       r.requested_at, r.notified_at
+FROM plan_requests r JOIN organizations o ON o.id = r.organization_id LEFT JOIN people p ON p.id = r.requested_by
+WHERE r.decision IS NULL ORDER BY r.id;
+
+-- name: plan_notices_due
+-- Requests that the billing system has not taken yet; a hundred at a time, so that an outage of it holds nothing up.
+SELECT r.id::text, r.organization_id::text, o.name, o.plan AS current_plan, r.plan AS requested_plan, r.requested_at
+FROM plan_requests r JOIN organizations o ON o.id = r.organization_id
+WHERE r.decision IS NULL AND r.notified_at IS NULL ORDER BY r.id LIMIT 100;
+
+-- name: note_plan_notice
+-- The billing hook has taken the notice of a request.
+UPDATE plan_requests SET notified_at = statement_timestamp() WHERE id = $1::uuid;
+
+-- name: decide_plan
+-- By an operator: the request that waits is decided; $2 is 'approved' or 'declined', $3 another plan than was asked for.
+WITH decided AS (
+    UPDATE plan_requests SET decision = $2, decided_at = statement_timestamp(), decided_by = $4
+    WHERE organization_id = $1::uuid AND decision IS NULL RETURNING organization_id, coalesce($3, plan) AS plan),
+changed AS (
+    UPDATE organizations o SET plan = d.plan FROM decided d WHERE o.id = d.organization_id AND $2 = 'approved'
+    RETURNING o.id),
+told AS (INSERT INTO audit (organization_id, actor, act, subject)
+         SELECT organization_id, $4, CASE $2 WHEN 'approved' THEN 'plan.changed' ELSE 'plan.declined' END, plan FROM decided)
+SELECT plan FROM decided;
+
 -- name: change_plan
--- By an operator; every edge hears of it by the table's trigger.
+-- By an operator; a request that waits is decided by it. Every edge is notified by the table's trigger.
 WITH done AS (UPDATE organizations SET plan = $2 WHERE id = $1::uuid AND plan <> $2 RETURNING id, plan),
+decided AS (UPDATE plan_requests r SET decision = 'approved', decided_at = statement_timestamp(), decided_by = $3
+            FROM done WHERE r.organization_id = done.id AND r.decision IS NULL AND r.plan = done.plan),
 told AS (INSERT INTO audit (organization_id, actor, act, subject) SELECT id, $3, 'plan.changed', plan FROM done)
 SELECT id::text FROM done;
 

@@ -14,6 +14,7 @@ _RIGHTS: dict[str, frozenset[Role]] = {
     "manage-key": frozenset({"owner", "admin"}),
     "manage-members": frozenset({"owner", "admin"}),
     "manage-owners": frozenset({"owner"}),
+    "manage-plan": frozenset({"owner"}),
 }
 
 

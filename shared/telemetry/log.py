@@ -21,6 +21,7 @@ EVENTS: dict[str, str] = {
     "search-index": "The process searches in a new index.",
     "accounts-changed": "A credential or plan changed and what was remembered of it is forgotten.",
     "signed-in": "A person signed in to the dashboard.",
+    "plan-notice-failed": "The billing system did not take the notice of a requested plan; it is posted again.",
     "job-relayed": "A job was handed to the broker.",
     "job-started": "A worker claimed a job.",
     "job-attempt-failed": "An attempt at a job met an error; its trace shows where. It is repeated, or the job fails.",

@@ -113,6 +113,10 @@ class Servers:
             base_url="http://testserver/v1",
             errors_base="http://testserver/v1/errors",
             drain_seconds=0.0,
+            # Most tests want an organization that has its plan; those of approval set it otherwise.
+            plan_approval="none",
+            # A test calls faster than a person; those of the limit set it lower.
+            person_calls_per_second=10_000,
             # A machine full of tests is no outage; whoever tests an outage says how long it is waited for.
             state_deadline_ms=2_000,
             database_deadline_ms=5_000,

@@ -51,7 +51,7 @@ class SignedIn:
             "link"
         ]
         person = await self.edge.resources.people.by_token(self.issuer.token(who))
-        acts = OrganizationService(self.edge.resources.database, self.edge.settings.token_pepper)
+        acts = OrganizationService(self.edge.resources.database, self.edge.settings)
         await acts.accept_invitation(person, link.partition("#")[2])
         self.edge.resources.people.forget()
         return person.id

@@ -40,8 +40,9 @@ async def test_from_nothing_to_a_key_that_works(signed_in: SignedIn) -> None:
 
 
 async def test_a_plan_that_operators_give_cannot_be_taken(signed_in: SignedIn) -> None:
-    for plan in ("institutional", "free", "no-such"):
+    for plan in ("institutional", "anonymous", "no-such"):
         assert (await signed_in.ask("POST", "/org", body={"name": "Acme", "plan": plan})).status == 409
+    assert (await signed_in.ask("GET", "/org")).status == 404, "a refused plan leaves no organization behind"
 
 
 async def test_rotation_with_a_grace_keeps_both_keys_working(signed_in: SignedIn) -> None:
@@ -194,7 +195,7 @@ async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> Non
     await signed_in.join("bob", "viewer")
     link = (await signed_in.ask("POST", "/org/invitations", body={"email": "carol@example.org", "role": "viewer"})).json
     people = signed_in.edge.resources.people
-    acts = OrganizationService(signed_in.edge.resources.database, signed_in.edge.settings.token_pepper)
+    acts = OrganizationService(signed_in.edge.resources.database, signed_in.edge.settings)
     secret = link["link"].partition("#")[2]
     with pytest.raises(Problem, match="state-conflict"):
         await acts.accept_invitation(await people.by_token(signed_in.issuer.token("eve")), secret)
@@ -264,7 +265,7 @@ async def test_the_audit_log_has_pages_and_no_secrets(signed_in: SignedIn) -> No
         page = (await signed_in.ask("GET", f"/org/audit?limit=2{cursor and '&cursor='}{cursor}")).json
         seen += page["data"]
         cursor = page["next_cursor"]
-    assert [entry["act"] for entry in seen] == ["key.rotated"] * 4 + ["key.issued", "organization.created"]
+    assert [entry["act"] for entry in seen] == ["key.rotated"] * 4 + ["key.issued", "plan.changed", "organization.created"]
     assert not any(secret[20:52] in str(seen) for secret in secrets)
     assert (await signed_in.ask("GET", "/org/audit?cursor=AAAA")).status == 400
 

@@ -1,0 +1,28 @@
+"""On whose behalf a request to /org is made."""
+
+from aiohttp import web
+
+from edge.http.context import CONTEXT
+from edge.http.parameters import QUERY
+from edge.http.problems import Problem
+from edge.organizations.service import Actor
+from shared.accounts import Person
+
+
+def person_of(request: web.Request) -> Person:
+    """Return the person whose ID token the request carries."""
+    person = request[CONTEXT].person
+    assert person is not None
+    return person
+
+
+def actor_of(request: web.Request) -> Actor:
+    """Return who acts in which organization. Another's organization is as absent as one that does not exist."""
+    person = person_of(request)
+    chosen = request[QUERY].get("organization")
+    membership = person.membership(str(chosen) if chosen else None)
+    if membership is None:
+        raise Problem(
+            "not-found", "You are in no such organization; create one with POST /org, or ask for an invitation."
+        )
+    return Actor(person, membership)

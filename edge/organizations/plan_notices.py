@@ -1,0 +1,89 @@
+"""Notices of requested plans to a billing system, which answers by having `itemindex orgs approve` called."""
+
+import asyncio
+import contextlib
+import time
+
+import aiohttp
+import asyncpg
+import msgspec
+
+from edge.storage.database import Database
+from shared.clock import rfc3339
+from shared.config import Settings
+from shared.errors import StoreUnavailable
+from shared.organizations.contract import SQL
+from shared.telemetry.log import Log
+from shared.webhooks import signed_headers
+
+_SECONDS_MAX = 5.0
+_RETRY_SECONDS = 60.0
+
+
+class PlanNotices:
+    """Posts each waiting request until the billing system has taken it (2xx), at once and then every minute.
+
+    Two edges may post the same request: its id is the `webhook-id`, by which the receiver tells a repetition.
+    """
+
+    def __init__(self, database: Database, settings: Settings, log: Log) -> None:
+        self._database = database
+        self._url = settings.plan_approval_url
+        self._secret = settings.plan_approval_secret
+        self._log = log
+        self._due = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.enabled = settings.plan_approval == "webhook"
+
+    def start(self) -> None:
+        """Begin to post, in the background, where PLAN_APPROVAL is `webhook`."""
+        if self.enabled:
+            self._task = asyncio.create_task(self._post_forever())
+
+    async def stop(self) -> None:
+        """Stop; what was not taken is posted by the next process."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    def wake(self) -> None:
+        """Look now: a request was made."""
+        self._due.set()
+
+    async def _post_forever(self) -> None:
+        timeout = aiohttp.ClientTimeout(total=_SECONDS_MAX)
+        jar = aiohttp.DummyCookieJar()
+        async with aiohttp.ClientSession(timeout=timeout, trust_env=False, cookie_jar=jar) as session:
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._due.wait(), _RETRY_SECONDS)
+                self._due.clear()
+                with contextlib.suppress(StoreUnavailable):
+                    for request in await self._database.fetch(SQL.plan_notices_due):
+                        await self._post(session, request)
+
+    async def _post(self, session: aiohttp.ClientSession, request: asyncpg.Record) -> None:
+        body = msgspec.json.encode({
+            "type": "plan.requested",
+            "timestamp": rfc3339(request["requested_at"]),
+            "data": {
+                "request_id": request["id"],
+                "organization_id": request["organization_id"],
+                "organization_name": request["name"],
+                "current_plan": request["current_plan"],
+                "requested_plan": request["requested_plan"],
+            },
+        })  # fmt: skip
+        fields = signed_headers(self._secret, request["id"], int(time.time()), body)
+        try:
+            async with session.post(
+                self._url, data=body, headers={"Content-Type": "application/json", **fields}, allow_redirects=False
+            ) as answer:
+                taken = 200 <= answer.status < 300
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            taken = False
+        if taken:
+            await self._database.fetch(SQL.note_plan_notice, request["id"])
+        else:
+            self._log.warning("plan-notice-failed", organization=request["organization_id"])
