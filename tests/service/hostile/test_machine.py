@@ -145,7 +145,7 @@ def _organization(settings: Settings) -> str:
             connection.execute(
                 "UPDATE plans SET daily_units = $2, burst_units = 1000000 WHERE name = $1", (plan, units)
             )
-        row = connection.execute(SQL.create_organization.encode(), ("Acme", "brand", None, True, "tests")).fetchone()
+        row = connection.execute(SQL.create_organization_as_operator.encode(), ("Acme", "brand", "tests")).fetchone()
     assert row is not None
     return str(row[0])
 

@@ -265,7 +265,11 @@ async def test_the_audit_log_has_pages_and_no_secrets(signed_in: SignedIn) -> No
         page = (await signed_in.ask("GET", f"/org/audit?limit=2{cursor and '&cursor='}{cursor}")).json
         seen += page["data"]
         cursor = page["next_cursor"]
-    assert [entry["act"] for entry in seen] == ["key.rotated"] * 4 + ["key.issued", "plan.changed", "organization.created"]
+    assert [entry["act"] for entry in seen] == ["key.rotated"] * 4 + [
+        "key.issued",
+        "plan.changed",
+        "organization.created",
+    ]
     assert not any(secret[20:52] in str(seen) for secret in secrets)
     assert (await signed_in.ask("GET", "/org/audit?cursor=AAAA")).status == 400
 
