@@ -63,11 +63,7 @@ def build(settings: Settings) -> Services:
     """Build all resources; nothing is opened yet. Raises ConfigurationError where a needed setting is missing."""
     settings.require("edge_database_url", "state_url", "cache_url", "token_pepper", "cursor_secret")
     log = Log("edge", level=settings.log_level)
-    database = Database(
-        settings.edge_database_url,
-        connections_max=settings.database_pool_max,
-        deadline_seconds=settings.database_deadline_ms / 1000,
-    )
+    database = _database(settings)
     state, cache = _stores(settings, log)
     version = DataVersionWatcher(database, log)
     directory = CredentialStore(database, log, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
@@ -109,6 +105,14 @@ def build(settings: Settings) -> Services:
         spans=Spans(settings, "edge"),
         plan_notices=PlanNotices(database, settings, log),
         pulse=RuntimeMonitor({"state": state, "cache": cache}, database, notices, lambda: lines.lost),
+    )
+
+
+def _database(settings: Settings) -> Database:
+    return Database(
+        settings.edge_database_url,
+        connections_max=settings.database_pool_max,
+        deadline_seconds=settings.database_deadline_ms / 1000,
     )
 
 
