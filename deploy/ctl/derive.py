@@ -8,7 +8,7 @@ from rich.progress import Progress
 
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
-from workers.ingest.load import SQL as LOAD
+from workers.provenance import events
 from workers.rollups.layout import derive as derive_cells
 
 
@@ -28,8 +28,7 @@ def rebuild(data_dir: Path, as_json: bool) -> None:
         Progress(console=console, disable=as_json, transient=True) as progress,
     ):
         task = progress.add_task("Deriving, month by month", total=None)
-        connection.execute(LOAD.lock.encode())
-        connection.commit()  # the lock is the session's; the snapshot must begin after it was had
+        events.lock(connection)
         derive_cells(connection, lambda done, total: progress.update(task, completed=done, total=total))
         connection.commit()
         row = connection.execute("SELECT count(*), count(DISTINCT month) FROM month_cells").fetchone()

@@ -10,6 +10,7 @@ from shared.db import migrate
 from shared.db.connect import connect
 from shared.db.queries import Queries, Query, parse
 from workers.ingest.stage import SQL as STAGE
+from workers.provenance.items import SQL as ITEMS
 
 PROJECT = Path(__file__).parents[2]
 FILES = sorted(path for room in ("edge", "workers", "shared", "deploy") for path in (PROJECT / room).rglob("*.sql")
@@ -22,7 +23,6 @@ TEMPORARY = (
     "stage_items",
     "stage_impacts",
     "stage_observations",
-    "stage_brand_channels",
 )
 LOAD_SETUP = ("newest_staged", "resolved", "observations")
 
@@ -38,6 +38,8 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
         if path.name == "merge.sql":
             for query in STAGE:
                 connection.execute(query.sql.encode())
+            for statement in (ITEMS.seeds, ITEMS.affected, ITEMS.refreshing):
+                connection.execute(statement.encode())
         for n, query in enumerate(Queries(path)):
             statement = query.sql.replace("{table}", "observations")
             if statement.startswith("SET "):  # some only where a transaction begins, and none can be prepared

@@ -4,19 +4,21 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.ingest import clean
 from workers.ingest.mapping import Mapping
 from workers.ingest.readers import Batch, Reject
+from workers.provenance.events import Event
 
 SQL = beside(__file__, "factors.sql")
 Figures = dict[tuple[str, str], list[Decimal]]
 
 
 def replace(
-    connection: Connection, mapping: Mapping, source_id: int, version: int, batches: Iterator[tuple[Path, Batch]],
+    connection: Connection, mapping: Mapping, event: Event, version: int, batches: Iterator[tuple[Path, Batch]],
     keep: Callable[[list[Reject]], None], counts: dict[str, int],
 ) -> bool:  # fmt: skip
     """Put a source's factors in the place of its old ones; return whether anything changed."""
@@ -27,17 +29,27 @@ def replace(
     for path, batch in batches:
         keep(batch.rejects + collect(mapping, path, batch, figures))
         counts["factor_rows"] += batch.rows
-    new = {key: (round(sum(listed) / len(listed), 9), len(listed)) for key, listed in figures.items()}
-    old = {(row[0], row[1]): (row[2], row[3]) for row in connection.execute(SQL.current.encode(), (source_id, scope))}
-    counts["factors"] = len(new)
-    if new == old:
-        return False
-    connection.execute(SQL.clear.encode(), (source_id, scope))
-    for (code, indicator), (per_kg, samples) in sorted(new.items()):
-        connection.execute(SQL.insert.encode(), (scope, code, indicator, per_kg, samples, method, source_id))
-    codes = sorted({code for code, _ in new} | {code for code, _ in old})
-    counts["items_touched"] = connection.execute(SQL.touch_items.encode(), (version, scope, codes)).rowcount
-    return True
+    counts["factors"] = len(figures)
+    for (code, indicator), listed in sorted(figures.items()):
+        per_kg = round(sum(listed) / len(listed), 9)
+        values = (event.no, scope, code, indicator, per_kg, len(listed), method, event.source_id)
+        connection.execute(SQL.claim.encode(), values)
+    codes = settle(connection, scope)
+    touched = connection.execute(SQL.touch_items.encode(), (version, scope, codes, event.no, event.at))
+    counts["items_touched"] = touched.rowcount
+    return bool(codes)
+
+
+def settle(connection: Connection, scope: str) -> list[str]:
+    """Make the factors of a scope anew from the claims that there are; return the codes whose factors changed."""
+    before = _current(connection, scope)
+    connection.execute(SQL.clear.encode(), (scope,))
+    connection.execute(SQL.settle.encode(), (scope,))
+    return sorted({key[0] for key in before ^ _current(connection, scope)})
+
+
+def _current(connection: Connection, scope: str) -> set[tuple[Any, ...]]:
+    return set(connection.execute(SQL.current.encode(), (scope,)).fetchall())
 
 
 def collect(mapping: Mapping, path: Path, batch: Batch, figures: Figures) -> list[Reject]:

@@ -17,9 +17,7 @@ class ItemTracker:
         self._source = source
         self._numbers: dict[str, int] = {}
         self._arrays = {"key": np.zeros(0, "i8"), "content": np.zeros(0, "i8"), "first": np.zeros(0, "i4"),
-                        "last": np.zeros(0, "i4"), "brand": np.zeros(0, "i8")}  # fmt: skip
-        self._brand_codes: dict[str | None, int] = {None: 0}
-        self.brands: list[str | None] = [None]
+                        "last": np.zeros(0, "i4")}  # fmt: skip
         self.iids: list[str] = []
 
     def number(self, source_ids: list[str], iids: list[str | None]) -> Any:
@@ -46,17 +44,6 @@ class ItemTracker:
         self._arrays["content"][numbers] = contents
         return places
 
-    def set_brand(self, number: int, slug: str | None) -> None:
-        """Remember an item's brand."""
-        code = self._brand_codes.setdefault(slug, len(self._brand_codes))
-        if code == len(self.brands):
-            self.brands.append(slug)
-        self._arrays["brand"][number] = code
-
-    def brand_codes(self, numbers: Any) -> Any:
-        """Return the places of items' brands in `brands`."""
-        return self._arrays["brand"][numbers]
-
     def spans(self) -> tuple[Any, Any, Any]:
         """Return key, first and last day of every item met."""
         count = len(self._numbers)
@@ -76,7 +63,7 @@ class ItemTracker:
     def _make_room(self, number: int, needed: int) -> None:
         if needed > len(self._arrays["key"]):
             size = max(_GROWTH, needed * 2)
-            empty = {"key": 0, "content": 0, "brand": 0, "first": np.iinfo("i4").max, "last": np.iinfo("i4").min}
+            empty = {"key": 0, "content": 0, "first": np.iinfo("i4").max, "last": np.iinfo("i4").min}
             for name, old in self._arrays.items():
                 grown = np.full(size, empty[name], old.dtype)
                 grown[:number] = old

@@ -19,8 +19,6 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import LoadRefused
-from shared.jobs.contract import SEARCH_INDEX
-from shared.jobs.contract import SQL as JOBS
 from workers.ingest import factors, readers
 from workers.ingest.items_csv import as_csv
 from workers.ingest.mapping import Mapping
@@ -30,6 +28,8 @@ from workers.ingest.readers import Reject
 from workers.ingest.spool import Spool
 from workers.ingest.stage import Stage
 from workers.ingest.transform import Transformed, Transformer
+from workers.provenance import events
+from workers.provenance.events import Event
 from workers.rollups import layout
 
 SQL = beside(__file__, "load.sql")
@@ -64,8 +64,7 @@ def load(settings: Settings, mapping: Mapping, files: list[Path], told: Told = l
     """
     with connect(settings.database_url, application="load-log", autocommit=True) as log:
         with connect(settings.database_url, application="load") as connection:
-            connection.execute(SQL.lock.encode())
-            connection.commit()
+            events.lock(connection)
             layout.ensure(connection)  # what this load changes in the cells must be all that they lack
             log.execute(SQL.fail_stale.encode())
             return _Load(settings, mapping, files, told, connection, log).run()
@@ -121,28 +120,23 @@ class _Load:
 
     def _merge(self) -> None:
         connection, mapping, summary = self._connection, self._mapping, self._summary
-        source = (mapping.source, mapping.title, mapping.license, mapping.url, mapping.attribution)
-        row = connection.execute(SQL.source.encode(), source).fetchone()
-        version = connection.execute(SQL.next_version.encode()).fetchone()
-        assert row is not None
-        assert version is not None
+        terms = {name: getattr(mapping, name) for name in events.TERMS}
+        kind = "factors" if mapping.factors else "load"
+        version = events.next_version(connection)
+        event = events.begin_load(connection, summary.load_id, kind, mapping.source, terms)
         touched: list[date] = []
         if mapping.factors:
-            changed = factors.replace(
-                connection, mapping, row[0], version[0], self._batches(), self._keep, summary.counts
-            )
+            changed = factors.replace(connection, mapping, event, version, self._batches(), self._keep, summary.counts)
         else:
-            constants = _constants(mapping, row[0])
+            constants = _constants(mapping, event)
             with Spool(constants, events=mapping.counts_events) as spool:
                 stage = self._stage(constants, spool)
-                changed = merge(connection, stage, row[0], version[0], summary.counts)
+                changed = merge(connection, stage, event, version, summary.counts)
                 touched = touched_months(connection, stage)
         if not changed:
             self._finish("unchanged")
             return
-        connection.execute(SQL.new_version.encode(), (summary.load_id, touched))
-        summary.data_version = version[0]
-        summary.job_id = self._order_index(version[0])
+        summary.data_version, summary.job_id = events.commit_version(connection, summary.load_id, touched)
         self._finish("committed")
 
     def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
@@ -168,13 +162,6 @@ class _Load:
             shaped = finish()
             yield shaped, as_csv(shaped.items)
         yield from months.rest()
-
-    def _order_index(self, version: int) -> str:
-        kind = SEARCH_INDEX
-        values = (kind.name, kind.queue, None, Jsonb({}), str(version), version, kind.attempts_max)
-        row = self._connection.execute(JOBS.join.encode(), values).fetchone()
-        assert row is not None
-        return str(row[0])
 
     def _finish(self, state: str) -> None:
         summary = self._summary
@@ -209,10 +196,12 @@ class _Load:
                 copy.write_row((self._summary.load_id, *reject[:3], reject.raw.replace("\0", "\ufffd")))
 
 
-def _constants(mapping: Mapping, source_id: int) -> dict[str, object]:
+def _constants(mapping: Mapping, event: Event) -> dict[str, object]:
     """Return the columns of observations that have one value in the whole load, with that value."""
     spec = mapping.observation
-    constants: dict[str, object] = {"source_id": source_id, "kind": spec.kind[0] if spec else "l"}
+    constants: dict[str, object] = {
+        "source_id": event.source_id, "kind": spec.kind[0] if spec else "l", "load_no": event.no,
+    }  # fmt: skip
     if spec is not None and spec.units is None:
         constants["units"] = 1
     if spec is not None and spec.currency.constant is not None:

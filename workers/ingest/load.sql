@@ -1,7 +1,3 @@
--- name: lock
--- Loads run one after the other: two that merge the same items at once would wait for each other's rows for ever.
-SELECT pg_advisory_lock(398147225);
-
 -- name: fail_stale
 -- The lock is ours, so a load that still says `running` was killed; its transaction has left nothing.
 UPDATE loads SET state = 'failed', error = 'killed before it ended; nothing of it was kept', finished_at = statement_timestamp()
@@ -17,11 +13,13 @@ INSERT INTO load_files (load_id, name, bytes, sha256) VALUES ($1, $2, $3, $4)
 ON CONFLICT (load_id, name) DO UPDATE SET sha256 = excluded.sha256;
 
 -- name: same_before
--- A load of the same files through the same mapping, with the same result: nothing would change.
+-- A load of the same files through the same mapping, with the same result: nothing would change, unless something has been
+-- undone or deleted since.
 SELECT l.id::text FROM loads l
 WHERE l.mapping = $1 AND l.state = 'committed'
   AND (SELECT array_agg(f.sha256 ORDER BY f.sha256) FROM load_files f WHERE f.load_id = l.id) = $2::bytea[]
   AND NOT EXISTS (SELECT FROM loads n WHERE n.source = l.source AND n.state = 'committed' AND n.finished_at > l.finished_at)
+  AND NOT EXISTS (SELECT FROM events e WHERE greatest(e.at, e.undone_at) > l.finished_at AND (e.undone_at IS NOT NULL OR e.kind = 'deletion'))
 ORDER BY l.finished_at DESC LIMIT 1;
 
 -- name: fail
@@ -34,23 +32,6 @@ WHERE id = $1;
 UPDATE loads SET state = $2, rows_read = $3, rows_rejected = $4, summary = $5, finished_at = statement_timestamp()
 WHERE id = $1;
 
--- name: source
--- The newest title and terms are the valid ones.
-INSERT INTO sources (name, title, license, url, attribution) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (name) DO UPDATE SET title = excluded.title, license = excluded.license, url = excluded.url,
-    attribution = excluded.attribution
-RETURNING id;
-
 -- name: channel
 -- The no-op update makes RETURNING name the row that was there.
 INSERT INTO channels (code) VALUES ($1) ON CONFLICT (code) DO UPDATE SET code = excluded.code RETURNING id;
-
--- name: new_version
--- Serial by the lock of loads; edges hear of it by the table's trigger when the load commits. $2: the months in which it
--- changed observations, so that "what changed since" can leave out the others.
-INSERT INTO data_versions (version, load_id, months) SELECT coalesce(max(version), 0) + 1, $1, $2::date[] FROM data_versions
-RETURNING version;
-
--- name: next_version
--- The number that this load will have if it changes anything.
-SELECT coalesce(max(version), 0) + 1 FROM data_versions;

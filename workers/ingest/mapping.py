@@ -30,6 +30,7 @@ class Mapping:
     url: str | None = None
     attribution: str | None = None
     delimiter: str = ","
+    rank: int | None = None
     item: ItemFields | None = None
     observation: ObservationFields | None = None
     factors: FactorFields | None = None
@@ -68,6 +69,7 @@ class _Reader:
             "url",
             "attribution",
             "delimiter",
+            "rank",
             "item",
             "observation",
             "factors",
@@ -93,6 +95,7 @@ class _Reader:
             url=document.get("url"),
             attribution=document.get("attribution"),
             delimiter=document.get("delimiter", ","),
+            rank=self._rank(document.get("rank")),
             item=item,
             observation=observation,
             factors=factors,
@@ -102,6 +105,11 @@ class _Reader:
             columns=tuple(dict.fromkeys(self._columns)),
             item_columns=item_columns,
         )
+
+    def _rank(self, value: Any) -> int | None:
+        if value is not None and (type(value) is not int or not 0 <= value <= 32_767):
+            self._refuse("rank must be a whole number from 0 to 32,767; the lowest takes precedence")
+        return int(value) if value is not None else None
 
     def _item(self, table: dict[str, Any]) -> ItemFields:
         self._only(table, set(ItemFields.__slots__), "[item]")

@@ -9,6 +9,8 @@ from shared.db.queries import beside
 from shared.errors import LoadRefused
 from workers.ingest.partitions import SQL as PARTITIONS
 from workers.ingest.stage import Stage
+from workers.provenance import items
+from workers.provenance.events import Event
 from workers.rollups import refresh as derive
 from workers.rollups.background import BackgroundBuilder
 from workers.rollups.item_groups import Items
@@ -16,36 +18,60 @@ from workers.rollups.item_groups import Items
 SQL = beside(__file__, "merge.sql")
 
 
-def merge(connection: Connection, stage: Stage, source_id: int, version: int, counts: dict[str, int]) -> bool:
-    """Merge what was staged; fill in the counts; return whether anything changed."""
+def merge(connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int]) -> bool:
+    """Merge what was staged as one event; fill in the counts; return whether anything changed."""
 
     def run(query: str, *values: object) -> int:
         return connection.execute(query.encode(), values or None).rowcount
 
     run(SQL.newest_staged)
     run(SQL.analyze_staged)
-    _check_keys(connection)
+    _check_keys(connection, event.source_id)
     run(SQL.brands)
     run(SQL.categories)
-    run(SQL.resolved, source_id)
+    run(SQL.resolved, event.source_id)
     run(SQL.analyze_resolved)
-    items, above = Items.read(connection, SQL.derive_items), derive.ancestors(connection)
+    other_rank = event.source_id if event.rank_changed else None
+    items.begin(connection, SQL.seeds, other_rank)
+    _claim(connection, event, new=False)
+    run(SQL.item_sources, False, event.source_id)
+    items.refresh(connection, version, SQL.refreshed, other_rank)
+    placed, above = Items.read(connection, SQL.derive_items), derive.ancestors(connection)
     new_months = [first for first, _ in stage.partitions.new.values()]
-    with BackgroundBuilder(items, above, sorted(new_months), stage.spool.read) as cells:
-        counts["items_new"] = run(SQL.insert_items, version)
-        counts["items_changed"] = run(SQL.update_items, version)
-        run(SQL.item_sources, source_id)
-        touched = {int(row[0]) for row in connection.execute(SQL.impacts.encode(), (source_id,))}
+    with BackgroundBuilder(placed, above, sorted(new_months), stage.spool.read) as cells:
+        _claim(connection, event, new=True)
+        counts["items_new"] = run(SQL.insert_items, version, event.at)
+        run(SQL.insert_impacts, event.source_id)
+        run(SQL.item_sources, True, event.source_id)
+        run(SQL.returned)
         stage.partitions.attach()
         _place(connection, stage, counts)
-        touched |= _touched(connection, stage)
-        counts["items_touched"] = run(SQL.touch_items, version, list(touched)) if touched else 0
-        run(SQL.brand_figures)
-        run(SQL.brand_channels)
-        derive.touched(connection, items, above, SQL.derive_touched, but=set(new_months))
+        _count_changes(connection, stage, event, version, counts)
+        derive.touched(connection, placed, above, SQL.derive_touched, but=set(new_months))
         cells.write(connection)
+    numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands.encode())]
+    seen = [int(row[0]) for row in connection.execute(SQL.seen_brands.encode(), (event.no,))]
+    items.refresh_brands(connection, numbers, [*numbers, *seen])
     changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
     return any(counts[name] for name in changes)
+
+
+def _claim(connection: Connection, event: Event, *, new: bool) -> None:
+    """Keep what the load says of its items: of those that were there before, or of the new ones."""
+    connection.execute(SQL.contents.encode(), (new,))
+    connection.execute(SQL.claims.encode(), (new, event.source_id, event.no))
+
+
+def _count_changes(connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int]) -> None:
+    """Give every record that the load changed a new version."""
+    changed = connection.execute(SQL.changed_count.encode()).fetchone()
+    assert changed is not None
+    counts["items_changed"] = changed[0]
+    touched = _touched(connection, stage)
+    written = connection.execute(SQL.changes.encode(), (event.no, event.at, list(touched))).rowcount
+    counts["items_touched"] = written - counts["items_changed"] - counts["items_new"]
+    connection.execute(SQL.new_versions.encode(), (event.no, event.at, version))
+    connection.execute(SQL.brand_updates.encode(), (event.no, event.at))
 
 
 def _place(connection: Connection, stage: Stage, counts: dict[str, int]) -> None:
@@ -67,10 +93,12 @@ def touched_months(connection: Connection, stage: Stage) -> list[date]:
     return sorted(placed | {first for first, _ in stage.partitions.new.values()})
 
 
-def _check_keys(connection: Connection) -> None:
-    collision = connection.execute(SQL.collisions.encode()).fetchone()
+def _check_keys(connection: Connection, source_id: int) -> None:
+    collision = connection.execute(SQL.collisions.encode(), (source_id,)).fetchone()
     if collision is not None:
-        raise LoadRefused(f"{collision[0]} and {collision[1]} have the same key; give one of them an IID of its own")
+        raise LoadRefused(
+            f"{collision[0]}: its key belongs to {collision[1]} of another source; give it an IID of its own"
+        )
 
 
 def _touched(connection: Connection, stage: Stage) -> set[int]:

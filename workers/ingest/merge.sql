@@ -1,8 +1,15 @@
 -- name: newest_staged
--- An item may be staged once per batch; its last row is what the source says now.
+-- An item may be staged once per batch; its last row is what the source says now. Its figures are part of its content: a
+-- load that brings other ones says something new.
 CREATE TEMP TABLE new_items ON COMMIT DROP AS
-SELECT DISTINCT ON (s.id) s.*, p.first_day AS min_day, p.last_day AS max_day
-FROM stage_items s JOIN stage_spans p USING (id) ORDER BY s.id, s.seq DESC;
+WITH figures AS (
+    SELECT id, jsonb_agg(to_jsonb(f) - ARRAY['id', 'as_of'] ORDER BY indicator) AS impacts
+    FROM (SELECT DISTINCT ON (id, indicator) * FROM stage_impacts ORDER BY id, indicator, as_of DESC) f GROUP BY id)
+SELECT DISTINCT ON (s.id) s.id, s.iid, s.source_item_id, s.name, s.alt_names, s.brand_slug, s.brand_name, s.brand_folded,
+       s.category_code, s.category_path, s.product_type, s.identifiers, s.attributes, coalesce(f.impacts, '[]') AS impacts,
+       CASE WHEN f.id IS NULL THEN s.content_hash ELSE hashtextextended(f.impacts::text, s.content_hash) END AS content_hash,
+       p.first_day AS min_day, p.last_day AS max_day
+FROM stage_items s JOIN stage_spans p USING (id) LEFT JOIN figures f USING (id) ORDER BY s.id, s.seq DESC;
 
 -- name: analyze_staged
 -- Temporary tables are unknown to the planner; without figures it would join a million rows by nested loops.
@@ -10,8 +17,13 @@ FROM stage_items s JOIN stage_spans p USING (id) ORDER BY s.id, s.seq DESC;
 ANALYZE new_items (id, brand_slug, category_code);
 
 -- name: collisions
--- Two IIDs with one key: hash neighbours. They are refused by name instead of merged in silence.
-SELECT n.iid, i.iid FROM new_items n JOIN items i ON i.id = n.id AND i.iid <> n.iid LIMIT 5;
+-- Two IIDs with one key (hash neighbours), or an item of another source under the IID that this source's own would get.
+-- They are refused by name instead of merged in silence.
+SELECT n.iid, i.iid FROM new_items n JOIN items i ON i.id = n.id
+WHERE i.iid <> n.iid
+   OR (EXISTS (SELECT FROM item_sources t WHERE t.item_id = n.id)
+       AND NOT EXISTS (SELECT FROM item_sources t WHERE t.item_id = n.id AND t.source_id = $1 AND t.source_item_id = n.source_item_id))
+LIMIT 1;
 
 -- name: brands
 -- The first spelling of a name stays: later ones that fold to the same slug are the same brand.
@@ -31,9 +43,8 @@ ORDER BY code, path ON CONFLICT (code) DO NOTHING;
 -- name: resolved
 -- What will be new, changed, or the same; decided once, used by all that follows.
 CREATE TEMP TABLE merged ON COMMIT DROP AS
-SELECT n.id, b.id AS brand_id, c.id AS category_id, i.brand_id AS old_brand_id,
-       i.category_id AS old_category_id, i.id IS NULL AS is_new,
-       i.id IS NOT NULL AND (t.content_hash IS DISTINCT FROM n.content_hash OR n.min_day < i.first_seen_on) AS is_changed
+SELECT n.id, b.id AS brand_id, c.id AS category_id, i.id IS NULL AS is_new,
+       i.id IS NOT NULL AND (t.content_hash IS DISTINCT FROM n.content_hash OR n.min_day < t.first_day) AS is_changed
 FROM new_items n
 LEFT JOIN items i ON i.id = n.id
 LEFT JOIN item_sources t ON t.item_id = n.id AND t.source_id = $1
@@ -44,56 +55,92 @@ LEFT JOIN categories c ON c.code = n.category_code;
 -- The planner knows nothing of this temporary table either.
 ANALYZE merged;
 
+-- name: seeds
+-- The items that the load speaks of. $1: its source, where its rank has changed: then also the items that others speak of
+-- too, because their fields may be taken from another source now.
+SELECT id FROM stage_spans
+UNION SELECT t.item_id FROM item_sources t WHERE t.source_id = $1 AND (
+    EXISTS (SELECT FROM item_sources o WHERE o.item_id = t.item_id AND o.source_id <> $1)
+    OR EXISTS (SELECT FROM inactive_items x WHERE x.item_id = t.item_id)
+    OR EXISTS (SELECT FROM inactive_items x WHERE x.owner_id = t.item_id));
+
+-- name: contents
+-- What an item's source says of it is kept once, however many loads repeat it.
+INSERT INTO item_contents (item_id, content_hash, name, alt_names, brand_slug, brand_name, category_code, category_path,
+                           product_type, identifiers, attributes, impacts)
+SELECT n.id, n.content_hash, n.name, n.alt_names, n.brand_slug, n.brand_name, n.category_code, n.category_path,
+       n.product_type, n.identifiers, n.attributes, n.impacts
+FROM new_items n JOIN merged m USING (id) WHERE m.is_new = $1 ON CONFLICT (item_id, content_hash) DO NOTHING;
+
+-- name: claims
+-- Also where it says nothing new: when the load that said it first is undone, this one still says it.
+INSERT INTO item_claims (item_id, source_id, no, source_item_id, content_hash, first_day, as_of)
+SELECT n.id, $2, $3, n.source_item_id, n.content_hash, n.min_day, n.max_day
+FROM new_items n JOIN merged m USING (id) WHERE m.is_new = $1;
+
+-- name: refreshed
+-- The items that this load changes, and the owners that their claims count for. $1: as above.
+WITH changed AS (
+    SELECT id FROM merged WHERE is_changed
+    UNION SELECT item_id FROM item_sources WHERE source_id = $1 AND item_id IN (SELECT item_id FROM affected))
+SELECT id FROM changed UNION SELECT x.owner_id FROM changed c JOIN inactive_items x ON x.item_id = c.id WHERE x.owner_id IS NOT NULL;
+
 -- name: insert_items
--- New items begin at version 1.
+-- The only claim of a new item is the item.
 INSERT INTO items (id, iid, name, alt_names, brand_id, category_id, product_type, identifiers, attributes,
-                   first_seen_on, data_version)
+                   first_seen_on, updated_at, data_version)
 SELECT n.id, n.iid, n.name, n.alt_names, m.brand_id, m.category_id, n.product_type, n.identifiers, n.attributes,
-       n.min_day, $1
+       n.min_day, $2, $1
 FROM new_items n JOIN merged m USING (id) WHERE m.is_new;
 
--- name: update_items
--- Only what changed; the status is the operator's and stays.
-UPDATE items i SET name = n.name, alt_names = n.alt_names, brand_id = m.brand_id, category_id = m.category_id,
-    product_type = n.product_type, identifiers = n.identifiers, attributes = n.attributes,
-    first_seen_on = least(i.first_seen_on, n.min_day), version = i.version + 1, updated_at = statement_timestamp(),
-    data_version = $1
-FROM new_items n JOIN merged m USING (id) WHERE i.id = n.id AND m.is_changed;
+-- name: insert_impacts
+-- Likewise its figures.
+INSERT INTO impacts SELECT one.* FROM new_items n JOIN merged m USING (id), jsonb_array_elements(n.impacts) AS figure,
+    jsonb_populate_record(NULL::impacts, figure || jsonb_build_object('item_id', n.id, 'source_id', $1::int, 'as_of', n.max_day)) AS one
+WHERE m.is_new;
+
+-- name: returned
+-- An IID that an undone load had brought, and that this one brings again, is not gone any more.
+DELETE FROM removed_items r USING merged m WHERE r.item_id = m.id AND m.is_new;
 
 -- name: item_sources
 -- When the source last spoke of the item, and the hash by which the next load knows whether it says something new.
-INSERT INTO item_sources (item_id, source_id, source_item_id, content_hash, observed_at)
-SELECT n.id, $1, n.source_item_id, n.content_hash, n.max_day FROM new_items n
+INSERT INTO item_sources (item_id, source_id, source_item_id, content_hash, observed_at, first_day)
+SELECT n.id, $2, n.source_item_id, n.content_hash, n.max_day, n.min_day FROM new_items n JOIN merged m USING (id)
+WHERE m.is_new = $1
 ON CONFLICT (item_id, source_id) DO UPDATE SET content_hash = excluded.content_hash,
-    observed_at = greatest(item_sources.observed_at, excluded.observed_at)
-WHERE item_sources.content_hash <> excluded.content_hash OR item_sources.observed_at < excluded.observed_at;
-
--- name: impacts
--- The newest figure counts.
-WITH newest AS (SELECT DISTINCT ON (id, indicator) * FROM stage_impacts ORDER BY id, indicator, as_of DESC)
-INSERT INTO impacts (item_id, indicator, per_unit, basis, method, source_id, as_of)
-SELECT id, indicator, per_unit, basis, method, $1, as_of FROM newest
-ON CONFLICT (item_id, indicator) DO UPDATE SET per_unit = excluded.per_unit, basis = excluded.basis,
-    method = excluded.method, source_id = excluded.source_id, as_of = excluded.as_of
-WHERE excluded.as_of >= impacts.as_of
-  AND (impacts.per_unit, impacts.basis, impacts.method) IS DISTINCT FROM (excluded.per_unit, excluded.basis, excluded.method)
-RETURNING item_id;
+    observed_at = greatest(item_sources.observed_at, excluded.observed_at),
+    first_day = least(item_sources.first_day, excluded.first_day)
+WHERE (item_sources.content_hash, item_sources.observed_at, item_sources.first_day) IS DISTINCT FROM (
+    excluded.content_hash, greatest(item_sources.observed_at, excluded.observed_at),
+    least(item_sources.first_day, excluded.first_day));
 
 -- name: observations
--- A state is replaced where it says something else; an event is another row already by its mark.
+-- A state is replaced where it says something else; an event is another row already by its mark. What is replaced, and what
+-- is only repeated, stays as a claim: by it an undone load gives back what was before it, or what others still say.
 CREATE TEMP TABLE placed ON COMMIT DROP AS
 WITH newest AS (
     SELECT DISTINCT ON (item_id, day, mark) * FROM stage_observations
     ORDER BY item_id, day, mark, seq DESC),
 written AS (
-    INSERT INTO observations (item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency)
-    SELECT item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency FROM newest
-    ON CONFLICT (item_id, day, mark) DO UPDATE SET price_minor = excluded.price_minor,
-        list_minor = excluded.list_minor, units = excluded.units, currency = excluded.currency
+    INSERT INTO observations (item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency, load_no)
+    SELECT item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency, load_no FROM newest
+    ON CONFLICT (item_id, day, mark) DO UPDATE SET price_minor = excluded.price_minor, list_minor = excluded.list_minor,
+        units = excluded.units, currency = excluded.currency, load_no = excluded.load_no
     WHERE (observations.price_minor, observations.list_minor, observations.units, observations.currency)
         IS DISTINCT FROM (excluded.price_minor, excluded.list_minor, excluded.units, excluded.currency)
-    RETURNING item_id, day, old.item_id IS NULL AS inserted)
-SELECT * FROM written;
+    RETURNING item_id, day, mark, old.item_id IS NULL AS inserted, old.price_minor, old.list_minor, old.channel_id, old.units,
+              old.source_id, old.kind, old.currency, old.load_no),
+replaced AS (
+    INSERT INTO observation_claims (item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency, load_no)
+    SELECT item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency, load_no
+    FROM written WHERE NOT inserted),
+repeated AS (
+    INSERT INTO observation_claims (item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency, load_no)
+    SELECT n.item_id, n.mark, n.price_minor, n.list_minor, n.day, n.channel_id, n.units, n.source_id, n.kind, n.currency, n.load_no
+    FROM newest n WHERE NOT EXISTS (
+        SELECT FROM written w WHERE w.item_id = n.item_id AND w.day = n.day AND w.mark = n.mark))
+SELECT item_id, day, inserted FROM written;
 
 -- name: placed_counts
 -- For the summary: how many were new, how many replaced another value.
@@ -103,50 +150,63 @@ SELECT count(*) FILTER (WHERE inserted), count(*) FILTER (WHERE NOT inserted) FR
 -- Months of former loads that this one wrote into.
 SELECT DISTINCT date_trunc('month', day)::date FROM placed;
 
--- name: touch_items
--- An item whose observations changed shows another price band: its record has a new version.
-UPDATE items i SET version = version + 1, updated_at = statement_timestamp(), data_version = $1
-WHERE i.data_version <> $1 AND i.id = ANY($2::bigint[]);
+-- name: changed_count
+-- Items of which the load says something else than its source did before.
+SELECT count(*) FROM merged WHERE is_changed;
+
+-- name: changes
+-- Which records this load changed: $3 names those that only got other observations.
+INSERT INTO item_changes (item_id, no, at)
+SELECT id, $1::integer, $2::timestamptz FROM merged WHERE is_new OR is_changed
+UNION SELECT unnest($3::bigint[]), $1::integer, $2::timestamptz;
+
+-- name: new_versions
+-- A record has one version more for each load that changed an item of it, however many of its items that are.
+WITH changed AS (
+    SELECT c.item_id AS id FROM item_changes c WHERE c.no = $1
+    UNION SELECT x.owner_id FROM item_changes c JOIN inactive_items x ON x.item_id = c.item_id
+    WHERE c.no = $1 AND x.owner_id IS NOT NULL)
+UPDATE items i SET version = version + 1, updated_at = $2, data_version = $3 FROM changed c
+WHERE i.id = c.id AND NOT EXISTS (SELECT FROM merged m WHERE m.id = i.id AND m.is_new);
+
+-- name: brand_updates
+-- A brand is as new as the newest of its items.
+UPDATE brands b SET updated_at = $2 FROM (
+    SELECT DISTINCT i.brand_id FROM item_changes c LEFT JOIN inactive_items x USING (item_id)
+    JOIN items i ON i.id IN (c.item_id, x.owner_id) WHERE c.no = $1) t WHERE b.id = t.brand_id;
+
+-- name: recounted_brands
+-- Brands that got an item, have one that says something else now, or gave one to another brand.
+SELECT brand_id FROM merged WHERE is_new AND brand_id IS NOT NULL
+UNION SELECT i.brand_id FROM refreshing r JOIN items i ON i.id = r.item_id WHERE i.brand_id IS NOT NULL
+UNION SELECT a.old_brand FROM refreshing r JOIN affected a USING (item_id) WHERE a.old_brand > 0;
+
+-- name: seen_brands
+-- Brands whose items may have been seen in another channel.
+SELECT DISTINCT i.brand_id FROM item_changes c LEFT JOIN inactive_items x USING (item_id)
+JOIN items i ON i.id IN (c.item_id, x.owner_id) WHERE c.no = $1 AND i.brand_id IS NOT NULL;
 
 -- name: existing_among
 -- Of the items that got observations, those that were there before this load.
-SELECT m.id FROM merged m WHERE NOT m.is_new AND NOT m.is_changed;
-
--- name: brand_figures
--- Only brands that this load touched, or that lost an item to another brand.
-WITH touched AS (
-    SELECT brand_id AS id FROM merged WHERE is_new OR is_changed UNION SELECT old_brand_id FROM merged WHERE is_changed),
-counted AS (
-    SELECT t.id, count(i.id) AS items, min(i.first_seen_on) AS first_seen_on FROM touched t
-    LEFT JOIN items i ON i.brand_id = t.id AND i.status = 'active' WHERE t.id IS NOT NULL GROUP BY t.id),
-ranked AS (
-    SELECT i.brand_id, c.code, row_number() OVER (PARTITION BY i.brand_id ORDER BY count(*) DESC, c.code) AS place
-    FROM items i JOIN categories c ON c.id = i.category_id
-    WHERE i.brand_id IN (SELECT id FROM touched) AND i.status = 'active' GROUP BY i.brand_id, c.code),
-top AS (SELECT brand_id, array_agg(code ORDER BY place) AS codes FROM ranked WHERE place <= 5 GROUP BY brand_id)
-UPDATE brands b SET item_count = n.items, first_seen_on = n.first_seen_on, top_categories = coalesce(top.codes, '{}'),
-    updated_at = statement_timestamp()
-FROM counted n LEFT JOIN top ON top.brand_id = n.id WHERE b.id = n.id;
-
--- name: brand_channels
--- Observations are never taken away, so a brand's channels only grow.
-UPDATE brands b SET channels = grown.channels, updated_at = statement_timestamp()
-FROM (SELECT b.id, array_agg(DISTINCT c ORDER BY c) AS channels
-      FROM brands b JOIN stage_brand_channels s ON s.brand_slug = b.slug,
-           LATERAL unnest(b.channels || s.channel) AS c GROUP BY b.id) grown
-WHERE b.id = grown.id AND b.channels <> grown.channels;
+SELECT s.item_id FROM seeds s LEFT JOIN merged m ON m.id = s.item_id WHERE m.id IS NULL OR NOT (m.is_new OR m.is_changed);
 
 -- name: derive_items
--- Where the load's items will belong, and where they did before: -1 where they were not. One that says nothing new stays.
-SELECT id, coalesce(CASE WHEN is_new OR is_changed THEN brand_id ELSE old_brand_id END, 0),
-       coalesce(CASE WHEN is_new OR is_changed THEN category_id ELSE old_category_id END, 0),
-       CASE WHEN is_new THEN -1 ELSE coalesce(old_brand_id, 0) END,
-       CASE WHEN is_new THEN -1 ELSE coalesce(old_category_id, 0) END
-FROM merged;
+-- Where the load's items will belong, and where they did before: -1 where they were not. Items that are new are not in
+-- their table yet, while their cells are being made already.
+SELECT a.item_id, CASE WHEN x.item_id IS NULL THEN a.item_id ELSE coalesce(x.owner_id, -1) END,
+       coalesce(CASE WHEN m.is_new THEN m.brand_id ELSE o.brand_id END, 0),
+       coalesce(CASE WHEN m.is_new THEN m.category_id ELSE o.category_id END, 0), a.old_brand, a.old_category
+FROM affected a LEFT JOIN merged m ON m.id = a.item_id LEFT JOIN inactive_items x ON x.item_id = a.item_id
+LEFT JOIN items o ON o.id = coalesce(x.owner_id, a.item_id);
 
 -- name: derive_touched
 -- The months in which an item got or changed an observation; all its months where it moved to another brand or category.
 SELECT item_id, date_trunc('month', day)::date AS month FROM placed
 UNION
-SELECT o.item_id, date_trunc('month', o.day)::date FROM merged m JOIN observations o ON o.item_id = m.id
-WHERE m.is_changed AND (m.brand_id, m.category_id) IS DISTINCT FROM (m.old_brand_id, m.old_category_id);
+SELECT o.item_id, date_trunc('month', o.day)::date FROM affected a JOIN items i ON i.id = a.item_id
+JOIN inactive_items x ON x.owner_id = i.id JOIN observations o ON o.item_id = x.item_id
+WHERE a.old_brand >= 0 AND (coalesce(i.brand_id, 0), coalesce(i.category_id, 0)) <> (a.old_brand, a.old_category)
+UNION
+SELECT o.item_id, date_trunc('month', o.day)::date FROM affected a JOIN items i ON i.id = a.item_id
+JOIN observations o ON o.item_id = i.id
+WHERE a.old_brand >= 0 AND (coalesce(i.brand_id, 0), coalesce(i.category_id, 0)) <> (a.old_brand, a.old_category);

@@ -52,7 +52,7 @@ class Partitions:
         for table, span in self.new.items():
             if table not in self._indexed:
                 self._index(table)
-            set_defaults(self._connection, table, dict.fromkeys(self._constants) | {"units": 1})
+            set_defaults(self._connection, table, dict.fromkeys(self._constants) | {"units": 1, "load_no": 0})
             attach = sql.SQL("ALTER TABLE observations ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})")
             self._connection.execute(attach.format(sql.Identifier(table), *_days(span)))
             dropped = sql.SQL("ALTER TABLE {} DROP CONSTRAINT days").format(sql.Identifier(table))

@@ -36,9 +36,8 @@ class Stage:
         self._mapping = mapping
         self.events = mapping.counts_events
         self._channels: list[int] = []
-        for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations, SQL.brand_channels):
+        for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations):
             connection.execute(statement.encode())
-        self._brand_channels: set[tuple[str, str]] = set()
         set_defaults(connection, "stage_observations", constants)
         self._months = months
         self.partitions = Partitions(connection, constants, events=self.events)
@@ -51,12 +50,6 @@ class Stage:
         with self._connection.cursor().copy(f"COPY stage_items ({COLUMNS}) FROM STDIN (FORMAT csv)".encode()) as copy:
             self._send(copy, memoryview(items))
         self._impacts(shaped.items)
-        fresh = shaped.brand_channels - self._brand_channels
-        self._brand_channels |= fresh
-        if fresh:
-            with self._connection.cursor().copy("COPY stage_brand_channels FROM STDIN") as copy:
-                for pair in fresh:
-                    copy.write_row(pair)
 
     def spans(self, keys: Any, first: Any, last: Any) -> None:
         """Stage the span of days of every item of the load."""

@@ -18,7 +18,3 @@ CREATE TEMP TABLE stage_impacts (
 -- name: observations
 -- Only for months that have rows already; a new month is written straight into its partition.
 CREATE TEMP TABLE stage_observations (LIKE observations, seq bigint GENERATED ALWAYS AS IDENTITY) ON COMMIT DROP;
-
--- name: brand_channels
--- Which brands this load saw in which channels.
-CREATE TEMP TABLE stage_brand_channels (brand_slug text, channel text) ON COMMIT DROP;

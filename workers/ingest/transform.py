@@ -52,7 +52,6 @@ class Transformed:
     items: list[ItemRow] = field(default_factory=list)
     observations: Any = None
     channels: list[str] = field(default_factory=list)
-    brand_channels: set[tuple[str, str]] = field(default_factory=set)
     rejects: list[Reject] = field(default_factory=list)
     rows: int = 0
 
@@ -107,8 +106,6 @@ class Transformer:
     def _place(self, rows: Any, channels: list[str], met: "_BatchItems", numbers: Any, result: Transformed) -> None:
         rows["item"] = self.registry.keys(numbers).take(met.codes)
         met.first, met.last = _spans(rows, met.codes, len(met.ids))
-        pairs = np.sort(met.codes * np.int64(len(channels)) + rows["channel"])  # many times cheaper than np.unique
-        met.in_channels = pairs.compress(np.append(True, pairs[1:] != pairs[:-1]))
         result.observations, result.channels = rows, channels
 
     def _finish(self, batch: Batch, path: Path, met: "_BatchItems", numbers: Any, result: Transformed) -> Transformed:
@@ -120,16 +117,7 @@ class Transformer:
         result.items = self._items(
             batch, path, met.firsts[fresh], numbers[fresh], [met.ids[n] for n in fresh], met.first[fresh]
         )
-        if met.in_channels is not None:
-            result.brand_channels = self._brand_channels(numbers, met.in_channels, result.channels)
         return result
-
-    def _brand_channels(self, numbers: Any, pairs: Any, names: list[str]) -> set[tuple[str, str]]:
-        brands = self.registry.brands
-        codes = self.registry.brand_codes(numbers.take(pairs // len(names)))
-        seen = np.unique(codes * len(names) + pairs % len(names)).tolist()
-        named = ((brands[pair // len(names)], names[pair % len(names)]) for pair in seen)
-        return {(brand, channel) for brand, channel in named if brand is not None}
 
     def _contents(self, batch: Batch, firsts: Any) -> Any:
         chosen = pa.array(firsts)
@@ -178,7 +166,6 @@ class Transformer:
             )
             own = {i.indicator: times(values[n], i.value.multiply) for i, values in impacts if values[n]}
             digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
-            registry.set_brand(number, content[2])
             rows.append(ItemRow(keys[n], registry.iids[number], source_id, *content, int(days[n]), own, digest))
         return rows
 
@@ -192,7 +179,6 @@ class _BatchItems:
     firsts: Any
     first: Any = None
     last: Any = None
-    in_channels: Any = None
 
 
 def _distinct(ids: clean.Coded, good: Any, rows: int) -> tuple[Any, list[str], Any]:

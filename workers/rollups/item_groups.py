@@ -11,15 +11,20 @@ from workers.rollups.codec import Array, Entries, starts_of
 
 _HEAD_BYTES = 19  # the signature of PostgreSQL's binary COPY, its flags and the length of what may follow them
 _ITEM = np.dtype([
-    ("fields", ">i2"), ("b1", ">i4"), ("item", ">i8"), ("b2", ">i4"), ("brand", ">i4"), ("b3", ">i4"),
-    ("category", ">i4"), ("b4", ">i4"), ("old_brand", ">i4"), ("b5", ">i4"), ("old_category", ">i4"),
+    ("fields", ">i2"), ("b1", ">i4"), ("item", ">i8"), ("b2", ">i4"), ("owner", ">i8"), ("b3", ">i4"), ("brand", ">i4"),
+    ("b4", ">i4"), ("category", ">i4"), ("b5", ">i4"), ("old_brand", ">i4"), ("b6", ">i4"), ("old_category", ">i4"),
 ])  # fmt: skip
 
 
 class Items(NamedTuple):
-    """Where items belong, and where they did before the load (-1: nowhere), in the order of their ids."""
+    """Where items belong, and where they did before the load (-1: nowhere), in the order of their ids.
+
+    The owner is the item whose record an item's observations are part of: itself, the one it was merged into, or none
+    (-1) where it was withdrawn. Brand and category are the owner's.
+    """
 
     item: Array
+    owner: Array
     brand: Array
     category: Array
     old_brand: Array
@@ -27,7 +32,7 @@ class Items(NamedTuple):
 
     @classmethod
     def read(cls, connection: Connection, query: str) -> "Items":
-        """Read them by a query of five columns."""
+        """Read them by a query of six columns."""
         rows = copied_out(connection, query, _ITEM)
         rows = rows[np.argsort(rows["item"].astype("i8"))]
         return cls(*(rows[name].astype("i8") for name in cls._fields))
@@ -35,12 +40,17 @@ class Items(NamedTuple):
     def entries(
         self, item: Array, day: Array, channel: Array, price: Array, units: Array, list_price: Array
     ) -> Entries:
-        """Make entries of observations. Those of an item mostly lie side by side: it is looked up once a stretch."""
+        """Make entries of observations under their owners; the item of those without an owner is -1.
+
+        Observations of an item are mostly side by side: it is looked up once a stretch.
+        """
         stretches = starts_of(item)
         lengths = np.diff(stretches, append=len(item))
         place = np.searchsorted(self.item, item[stretches])
-        brand, category = (np.repeat(column[place], lengths) for column in (self.brand, self.category))
-        return Entries(item, day, channel, price, units, list_price, brand, category)
+        owner, brand, category = (
+            np.repeat(column[place], lengths) for column in (self.owner, self.brand, self.category)
+        )
+        return Entries(owner, day, channel, price, units, list_price, brand, category)
 
 
 class Ancestors:

@@ -29,6 +29,7 @@ def touched(connection: Connection, items: Items, above: Ancestors, query: str, 
     connection.execute(SQL.touched.encode())
     if not connection.execute(f"INSERT INTO derive_touched {query}".encode()).rowcount:
         return
+    connection.execute(SQL.touched_together.encode())
     connection.execute(SQL.analyze_touched.encode())
     for month in sorted({row[0] for row in connection.execute(SQL.months.encode())} - but):
         _Month(connection, items, above, month).refresh()
@@ -67,6 +68,11 @@ def by_stratum(month: date, items: Items, rows: Array) -> ByStratum:
         rows[name].astype("i8") for name in ("item", "day", "channel", "price", "units", "list")
     )
     entries = items.entries(item, day - first, channel, price, units, listed)
+    owned = entries.item >= 0
+    if not owned.all():  # observations of withdrawn items
+        entries, rows = entries.take(owned), rows[owned]
+        if not len(rows):
+            return {}
     currencies, kinds = (_distinct(rows[name]) for name in ("currency", "kind"))
     if len(currencies) == len(kinds) == 1:
         return {Stratum(currencies[0].decode(), kinds[0].decode()): entries}

@@ -2,6 +2,16 @@
 -- Which items changed in which month; temporary, because it belongs to one load.
 CREATE TEMP TABLE derive_touched (item_id bigint, month date, PRIMARY KEY (item_id, month)) ON COMMIT DROP;
 
+-- name: touched_together
+-- Items that share a record are taken out and put in together.
+INSERT INTO derive_touched
+WITH owned AS (
+    SELECT DISTINCT coalesce(x.owner_id, t.item_id) AS owner_id, t.month
+    FROM derive_touched t LEFT JOIN inactive_items x USING (item_id))
+SELECT owner_id, month FROM owned
+UNION SELECT x.item_id, o.month FROM owned o JOIN inactive_items x ON x.owner_id = o.owner_id
+ON CONFLICT (item_id, month) DO NOTHING;
+
 -- name: analyze_touched
 -- The planner would take a table that it knows nothing of for a large one.
 ANALYZE derive_touched;
@@ -29,7 +39,9 @@ FROM {table} o;
 
 -- name: every_item
 -- For a rebuild: where each item belongs; nothing is known of before.
-SELECT id, coalesce(brand_id, 0), coalesce(category_id, 0), 0, 0 FROM items;
+SELECT i.id, CASE WHEN x.item_id IS NULL THEN i.id ELSE coalesce(x.owner_id, -1) END, coalesce(o.brand_id, 0),
+       coalesce(o.category_id, 0), 0, 0
+FROM items i LEFT JOIN inactive_items x ON x.item_id = i.id JOIN items o ON o.id = coalesce(x.owner_id, i.id);
 
 -- name: categories
 -- To find what lies above a category.

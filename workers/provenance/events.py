@@ -1,0 +1,94 @@
+"""Events: every change of the index has a number, a moment, and an actor; numbers are in the order of commits."""
+
+import getpass
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.jobs.contract import SEARCH_INDEX
+from shared.jobs.contract import SQL as JOBS
+
+SQL = beside(__file__, "events.sql")
+TERMS = ("title", "license", "url", "attribution", "rank")
+"""What a load's mapping says of its source, in the order in which the source's row has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event while it is being made; `source_id` is 0 where it is of no source.
+
+    `rank_changed`: the load's mapping gives its source another rank than the one before did.
+    """
+
+    no: int
+    at: datetime
+    source_id: int = 0
+    rank_changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What an operator says of one item: merged into another, or withdrawn where there is no survivor."""
+
+    no: int
+    item_id: int
+    survivor_id: int | None = None
+
+
+def lock(connection: Connection) -> None:
+    """Wait until no other event is being made. The lock is the session's; a new snapshot begins after it."""
+    connection.execute(SQL.lock.encode())
+    connection.commit()
+
+
+def begin_load(connection: Connection, load_id: str, kind: str, source: str, terms: dict[str, Any]) -> Event:
+    """Number a load, and make its terms those of its source."""
+    row = connection.execute(SQL.source.encode(), (source, *(terms[name] for name in TERMS))).fetchone()
+    assert row is not None
+    values = (kind, load_id, row[0], Jsonb(terms), actor())
+    return replace(_event(connection, SQL.begin_load, values), source_id=int(row[0]), rank_changed=bool(row[1]))
+
+
+def begin_act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> Event:
+    """Number a merge, or a withdrawal where there is no survivor."""
+    kind = "withdrawal" if survivor_id is None else "merge"
+    return _event(connection, SQL.begin_act, (kind, item_id, survivor_id, by, reason))
+
+
+def next_version(connection: Connection) -> int:
+    """Return the data_version that the next change will have."""
+    row = connection.execute(SQL.next_version.encode()).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def commit_version(connection: Connection, load_id: str | None, months: list[date]) -> tuple[int, str]:
+    """Make a new data_version that changed observations of these months, and order its search index.
+
+    Return the version and the job's id. Edges hear of the version when the transaction commits.
+    """
+    row = connection.execute(SQL.new_version.encode(), (load_id, months)).fetchone()
+    assert row is not None
+    version, kind = int(row[0]), SEARCH_INDEX
+    values = (kind.name, kind.queue, None, Jsonb({}), str(version), version, kind.attempts_max)
+    ordered = connection.execute(JOBS.join.encode(), values).fetchone()
+    assert ordered is not None
+    return version, str(ordered[0])
+
+
+def actor() -> str:
+    """Return the name of the account that runs this process."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run under a number that has no name
+        return "unknown"
+
+
+def _event(connection: Connection, query: str, values: tuple[object, ...]) -> Event:
+    row = connection.execute(query.encode(), values).fetchone()
+    assert row is not None
+    return Event(int(row[0]), row[1])

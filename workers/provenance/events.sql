@@ -1,0 +1,30 @@
+-- name: lock
+-- Events run one after the other: two that merge the same items at once would wait for each other's rows for ever.
+SELECT pg_advisory_lock(398147225);
+
+-- name: source
+-- The newest title and terms are the valid ones.
+INSERT INTO sources (name, title, license, url, attribution, rank) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (name) DO UPDATE SET title = excluded.title, license = excluded.license, url = excluded.url,
+    attribution = excluded.attribution, rank = excluded.rank
+RETURNING id, old.rank IS DISTINCT FROM new.rank AND old.id IS NOT NULL;
+
+-- name: begin_load
+-- Under the lock, so numbers are in the order of commits; a load that fails leaves a gap.
+INSERT INTO events (no, kind, load_id, source_id, terms, actor)
+VALUES (nextval('event_numbers'), $1, $2::uuid, $3, $4, $5) RETURNING no, at;
+
+-- name: begin_act
+-- An operator's act on one item.
+INSERT INTO events (no, kind, item_id, survivor_id, actor, reason)
+VALUES (nextval('event_numbers'), $1, $2, $3, $4, $5) RETURNING no, at;
+
+-- name: next_version
+-- The number that this event will have made if it changes anything.
+SELECT coalesce(max(version), 0) + 1 FROM data_versions;
+
+-- name: new_version
+-- Serial by the lock; edges hear of it by the table's trigger when the event commits. $2: the months in which it changed
+-- observations, so that "what changed since" can leave out the others.
+INSERT INTO data_versions (version, load_id, months) SELECT coalesce(max(version), 0) + 1, $1::uuid, $2::date[] FROM data_versions
+RETURNING version;

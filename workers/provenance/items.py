@@ -1,0 +1,48 @@
+"""Items from their claims: one row an item, field by field from the source that takes precedence."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from workers.rollups.codec import unpack
+
+SQL = beside(__file__, "items.sql")
+
+
+def begin(connection: Connection, seeds: str, *values: object) -> None:
+    """Note the items that an event speaks of, given by a query, and all that share a record with them."""
+    for statement in (SQL.seeds, SQL.affected, SQL.refreshing):
+        connection.execute(statement.encode())
+    connection.execute(f"INSERT INTO seeds {seeds}".encode(), values or None)
+    connection.execute(SQL.expand.encode())
+    connection.execute(b"ANALYZE affected")
+
+
+def refresh(connection: Connection, version: int, chosen: str, *values: object) -> None:
+    """Make the rows and figures of items anew from their claims; `chosen` is a query of their ids."""
+    if not connection.execute(f"INSERT INTO refreshing {chosen}".encode(), values or None).rowcount:
+        return
+    connection.execute(b"ANALYZE refreshing")
+    statements = (
+        SQL.claims, SQL.claimed_attributes, SQL.claimed_identifiers, SQL.fields, SQL.clear_impacts, SQL.write_impacts,
+    )  # fmt: skip
+    for statement in statements:
+        connection.execute(statement.encode())
+    connection.execute(SQL.write_fields.encode(), (version,))
+
+
+def refresh_brands(connection: Connection, counted: Iterable[int], seen: Iterable[int]) -> None:
+    """Count the items of some brands anew, and read the channels of some from their cells."""
+    if numbers := sorted(set(counted)):
+        connection.execute(SQL.brand_figures.encode(), (numbers,))
+    numbers = sorted(set(seen))
+    if not numbers:
+        return
+    pairs: set[tuple[int, int]] = set()
+    for brand, packed in connection.cursor(binary=True).execute(SQL.brand_cells.encode(), (numbers,)):
+        pairs.update((brand, channel) for channel in np.unique(unpack(packed)[0]).tolist())
+    ordered = sorted(pairs)
+    columns = ([pair[0] for pair in ordered], [pair[1] for pair in ordered])
+    connection.execute(SQL.brand_channels.encode(), (numbers, *columns))
