@@ -63,11 +63,14 @@ def load(settings: Settings, mapping: Mapping, files: list[Path], told: Told = l
     Raises LoadRefused where a file or the mapping cannot be used; nothing of the load is kept then but its reason.
     """
     with connect(settings.database_url, application="load-log", autocommit=True) as log:
-        with connect(settings.database_url, application="load") as connection:
+        with (
+            connect(settings.database_url, application="load") as connection,
+            connect(settings.database_url, application="load-owners", autocommit=True) as lookup,
+        ):
             events.lock(connection)
             layout.ensure(connection)  # what this load changes in the cells must be all that they lack
             log.execute(SQL.fail_stale.encode())
-            return _Load(settings, mapping, files, told, connection, log).run()
+            return _Load(settings, mapping, files, told, connection, log, lookup).run()
 
 
 class _Load:
@@ -79,6 +82,7 @@ class _Load:
         told: Told,
         connection: Connection,
         log: Connection,
+        lookup: Connection,
     ) -> None:
         self._settings = settings
         self._mapping = mapping
@@ -86,6 +90,7 @@ class _Load:
         self._told = told
         self._connection = connection
         self._log = log
+        self._lookup = lookup  # of its own: it is used by the thread that reads ahead
         self._rows = 0
 
     def run(self) -> Summary:
@@ -140,7 +145,7 @@ class _Load:
         self._finish("committed")
 
     def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
-        shaper = Transformer(self._mapping, alt_names(self._mapping, self._files))
+        shaper = Transformer(self._mapping, alt_names(self._mapping, self._files), self._owners)
         months = Months(constants, events=self._mapping.counts_events)
         stage = Stage(self._connection, self._mapping, months, constants, spool)
         for ready in _ahead(self._shaped(shaper, months)):
@@ -162,6 +167,9 @@ class _Load:
             shaped = finish()
             yield shaped, as_csv(shaped.items)
         yield from months.rest()
+
+    def _owners(self, iids: list[str], ids: list[str]) -> set[tuple[str | None, str]]:
+        return set(self._lookup.execute(SQL.owners.encode(), (self._mapping.source, iids, ids)).fetchall())
 
     def _finish(self, state: str) -> None:
         summary = self._summary

@@ -35,3 +35,12 @@ WHERE id = $1;
 -- name: channel
 -- The no-op update makes RETURNING name the row that was there.
 INSERT INTO channels (code) VALUES ($1) ON CONFLICT (code) DO UPDATE SET code = excluded.code RETURNING id;
+
+-- name: owners
+-- Which items have these IIDs, with the id that source $1 gives them, and which IIDs its items of these ids have.
+SELECT (SELECT t.source_item_id FROM item_sources t JOIN sources s ON s.id = t.source_id
+        WHERE t.item_id = i.id AND s.name = $1), i.iid
+FROM items i WHERE i.iid = ANY($2::text[])
+UNION
+SELECT t.source_item_id, i.iid FROM item_sources t JOIN sources s ON s.id = t.source_id JOIN items i ON i.id = t.item_id
+WHERE s.name = $1 AND t.source_item_id = ANY($3::text[]);

@@ -23,6 +23,8 @@ from workers.ingest.readers import Batch, Reject
 from workers.ingest.row_errors import Faults
 
 NAME_CHARACTERS_MAX = 1_000
+# Asked with IIDs and with a source's own ids: which pairs of id and IID the index has; no id where another source's.
+Owners = Callable[[list[str], list[str]], set[tuple[str | None, str]]]
 
 
 class ItemRow(NamedTuple):
@@ -59,11 +61,12 @@ class Transformed:
 class Transformer:
     """Shapes the batches of one source. Remembers keys, so that an item that comes again costs one look-up."""
 
-    def __init__(self, mapping: Mapping, alt_names: dict[str, str]) -> None:
+    def __init__(self, mapping: Mapping, alt_names: dict[str, str], owners: Owners = lambda iids, ids: set()) -> None:
         assert mapping.item is not None
         self._mapping = mapping
         self._item = mapping.item
         self._alt_names = alt_names
+        self._owners = owners
         self._observer = Observer(mapping.source, mapping.observation) if mapping.observation else None
         self.registry = ItemTracker(mapping.source)
 
@@ -90,6 +93,7 @@ class Transformer:
         iids = clean.texts(self._item.iid, batch, path) if self._item.iid else None
         if iids is not None:
             bad.where(_bad_iids(iids), "has an IID that is not well-formed")
+            bad.where(self._taken(ids, iids), "has an IID that belongs to another item")
         good = np.flatnonzero(bad.codes == 0)
         result = Transformed(
             rows=batch.rows + len(batch.rejects), rejects=batch.rejects + bad.rejects(batch, path.name)
@@ -102,6 +106,18 @@ class Transformer:
         if rows is not None:
             self._place(rows if len(good) == batch.rows else rows.take(good), channels, met, numbers, result)
         return result, lambda: self._finish(batch, path, met, numbers, result)
+
+    def _taken(self, ids: clean.Coded, iids: Any) -> Any:
+        """Return which rows would write over an item of another source, or give an item of this one a second IID."""
+        source_ids = pc.take(ids.values, ids.codes).to_pylist()
+        canonical = [canonical_iid(text) if text else None for text in iids.to_pylist()]
+        pairs = [(own, iid) if own and iid else None for own, iid in zip(source_ids, canonical, strict=True)]
+        asked = {pair for pair in pairs if pair is not None}
+        taken = self._owners(sorted({iid for _, iid in asked}), sorted({own for own, _ in asked}))
+        owner_of = {iid: own for own, iid in taken}
+        iid_of = {own: iid for own, iid in taken}
+        bad = {(own, iid) for own, iid in asked if owner_of.get(iid, own) != own or iid_of.get(own, iid) != iid}
+        return pa.array([pair in bad for pair in pairs])
 
     def _place(self, rows: Any, channels: list[str], met: "_BatchItems", numbers: Any, result: Transformed) -> None:
         rows["item"] = self.registry.keys(numbers).take(met.codes)

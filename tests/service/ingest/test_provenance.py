@@ -1,0 +1,79 @@
+"""No source wipes another: fields come from claims, by rank, then by day; an IID belongs to one source's item."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from tests.support.shop import MAPPING, load_rows
+from workers.ingest.load import Summary
+
+FIRST = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
+
+
+def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    with connect(settings.database_url, application="tests") as connection:
+        return connection.execute(query.encode(), values or None).fetchall()
+
+
+def other(settings: Settings, folder: Path, rows: str, *, name: str = "other.csv") -> Summary:
+    """Load rows of another source whose first column is its own id and whose last is an IID."""
+    text = MAPPING.replace('source = "shop"', 'source = "other"').replace('id = "sku"', 'id = "sku"\niid = "list"')
+    return load_rows(settings, folder, rows, text=text.replace('list_price = "list"\n', ""), name=name)
+
+
+def test_a_field_that_comes_as_null_keeps_the_value_that_is_known(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, FIRST)
+    load_rows(settings, tmp_path, "1,Soy drink,,,,,2026-07-02,NORTH,11,12\n", name="b.csv")
+    rows = ask(settings, """
+        SELECT i.name, b.slug, c.code, i.product_type, i.attributes, i.version FROM items i
+        LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id""")  # fmt: skip
+    assert rows == [("Soy drink", "vita", "drinks.soy-milk", "Soy milk", {"weight_kg": "1.0"}, 2)]
+
+
+def test_an_older_file_that_comes_later_fills_in_and_replaces_nothing(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, "1,Newest name,Vita,,,,2026-07-05,NORTH,11,12\n")
+    load_rows(settings, tmp_path, FIRST, name="older.csv")
+    rows = ask(settings, "SELECT name, product_type, first_seen_on::text FROM items")
+    assert rows == [("Newest name", "Soy milk", "2026-07-01")]
+
+
+def test_a_row_with_the_iid_of_another_sources_item_is_a_reject(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, FIRST)
+    before = ask(settings, "SELECT * FROM items")
+    iid = mint("shop", "1").iid
+    summary = other(
+        settings, tmp_path, f"i6,Clash,,,,,2026-07-03,NORTH,5,{iid}\ni7,Own,,,,,2026-07-03,NORTH,6,IID-OWN-1\n"
+    )
+    assert summary.rejects == {"has an IID that belongs to another item": 1}
+    assert ask(settings, "SELECT line, reason FROM rejects") == [(2, "has an IID that belongs to another item")]
+    assert ask(settings, "SELECT * FROM items WHERE iid = $1", iid) == before
+    assert ask(settings, "SELECT count(*) FROM observations WHERE item_id = $1", mint("shop", "1").key) == [(1,)]
+
+
+def test_a_source_goes_on_bringing_its_own_iid_and_cannot_change_it(settings: Settings, tmp_path: Path) -> None:
+    other(settings, tmp_path, "i7,Own,,,,,2026-07-03,NORTH,6,IID-OWN-1\n")
+    again = other(settings, tmp_path, "i7,Renamed,,,,,2026-07-04,NORTH,7,iid-own-1\n", name="again.csv")
+    assert (again.rejects, again.counts["items_changed"]) == ({}, 1)
+    moved = other(settings, tmp_path, "i7,Moved,,,,,2026-07-05,NORTH,7,IID-OWN-2\n", name="moved.csv")
+    assert moved.rejects == {"has an IID that belongs to another item": 1}
+    assert ask(settings, "SELECT iid, name FROM items") == [("IID-OWN-1", "Renamed")]
+
+
+@pytest.mark.parametrize("value", ["-1", "32768", '"first"', "true", "1.5"])
+def test_a_rank_is_a_small_whole_number(settings: Settings, tmp_path: Path, value: str) -> None:
+    with pytest.raises(Exception, match="rank must be a whole number"):
+        load_rows(settings, tmp_path, FIRST, text=f"rank = {value}\n{MAPPING}")
+
+
+def test_a_repeated_value_is_kept_as_a_claim_and_a_replaced_one_too(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, FIRST)
+    load_rows(settings, tmp_path, FIRST + "\n", name="b.csv")
+    load_rows(settings, tmp_path, FIRST.replace("10.90", "9"), name="c.csv")
+    assert ask(settings, "SELECT price_minor, load_no FROM observations") == [(900, 3)]
+    assert ask(settings, "SELECT price_minor, load_no FROM observation_claims ORDER BY 2") == [(1090, 1), (1090, 2)]
+    assert ask(settings, "SELECT no FROM item_claims ORDER BY no") == [(1,), (2,), (3,)]
+    assert ask(settings, "SELECT kind, load_id IS NOT NULL FROM events WHERE no > 0") == [("load", True)] * 3
