@@ -115,7 +115,7 @@ class Transformer:
         asked = {pair for pair in pairs if pair is not None}
         taken = self._owners(sorted({iid for _, iid in asked}), sorted({own for own, _ in asked}))
         owner_of = {iid: own for own, iid in taken}
-        iid_of = {own: iid for own, iid in taken}
+        iid_of = dict(taken)
         bad = {(own, iid) for own, iid in asked if owner_of.get(iid, own) != own or iid_of.get(own, iid) != iid}
         return pa.array([pair in bad for pair in pairs])
 
