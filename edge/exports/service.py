@@ -91,7 +91,9 @@ class ExportService:
             row = await self._database.fetch_row(SQL.strangers, *lists)
             assert row is not None
             faults += [("filter.brand", "names no brand; /v1/index/brands lists them")] * bool(row["brands"])
-            faults += [("filter.category", "names no category; each record tells its own")] * bool(row["categories"])
+            faults += [("filter.category", "names no category; /v1/index/categories lists them")] * bool(
+                row["categories"]
+            )
             faults += [("filter.channel", "names no channel")] * bool(row["channels"])
         if faults:
             raise invalid_parameters(faults)

@@ -88,6 +88,16 @@ class BrandsQuery(Parameters):
     cursor = CursorText()
 
 
+class CategoriesQuery(Parameters):
+    """Query of the list of categories."""
+
+    parent = Utf8(1, 400, load_default=None, metadata={"description": "Only those right below this category (code)"})
+    level = WholeNumber(1, 8, load_default=None, metadata={"description": "Only this level; 1 is the top"})
+    q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the category's own name"})
+    limit = WholeNumber(1, 500, load_default=100, metadata={"description": "Categories on a page"})
+    cursor = CursorText()
+
+
 class BrandRef(Schema):
     """A brand, named."""
 
@@ -218,6 +228,25 @@ class BrandList(ListEnvelope):
     """One page of brands."""
 
     data = fields.List(fields.Nested(BrandEntry()), required=True)
+
+
+class CategoryEntry(Schema):
+    """One category of the tree."""
+
+    code = fields.Str(required=True)
+    name = fields.Str(required=True, metadata={"description": "The last part of `path`"})
+    path = fields.List(fields.Str(), required=True)
+    parent = fields.Str(required=True, allow_none=True, metadata={"description": "Code of the category above"})
+    level = fields.Int(required=True, metadata={"description": "1 at the top"})
+    item_count = fields.Int(required=True, metadata={"description": "Items of the category itself"})
+    item_count_total = fields.Int(required=True, metadata={"description": "Items of it and of all below it"})
+    children = fields.Int(required=True, metadata={"description": "Categories right below it"})
+
+
+class CategoryList(ListEnvelope):
+    """One page of categories."""
+
+    data = fields.List(fields.Nested(CategoryEntry()), required=True)
 
 
 class HitLinks(Schema):

@@ -170,7 +170,7 @@ class ReportService:
         if code in row["categories"]:
             raise Problem("category-not-found", "No category has this code.")
         faults = [("brand", "names no brand; /v1/index/brands lists them")] * bool(row["brands"])
-        faults += [("category", "names no category; each record tells its own")] * bool(row["categories"])
+        faults += [("category", "names no category; /v1/index/categories lists them")] * bool(row["categories"])
         faults += [("channel", "names no channel")] * bool(row["channels"])
         if faults:
             raise invalid_parameters(faults)

@@ -4,18 +4,11 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-from shared.search.text import fold
+from shared.slugs import slug
 
-_NOT_SLUG = re.compile(r"[^\w]+")
 _WEIGHT = re.compile(
     r"(?<![0-9.xX*])(?P<number>[0-9]{1,6}(?:\.[0-9]{1,4})?) ?(?P<unit>kg|g)\Z", re.IGNORECASE | re.ASCII
 )
-
-
-@lru_cache(maxsize=65_536)
-def slug(text: str) -> str:
-    """Return a text as part of an address: folded, words joined by hyphens; scripts without case keep their letters."""
-    return _NOT_SLUG.sub("-", fold(text)).strip("-_") or "other"
 
 
 def kilograms(text: str | None) -> str | None:

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shared.ids import canonical_iid
+from shared.slugs import slug
 from workers.ingest import clean
 from workers.ingest.fields import Field
 from workers.ingest.item_tracker import ItemTracker
 from workers.ingest.mapping import Mapping
-from workers.ingest.normalize import category, kilograms, slug, times
+from workers.ingest.normalize import category, kilograms, times
 from workers.ingest.observations import Observer
 from workers.ingest.readers import Batch, Reject
 from workers.ingest.row_errors import Faults

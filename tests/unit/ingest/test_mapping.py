@@ -6,10 +6,11 @@ import pyarrow as pa
 import pytest
 
 from shared.errors import LoadRefused
+from shared.slugs import slug
 from workers.ingest import clean
 from workers.ingest.fields import Field
 from workers.ingest.mapping import read
-from workers.ingest.normalize import kilograms, slug
+from workers.ingest.normalize import kilograms
 from workers.ingest.readers import Batch
 
 PROJECT = Path(__file__).parents[3]

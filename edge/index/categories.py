@@ -1,0 +1,69 @@
+"""GET /index/categories: the tree of categories, level by level or as a flat list, with counts."""
+
+from collections.abc import Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+from aiohttp import web
+from aiohttp_apispec import docs, querystring_schema, response_schema
+
+from edge.http.lists import Paginator
+from edge.http.parameters import QUERY
+from edge.index import schemas
+from edge.storage.database import Database
+from shared.db.queries import beside
+from shared.errors import InvalidParameter
+from shared.slugs import beginning_of_slug
+
+SQL = beside(__file__, "categories.sql")
+KIND = "categories"
+
+
+class Categories:
+    """The handler."""
+
+    def __init__(self, database: Database, lists: Paginator) -> None:
+        self._database = database
+        self._lists = lists
+
+    @docs(
+        operationId="listCategories",
+        summary="List the categories",
+        description="In the order of their codes. `parent` gives the categories right below one, `level=1` those at "
+        "the top; `q` narrows to names that begin so, accents and case folded.",
+        tags=["index"],
+    )
+    @querystring_schema(schemas.CategoriesQuery())
+    @response_schema(schemas.CategoryList(), 200, description="One page of categories")
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one page."""
+        asked: dict[str, Any] = request[QUERY]
+        query = {name: asked[name] for name in ("parent", "level", "q", "limit")}
+        prefix = beginning_of_slug(query["q"]) if query["q"] else None
+        if prefix == "":
+            raise InvalidParameter("q", "must have a letter or a digit")
+        find = partial(self._find, query["parent"], query["level"], prefix, query["limit"])
+        return await self._lists.answer(KIND, query, asked["cursor"], find, _entry, itemgetter("code"))
+
+    async def _find(
+        self, parent: str | None, level: int | None, prefix: str | None, limit: int, after: str | None
+    ) -> tuple[Sequence[Any], int]:
+        rows = await self._database.fetch(SQL.page, parent, level, prefix, after, limit + 1)
+        [counted] = await self._database.fetch(SQL.total, parent, level, prefix)
+        if not counted["parent_exists"]:
+            raise InvalidParameter("parent", "names no category; /v1/index/categories lists them")
+        return rows, counted["total"]
+
+
+def _entry(row: Any) -> dict[str, Any]:
+    return {
+        "code": row["code"],
+        "name": row["path"][-1],
+        "path": row["path"],
+        "parent": row["parent"],
+        "level": row["level"],
+        "item_count": row["item_count"],
+        "item_count_total": row["item_count_total"],
+        "children": row["children"],
+    }

@@ -1,0 +1,123 @@
+"""GET /index/categories: the tree, its counts, its pages; what it costs."""
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.servers import Contents
+from tests.support.shop import load_rows, open_shop
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    return api_key(settings)
+
+
+async def tree(edge: Edge, key: str, query: str = "") -> list[dict[str, Any]]:
+    """Return all entries that a query lists, page after page, three at a time."""
+    found: list[dict[str, Any]] = []
+    cursor = ""
+    while True:
+        page = (await edge.get(f"/index/categories?limit=3{query}{cursor}", key=key)).json
+        assert page["count"] == len(page["data"]) <= 3
+        found += page["data"]
+        if page["next_cursor"] is None:
+            assert page["total"] == {"value": len(found), "relation": "eq"}
+            return found
+        cursor = f"&cursor={page['next_cursor']}"
+
+
+async def test_an_entry_has_its_place_and_both_counts(edge: Edge) -> None:
+    answer = await edge.get("/index/categories")
+    assert answer.json["data"] == [
+        {"code": "desserts", "name": "Desserts", "path": ["Desserts"], "parent": None, "level": 1,
+         "item_count": 0, "item_count_total": 1, "children": 1},
+        {"code": "desserts.custard", "name": "Custard", "path": ["Desserts", "Custard"], "parent": "desserts", "level": 2,
+         "item_count": 1, "item_count_total": 1, "children": 0},
+        {"code": "drinks", "name": "Drinks", "path": ["Drinks"], "parent": None, "level": 1,
+         "item_count": 0, "item_count_total": 2, "children": 1},
+        {"code": "drinks.soy-milk", "name": "Soy milk", "path": ["Drinks", "Soy milk"], "parent": "drinks", "level": 2,
+         "item_count": 2, "item_count_total": 2, "children": 0},
+    ]  # fmt: skip
+    assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
+    assert answer.head["Access-Control-Allow-Origin"] == "*"
+
+
+def expected(items: dict[int, str]) -> dict[str, tuple[int, int, int]]:
+    """Count from the items' codes: own, with all below, children."""
+    own, total = Counter(items.values()), Counter[str]()
+    for code in items.values():
+        levels = code.split(".")
+        total.update(".".join(levels[:n]) for n in range(1, len(levels) + 1))
+    children = Counter(code.rpartition(".")[0] for code in total if "." in code)
+    return {code: (own[code], total[code], children[code]) for code in total}
+
+
+async def counts(edge: Edge, key: str) -> dict[str, tuple[int, int, int]]:
+    found = await tree(edge, key)
+    assert [entry["code"] for entry in found] == sorted(entry["code"] for entry in found)
+    return {entry["code"]: (entry["item_count"], entry["item_count_total"], entry["children"]) for entry in found}
+
+
+async def test_counts_are_those_of_the_active_items_after_any_change(
+    edge: Edge, settings: Settings, key: str, tmp_path: Path
+) -> None:
+    dice = random.Random(8)
+    items = {1: "drinks.soy-milk", 2: "desserts.custard", 3: "drinks.soy-milk"}
+    for step in range(4):
+        rows = []
+        for number in dice.sample(range(1, 30), 12):
+            group, kind = dice.choice("ABC"), dice.choice("xyz")
+            items[number] = f"{group.lower()}.{kind}"
+            rows.append(f"{number},Item {number} {step},Vita,{group},{kind},1,2026-07-0{step + 3},NORTH,5,\n")
+        load_rows(settings, tmp_path, "".join(rows), name=f"{step}.csv")
+        assert await counts(edge, key) == expected(items)
+    gone = dice.sample(sorted(items), 6)
+    with connect(settings.database_url, application="tests") as connection:
+        for number in gone:
+            statement = "UPDATE items SET status = 'withdrawn' WHERE iid = $1"
+            connection.execute(statement, (mint("shop", str(number)).iid,))
+        connection.execute("INSERT INTO data_versions (version) SELECT max(version) + 1 FROM data_versions")
+    for number in gone:
+        del items[number]
+    assert await counts(edge, key) == expected(items)
+
+
+async def test_filters_narrow_by_parent_level_and_name(edge: Edge, key: str) -> None:
+    async def codes(query: str) -> list[str]:
+        return [entry["code"] for entry in await tree(edge, key, query)]
+
+    assert await codes("&level=1") == ["desserts", "drinks"]
+    assert await codes("&parent=drinks") == ["drinks.soy-milk"]
+    assert await codes("&parent=drinks.soy-milk") == []
+    assert await codes("&q=SOY%20m") == ["drinks.soy-milk"]
+    assert await codes("&q=d&level=1") == ["desserts", "drinks"]
+    assert await codes("&q=milk") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter"), [("parent=nothing", "parent"), ("level=0", "level"), ("level=9", "level"), ("limit=501", "limit"), ("q=%25", "q")],
+)  # fmt: skip
+async def test_what_is_no_category_is_refused_and_costs_nothing(edge: Edge, query: str, parameter: str) -> None:
+    answer = await edge.get(f"/index/categories?{query}")
+    assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter)
+    assert (await edge.get("/quota")).json["limits"][0]["used"] == 0
+
+
+async def test_a_cursor_belongs_to_its_query(edge: Edge) -> None:
+    page = (await edge.get("/index/categories?limit=1")).json
+    other = await edge.get(f"/index/categories?limit=1&level=2&cursor={page['next_cursor']}")
+    assert other.json["type"].endswith("/invalid-cursor")
