@@ -151,10 +151,12 @@ class Index:
         """Run a set's recipe; rows of a later file come after those of an earlier one."""
         for file in one.files:
             self._loads += 1
+            self.db.execute("SET VARIABLE source = ?::VARCHAR", [one.name])
             self.db.execute("SET VARIABLE file = ?::VARCHAR", [str(file)])
             self.db.execute("SET VARIABLE folder = ?::VARCHAR", [str(file.parent)])
             self.db.execute("SET VARIABLE start = ?::BIGINT", [self._loads * _LOAD_ROWS_MAX])
             self.db.execute(one.recipe.read_text())
+        self.db.execute("CREATE OR REPLACE TABLE sources AS SELECT DISTINCT * FROM sources")
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Return a query's rows by column name."""

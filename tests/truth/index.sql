@@ -1,7 +1,8 @@
--- What the index must hold once every recipe has run. An item's text is that of its newest row.
+-- What the index must hold once every recipe has run. An item's text is that of its newest row; one without any day is
+-- first seen when it is loaded.
 CREATE TABLE known AS
 SELECT coalesce(upper(iid), mint(source, item)) AS iid, * EXCLUDE (iid)
-FROM (SELECT *, min(day) OVER (PARTITION BY source, item) AS first_seen_on,
+FROM (SELECT *, coalesce(min(day) OVER (PARTITION BY source, item), current_date) AS first_seen_on,
              row_number() OVER (PARTITION BY source, item ORDER BY day DESC NULLS LAST, seq DESC) AS age FROM texts)
 WHERE age = 1;
 

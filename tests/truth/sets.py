@@ -6,7 +6,20 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 _PROJECT = _HERE.parents[1]
 SHIPPED = _PROJECT / "deploy" / "demo" / "data"
-_MAPPINGS = _PROJECT / "deploy" / "mappings"
+_MAPPINGS = (_PROJECT / "deploy" / "mappings", _HERE / "mappings")
+# Files of evaluation data below their folder, and the recipe where it is not named like the set.
+_EVALUATION = {
+    "stockx_2019": (("stockx_2019.csv.gz",), ""),
+    "crowdflower_relevance": (("crowdflower_train_merged.csv.gz",), ""),
+    "er_abt_buy": (("left.csv", "right.csv"), ""),
+    "er_amazon_google": (("left.csv", "right.csv"), ""),
+    "er_walmart_amazon": (("left.csv", "right.csv"), ""),
+    "er_walmart_amazon_dirty": (("left.csv", "right.csv"), "er_walmart_amazon"),
+    "er_wdc_cameras": (("left.csv", "right.csv"), "er_wdc"),
+    "er_wdc_computers": (("left.csv", "right.csv"), "er_wdc"),
+    "er_wdc_shoes": (("left.csv", "right.csv"), "er_wdc"),
+    "er_wdc_watches": (("left.csv", "right.csv"), "er_wdc"),
+}
 
 
 @dataclass(frozen=True)
@@ -28,12 +41,16 @@ def shipped() -> list[Set]:
     ]
 
 
-def _set(name: str, *files: Path) -> Set:
-    shipped_mapping, own = (_MAPPINGS / f"{name}.toml"), (_HERE / "mappings" / f"{name}.toml")
-    mapping = shipped_mapping if shipped_mapping.exists() else own
-    return Set(name, files, mapping, _HERE / "recipes" / f"{name}.sql")
-
-
 def found(data: Path) -> list[Set]:
     """Return the shipped sets and those of a folder of evaluation data that are there."""
-    return shipped()
+    evaluation = [
+        _set(name, *(data / name / file for file in files), recipe=recipe)
+        for name, (files, recipe) in _EVALUATION.items()
+        if all((data / name / file).is_file() for file in files)
+    ]
+    return shipped() + evaluation
+
+
+def _set(name: str, *files: Path, recipe: str = "") -> Set:
+    mapping = next(path for folder in _MAPPINGS if (path := folder / f"{name}.toml").is_file())
+    return Set(name, files, mapping, _HERE / "recipes" / f"{recipe or name}.sql")

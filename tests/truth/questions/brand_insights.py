@@ -38,7 +38,8 @@ def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Qu
     """Compare the insights of single brands."""
     for _ in range(count):
         brand = random.choice(index.known_brands)
-        yield _question(client, index, random_insight(index, random), [brand], f"/{brand}")
+        days = index.seen_days(Scope(date.min, date.max, brands=[brand]))
+        yield _question(client, index, random_insight(index, random, days), [brand], f"/{brand}")
 
 
 def _question(client: Client, index: Index, scope: Scope, brands: list[str], below: str) -> Question:

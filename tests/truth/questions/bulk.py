@@ -67,7 +67,7 @@ def sharing(client: Client, index: Index, random: Random, count: int) -> Iterato
 
 
 def _narrowed(index: Index, random: Random) -> tuple[dict[str, Any], str]:
-    first, last = random_range(index, random)
+    first, last = random_range(random, index.known_days)
     brand, channel = random.choice(index.known_brands), random.choice(index.known_channels)
     narrowed: dict[str, Any] = {"from": str(first), "to": str(last)}
     where = f"day BETWEEN DATE '{first}' AND DATE '{last}'"

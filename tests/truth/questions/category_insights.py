@@ -35,7 +35,8 @@ def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Qu
 
 
 def _question(client: Client, index: Index, random: Random, codes: list[str], below: str) -> Question:
-    scope = random_insight(index, random)
+    known = index.seen_days(Scope(date.min, date.max, categories=codes))
+    scope = random_insight(index, random, known)
     parameters = parameters_of(scope)
     found = client.get(_PATH + below, parameters).body
     rows = [row for code in codes for row in _rows(client, index, scope, code)]

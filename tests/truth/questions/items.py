@@ -165,7 +165,7 @@ def _band(index: Index, iid: str) -> dict[str, Any] | None:
 
 
 def _sources(index: Index, item: dict[str, Any]) -> list[dict[str, Any]]:
-    found = index.rows("SELECT source, license, max(day) AS day FROM texts JOIN sources USING (source) "
+    found = index.rows("SELECT source, license, coalesce(max(day), current_date) AS day FROM texts JOIN sources USING (source) "
                        "WHERE source = ? AND item = ? GROUP BY ALL", [item["source"], item["item"]])  # fmt: skip
     return [
         {"source": row["source"], "observed_at": f"{row['day']}T00:00:00.000Z", "license": row["license"]}

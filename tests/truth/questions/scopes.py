@@ -1,6 +1,8 @@
 """Random questions of the reports: ranges, brands, categories, channels, groups, periods."""
 
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
 from random import Random
 from typing import Any
 
@@ -9,28 +11,30 @@ from tests.truth.index import Index, Scope
 _DIMENSIONS = ("brand", "category", "channel")
 
 
-def random_scope(index: Index, random: Random, *, named: bool, groups: bool = True) -> Scope:
+def random_scope(index: Index, random: Random, *, named: bool) -> Scope:
     """Return a random scope; `named`: with at least one brand or category."""
-    first, last = random_range(index, random)
     by_brand, by_category = random.random() < 0.5, random.random() < 0.5
     if named and not by_category:
         by_brand = True
     brands, categories = index.known_brands, index.known_categories
     by_channel = random.random() < 0.25
-    return Scope(
-        first, last,
+    scope = Scope(
+        date.min,
+        date.max,
         granularity=random.choice(["day", "week", "month"]),
         brands=sorted(random.sample(brands, min(len(brands), random.randint(1, 3)))) if by_brand else (),
         categories=sorted(random.sample(categories, random.randint(1, 2))) if by_category else (),
         channels=sorted(random.sample(index.known_channels, min(2, len(index.known_channels)))) if by_channel else (),
         currency=random.choice(index.known_currencies) if random.random() < 0.2 else None,
-        group_by=tuple(random.sample(_DIMENSIONS, random.randint(0, 2))) if groups else (),
-    )  # fmt: skip
+        group_by=tuple(random.sample(_DIMENSIONS, random.randint(0, 2))),
+    )
+    first, last = random_range(random, index.seen_days(scope) or index.known_days)
+    return replace(scope, first=first, last=last)
 
 
-def random_insight(index: Index, random: Random) -> Scope:
-    """Return a random scope of insights, which know no brands, categories or groups."""
-    first, last = random_range(index, random)
+def random_insight(index: Index, random: Random, days: Sequence[date] = ()) -> Scope:
+    """Return a random scope of insights, which know no brands, categories or groups; around one of `days`."""
+    first, last = random_range(random, days or index.known_days)
     channels = sorted(random.sample(index.known_channels, min(2, len(index.known_channels))))
     return Scope(
         first, last,
@@ -40,10 +44,9 @@ def random_insight(index: Index, random: Random) -> Scope:
     )  # fmt: skip
 
 
-def random_range(index: Index, random: Random) -> tuple[Any, Any]:
-    """Return a random range around a day that holds data: days, weeks or months long."""
-    middle = random.choice(index.known_days)
-    length = random.choice([1, 3, 7, 10, 31, 90, 200])
+def random_range(random: Random, days: Sequence[date]) -> tuple[date, date]:
+    """Return a random range around one of the days: a day, weeks or months long."""
+    middle, length = random.choice(days), random.choice([1, 3, 7, 10, 31, 90, 200])
     first = middle - timedelta(days=random.randrange(length))
     return first, first + timedelta(days=length - 1)
 
