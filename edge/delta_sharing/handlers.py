@@ -8,7 +8,7 @@ from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_sc
 
 from edge.delta_sharing import protocol
 from edge.delta_sharing import schemas as bodies
-from edge.delta_sharing.predicates import may_fit, tree_of
+from edge.delta_sharing.predicates import PredicateHints
 from edge.http.context import CONTEXT
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.releases.repository import LATEST, Release, ReleaseFile, ReleaseRepository, dataset_of, not_found
@@ -125,12 +125,15 @@ class Sharing:
             return await self._since(request, dataset, first, asked["endingVersion"])
         release = await self._release(dataset, asked["version"], asked["timestamp"])
         files = await self._shelf.files(release.dataset, release.data_version)
-        tree = tree_of(asked["jsonPredicateHints"])
-        fitting = [file for file in files if may_fit(file, asked["predicateHints"], tree)]
+        types = {str(column["name"]): str(column["type"]) for column in release.columns}
+        hints = PredicateHints.read(asked["predicateHints"], asked["jsonPredicateHints"], types)
+        # A file that may match may hold no matching row: with hints a limit would leave out rows that are asked for.
+        limit = None if asked["predicateHints"] or asked["jsonPredicateHints"] else asked["limitHint"]
+        fitting = [file for file in files if hints.may_match(file)]
         until, version, moment = self._signer.until(), release.data_version, release.created_at
         told = [
             protocol.file_line(file, self._url(request, release.dataset, version, file, until), until, version, moment)
-            for file in protocol.enough(fitting, asked["limitHint"])
+            for file in protocol.enough(fitting, limit)
         ]
         return _answer(version, [*protocol.head(release, len(files)), *told])
 

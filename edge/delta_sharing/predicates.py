@@ -1,79 +1,145 @@
-"""What a reader looks for, as far as it spares files: predicate hints over the statistics of files. Pure.
+"""Which files a reader needs: its predicate hints against the statistics of each file. Pure.
 
-A hint is a hint: what is not understood spares nothing, and the reader filters rows by itself. A file is left out only
-when its statistics say that no row of it can fit.
+A hint only spares reading: the reader filters the rows itself. So a file is left out only when its statistics prove
+that no row of it matches; a hint that is not understood in its column's own type leaves out nothing.
 """
 
 import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from edge.releases.repository import ReleaseFile
 
-_COMPARISON = re.compile(r"\s*`?([A-Za-z_]\w*)`?\s*(<=|>=|=|<|>)\s*('(?:[^']|'')*'|-?\d+)\s*", re.ASCII)
+Value = Decimal | date | str
+Matches = Callable[[ReleaseFile], bool]
+"""Whether some row of the file may match."""
+
+_COMPARISON = re.compile(r"\s*`?([A-Za-z_]\w*)`?\s*(<=|>=|=|<|>)\s*('[^'\\]*'|-?\d+(?:\.\d+)?)\s*", re.ASCII)
 _OPERATORS = {"=": "equal", "<": "lessThan", "<=": "lessThanOrEqual", ">": "greaterThan", ">=": "greaterThanOrEqual"}
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
+# Readers compare integers with decimals exactly only up to their own widest decimal; no value of ours is as long.
+_DIGITS_MAX = 18
 _DEPTH_MAX = 20
-_NUMBERS = ("int", "long", "integer")
+_INTEGER_COLUMNS = ("integer", "long")
+_INTEGER_LITERALS = ("int", "integer", "long", "short", "byte")
 
 
-def may_fit(file: ReleaseFile, sql: list[str], tree: dict[str, Any] | None) -> bool:
-    """Tell whether some row of the file may fit all hints."""
-    return all(_sql_may_fit(file, text) for text in sql) and (tree is None or _may_fit(file, tree, 0))
+@dataclass(frozen=True, slots=True)
+class PredicateHints:
+    """The hints of one query, read once; all of them must leave a file possible."""
+
+    matches: tuple[Matches, ...]
+
+    @classmethod
+    def read(cls, sql: Iterable[str], json: str | None, types: dict[str, str]) -> "PredicateHints":
+        """Read hints in SQL and in JSON. `types` are the table's columns, by name."""
+        found = [_sql(text, types) for text in sql]
+        tree = _tree(json)
+        return cls((*found, _node(tree, types, 0)))
+
+    def may_match(self, file: ReleaseFile) -> bool:
+        """Tell whether some row of the file may match all hints."""
+        return all(matches(file) for matches in self.matches)
 
 
-def tree_of(text: str | None) -> dict[str, Any] | None:
-    """Read a hint in JSON; None where it is none."""
+def _tree(text: str | None) -> Any:
     if not text:
         return None
     try:
-        tree = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
-    return tree if isinstance(tree, dict) else None
 
 
-def _sql_may_fit(file: ReleaseFile, text: str) -> bool:
+def _anything(file: ReleaseFile) -> bool:
+    return True
+
+
+def _sql(text: str, types: dict[str, str]) -> Matches:
+    """Read `column operator literal`; everything else, also a literal with quotes or escapes in it, matches."""
     found = _COMPARISON.fullmatch(text)
     if found is None:
-        return True
-    literal = found[3]
-    value = literal[1:-1].replace("''", "'") if literal.startswith("'") else int(literal)
-    return _compare(file, _OPERATORS[found[2]], found[1], value)
+        return _anything
+    column, sign, literal = found.groups()
+    quoted = literal.startswith("'")
+    value = _value(types.get(column), literal.strip("'"), "text" if quoted else "number")
+    return _comparison(column, _OPERATORS[sign], value)
 
 
-def _may_fit(file: ReleaseFile, tree: Any, depth: int) -> bool:
-    if depth > _DEPTH_MAX or not isinstance(tree, dict):
-        return True
-    children = tree.get("children") or []
-    match tree.get("op"):
+def _node(node: Any, types: dict[str, str], depth: int) -> Matches:
+    """Read one operation of a tree in JSON; what is not of the protocol, or too deep, matches."""
+    if not isinstance(node, dict) or depth > _DEPTH_MAX:
+        return _anything
+    children = node.get("children")
+    if not isinstance(children, list) or not children:
+        return _anything
+    match node.get("op"):
         case "and":
-            return all(_may_fit(file, child, depth + 1) for child in children)
+            return partial(_every, [_node(child, types, depth + 1) for child in children])
         case "or":
-            return not children or any(_may_fit(file, child, depth + 1) for child in children)
+            return partial(_some, [_node(child, types, depth + 1) for child in children])
         case str(op) if op in _OPERATORS.values() and len(children) == 2:
-            return _comparison_may_fit(file, op, *children)
+            return _operation(op, children[0], children[1], types)
         case _:
-            return True
+            return _anything
 
 
-def _comparison_may_fit(file: ReleaseFile, op: str, left: Any, right: Any) -> bool:
+def _every(children: list[Matches], file: ReleaseFile) -> bool:
+    return all(matches(file) for matches in children)
+
+
+def _some(children: list[Matches], file: ReleaseFile) -> bool:
+    return any(matches(file) for matches in children)
+
+
+def _operation(op: str, left: Any, right: Any, types: dict[str, str]) -> Matches:
     if not (isinstance(left, dict) and isinstance(right, dict)):
-        return True
+        return _anything
     if left.get("op") != "column" or right.get("op") != "literal":
-        return True
-    value: Any = right.get("value")
-    if str(right.get("valueType")) in _NUMBERS:
+        return _anything
+    column, value, told = left.get("name"), right.get("value"), right.get("valueType")
+    if not isinstance(column, str) or isinstance(value, bool) or not isinstance(value, str | int):
+        return _anything
+    literal = {"date": "text", "string": "text"}.get(str(told), "number" if told in _INTEGER_LITERALS else "unknown")
+    # A date compared as a string, or the other way round, is the reader's own conversion: only like with like.
+    if (told == "date") != (types.get(column) == "date"):
+        return _anything
+    return _comparison(column, op, _value(types.get(column), str(value) if _is_short(value) else "", literal))
+
+
+def _is_short(value: str | int) -> bool:
+    """Tell whether a number may be written out: writing thousands of digits is slow, and forbidden from 4,300 on."""
+    return isinstance(value, str) or abs(value) < 10**_DIGITS_MAX
+
+
+def _value(type: str | None, text: str, literal: str) -> Value | None:
+    """Read a literal as the column's type reads it; None where it has another form, or the column another type."""
+    if type == "string" and literal == "text":
+        return text
+    if type == "date" and literal == "text" and _DAY.fullmatch(text):
         try:
-            value = int(value)
-        except (TypeError, ValueError):
-            return True
-    return _compare(file, op, str(left.get("name")), value)
+            return date.fromisoformat(text)
+        except ValueError:
+            return None
+    if type in _INTEGER_COLUMNS and literal == "number" and len(text) <= _DIGITS_MAX and _NUMBER.fullmatch(text):
+        return Decimal(text)
+    return None
 
 
-def _compare(file: ReleaseFile, op: str, column: str, value: Any) -> bool:
-    least, most = (file.statistics[which].get(column) for which in ("minValues", "maxValues"))
-    if least is None or most is None or type(least) is not type(value):
+def _comparison(column: str, op: str, value: Value | None) -> Matches:
+    return _anything if value is None else partial(_may_compare, column, op, value)
+
+
+def _may_compare(column: str, op: str, value: Any, file: ReleaseFile) -> bool:
+    least, most = (_bound(file.statistics[which].get(column), value) for which in ("minValues", "maxValues"))
+    if least is None or most is None:
         return True
     match op:
         case "equal":
@@ -86,3 +152,12 @@ def _compare(file: ReleaseFile, op: str, column: str, value: Any) -> bool:
             return bool(most > value)
         case _:
             return bool(most >= value)
+
+
+def _bound(kept: Any, value: Value) -> Any:
+    """Read a file's least or greatest value as the hint's literal was read; None where it is of another kind."""
+    if isinstance(value, Decimal):
+        return Decimal(kept) if type(kept) is int else None
+    if not isinstance(kept, str):
+        return None
+    return date.fromisoformat(kept) if isinstance(value, date) else kept

@@ -99,6 +99,7 @@ def comparison(op: str, column: str, value: Any, type: str) -> dict[str, Any]:
                                    {"op": "literal", "value": value, "valueType": type}]}  # fmt: skip
 
 
+HUGE = "9" * 5_000
 HINTS: list[tuple[dict[str, Any], list[str]]] = [
     ({"predicateHints": ["day >= '2026-08-01'"]}, ["2026-08"]), ({"predicateHints": ["day < '2026-08-01'"]}, ["2026-07"]),
     ({"predicateHints": ["day = '2026-07-02'", "price_minor > 5"]}, ["2026-07"]), ({"predicateHints": ["price_minor <= 850"]}, ["2026-07"]),
@@ -109,6 +110,10 @@ HINTS: list[tuple[dict[str, Any], list[str]]] = [
     ({"jsonPredicateHints": json.dumps({"op": "or", "children": [comparison("equal", "day", "2026-08-03", "date"),
     comparison("equal", "price_minor", 850, "long")]})}, ["2026-07", "2026-08"]),
     ({"jsonPredicateHints": json.dumps({"op": "not", "children": [comparison("equal", "day", "2026-08-03", "date")]})}, ["2026-07", "2026-08"]),
+    ({"predicateHints": [f"price_minor > {HUGE}", "day < '10000-01-01'"]}, ["2026-07", "2026-08"]),
+    ({"predicateHints": ["day = '2026-7-2'"]}, ["2026-07", "2026-08"]),
+    ({"jsonPredicateHints": json.dumps(comparison("equal", "price_minor", HUGE, "long"))}, ["2026-07", "2026-08"]),
+    ({"predicateHints": ["day >= '2026-07-01'"], "limitHint": 1}, ["2026-07", "2026-08"]),
     ({"jsonPredicateHints": "{broken"}, ["2026-07", "2026-08"]), ({"jsonPredicateHints": "[" * 5000}, ["2026-07", "2026-08"]),
 ]  # fmt: skip
 
