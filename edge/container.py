@@ -70,7 +70,7 @@ def build(settings: Settings) -> Services:
     search = SearchEngine(settings.search_dir, log)
     watch = JobWaiters()
     provider = OidcProvider(settings, log) if settings.oidc_issuer else None
-    people = UserService(provider, database, settings.oidc_client_id)
+    people = UserService(provider, database, settings)
 
     def forget_accounts() -> None:
         directory.forget()

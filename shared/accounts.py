@@ -44,6 +44,12 @@ class Person:
     name: str
     email: str | None
     memberships: tuple[Membership, ...]
+    email_verified: bool = False
+
+    @property
+    def verified_email(self) -> str | None:
+        """The address, where the identity provider vouches for it."""
+        return self.email if self.email_verified else None
 
     def membership(self, organization_id: str | None) -> Membership | None:
         """Return the membership in an organization; in the first joined one where none is named."""

@@ -63,6 +63,11 @@ class Settings:
 
     oidc_issuer: str = _setting("OpenID Connect provider that people sign in with; empty: nobody can.", "")
     oidc_client_id: str = _setting("Our name at the provider; the audience of its ID tokens.", "item-index")
+    oidc_email_verified: str = _setting(
+        "Which addresses match invitations: `claim`, those of ID tokens with `email_verified`; `always`, all: "
+        "for a provider that verifies each address without saying so.",
+        "claim",
+    )
     oidc_deadline_ms: int = _setting("How long the edge waits for the identity provider.", 2_000)
     oidc_client_secret: str = _setting("Our secret at the provider; empty: a public client with PKCE.", "", secret=True)
     session_idle_seconds: int = _setting("How long a dashboard session lasts without a click.", 7_200)
@@ -156,10 +161,12 @@ class Settings:
         if values.get("quota_outage", "closed") not in ("bounded", "closed"):
             raise ConfigurationError("QUOTA_OUTAGE must be bounded or closed")
         settings = cls(**values)
-        settings._check_approval()
+        settings._check_choices()
         return settings._with_derived()
 
-    def _check_approval(self) -> None:
+    def _check_choices(self) -> None:
+        if self.oidc_email_verified not in ("claim", "always"):
+            raise ConfigurationError("OIDC_EMAIL_VERIFIED must be claim or always")
         if self.plan_approval not in ("none", "manual", "webhook"):
             raise ConfigurationError("PLAN_APPROVAL must be none, manual or webhook")
         if self.plan_approval == "webhook":

@@ -181,6 +181,7 @@ class Stack:
             self.identity = identity.prepared(places, self.port)
             own["oidc_issuer"] = identity.issuer(self.identity["port"])
             own["oidc_client_id"] = identity.CLIENT_ID
+            own["oidc_email_verified"] = "always"  # its people are made by us, and it sends no such claim
             own["oidc_client_secret"] = self.identity["client_secret"]
         given = {name.lower() for name in os.environ}
         merged = {name: value for name, value in own.items() if name not in given}

@@ -23,6 +23,8 @@ LIFETIME_SECONDS_MAX = 86_400
 _KEY_TYPES = {"RS256": "RSA", "PS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
 _CURVES = {"ES256": {"P-256"}, "EdDSA": {"Ed25519", "Ed448"}}
 _RSA_BITS_MIN = 2048
+_SAME_KID_MAX = 8
+_OTHER_TOKENS = frozenset({"events", "scope", "scp", "client_id"})
 _FORM = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", re.ASCII)
 _METHODS = get_default_algorithms()
 
@@ -43,6 +45,8 @@ class Identity:
     subject: str
     email: str | None
     name: str
+    email_verified: bool = False
+    """Whether the provider says that the address was verified. Saying nothing is not saying so."""
 
 
 class Unverified(NamedTuple):
@@ -84,27 +88,26 @@ def parse(text: str) -> Unverified:
     return Unverified(algorithm, kid, f"{head}.{payload}".encode(), _decoded(signature), claims)
 
 
-def select(token: Unverified, keys: list[VerificationKey]) -> VerificationKey | None:
-    """Find the key that a token names; a token that names none fits only where there is exactly one key for it."""
+def select(token: Unverified, keys: list[VerificationKey]) -> list[VerificationKey]:
+    """Return the keys that may have signed a token: those of its kid, of which a provider may publish several.
+
+    A token that names no key fits only where there is exactly one key for its algorithm.
+    """
     fitting = [key for key in keys if token.algorithm in key.algorithms]
     if token.kid is not None:
-        return next((key for key in fitting if key.kid == token.kid), None)
-    return fitting[0] if len(fitting) == 1 else None
+        return [key for key in fitting if key.kid == token.kid][:_SAME_KID_MAX]
+    return fitting if len(fitting) == 1 else []
 
 
-def verify(token: Unverified, key: VerificationKey) -> None:
-    """Raise InvalidToken unless the key made this signature."""
-    try:
-        good = _METHODS[token.algorithm].verify(token.signed, key.key, token.signature)
-    except Exception:  # noqa: BLE001 - whatever a library says of a forged signature, it is not valid
-        raise InvalidToken from None
-    if not good:
+def verify(token: Unverified, keys: list[VerificationKey]) -> None:
+    """Raise InvalidToken unless one of the keys made this signature."""
+    if not any(_signed_by(token, key) for key in keys):
         raise InvalidToken
 
 
 def check_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: float) -> Identity:
     """Return who the token speaks of. Raises ExpiredToken after its time, InvalidToken where a claim is not right."""
-    if claims.get("iss") != issuer or not _addressed_to(claims, client_id):
+    if claims.get("iss") != issuer or not _addressed_to(claims, client_id) or not _is_id_token(claims):
         raise InvalidToken
     expires, issued = _moment(claims, "exp"), _moment(claims, "iat")
     not_before = _moment(claims, "nbf") if "nbf" in claims else issued
@@ -117,8 +120,33 @@ def check_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: fl
         raise ExpiredToken
     email = claims.get("email")
     believed = isinstance(email, str) and 3 <= len(email) <= 254 and claims.get("email_verified", True) is True
+    verified = believed and claims.get("email_verified") is True
     name = next((claims[k] for k in ("name", "preferred_username", "email") if _is_text(claims.get(k))), subject)
-    return Identity(issuer, subject, email if believed else None, str(name).strip()[:200])
+    return Identity(issuer, subject, email if believed else None, str(name).strip()[:200], verified)
+
+
+def _signed_by(token: Unverified, key: VerificationKey) -> bool:
+    try:
+        return bool(_METHODS[token.algorithm].verify(token.signed, key.key, token.signature))
+    except Exception:  # noqa: BLE001 - whatever a library says of a forged signature, it is not valid
+        return False
+
+
+def _is_id_token(claims: dict[str, Any]) -> bool:
+    """Tell an ID token from what the same provider signs for other purposes with the same key and audience.
+
+    Logout tokens and other security events have `events` (OpenID Connect Back-Channel Logout, RFC 8417); access tokens
+    have a scope or a client (RFC 9068); some providers name the kind in `typ` or `token_use`.
+    """
+    kind, nonce = claims.get("typ", "ID"), claims.get("nonce", "-")
+    return (
+        not _OTHER_TOKENS & claims.keys()
+        and claims.get("token_use", "id") == "id"
+        and isinstance(kind, str)
+        and kind.upper() == "ID"
+        and isinstance(nonce, str)
+        and bool(nonce)
+    )
 
 
 def _addressed_to(claims: dict[str, Any], client_id: str) -> bool:
@@ -174,8 +202,11 @@ def _decoded(segment: str) -> bytes:
 def _usable(entry: Any) -> VerificationKey | None:
     if not isinstance(entry, dict) or entry.get("use", "sig") != "sig" or "d" in entry:
         return None
+    operations = entry.get("key_ops", ["verify"])
+    if not isinstance(operations, list) or "verify" not in operations:
+        return None
     kid, named = entry.get("kid"), entry.get("alg")
-    if kid is not None and not isinstance(kid, str):
+    if not all(value is None or isinstance(value, str) for value in (kid, named, entry.get("kty"), entry.get("crv"))):
         return None
     fitting = [a for a in ALGORITHMS if _KEY_TYPES[a] == entry.get("kty") and named in (None, a)
                and entry.get("crv") in _CURVES.get(a, {entry.get("crv")})]  # fmt: skip

@@ -20,7 +20,7 @@ from shared.telemetry.log import Log
 
 _ANSWER_BYTES_MAX = 256 * 1024
 _REFRESH_SECONDS = 600.0
-_UNKNOWN_KID_SECONDS = 30.0
+_FETCH_SECONDS = 30.0
 _KEPT_SECONDS = 86_400.0
 _RETRY_AFTER_SECONDS = 5
 
@@ -66,34 +66,28 @@ class OidcProvider:
 
     async def endpoints(self) -> Endpoints:
         """Return where the provider's endpoints are."""
-        if self._endpoints is None:
-            document = await self.fetch("GET", f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
-            # The document must name the very issuer that was asked, or another one could pose as it.
-            if not isinstance(document, dict) or document.get("issuer") != self.issuer:
-                raise self._unavailable()
-            self._endpoints = _endpoints(document)
+        await self._refresh_if_old(wait=self._endpoints is None)
         if self._endpoints is None:
             raise self._unavailable()
         return self._endpoints
 
-    async def key_for(self, token: id_token.Unverified) -> VerificationKey | None:
-        """Return the key that a token names, or None where the provider has no such key."""
-        if self._clock() - self._good_at > _REFRESH_SECONDS:
-            await self._refresh(wait=not self._keys)
-        if self._clock() - self._good_at > _KEPT_SECONDS:
+    async def keys_for(self, token: id_token.Unverified) -> list[VerificationKey]:
+        """Return the keys that may have signed a token; none where the provider has no such key."""
+        await self._refresh_if_old(wait=not self._keys)
+        if not self._keys or self._clock() - self._good_at > _KEPT_SECONDS:
             raise self._unavailable()
-        key = id_token.select(token, self._keys)
-        if key is None and self._clock() - self._unknown_at > _UNKNOWN_KID_SECONDS:
+        keys = id_token.select(token, self._keys)
+        if not keys and self._clock() - self._unknown_at > _FETCH_SECONDS:
             # The provider may have a new key. Random kids must not make us ask it more often than this.
             self._unknown_at = self._clock()
-            await self._refresh(wait=True, anyway=True)
-            key = id_token.select(token, self._keys)
-        elif key is None and self._fetching is not None:
+            await self._refresh(wait=True)
+            keys = id_token.select(token, self._keys)
+        elif not keys and self._fetching is not None:
             await asyncio.shield(self._fetching)
-            key = id_token.select(token, self._keys)
-        if key is None and self._down and self._clock() - self._good_at > _REFRESH_SECONDS:
+            keys = id_token.select(token, self._keys)
+        if not keys and self._down and self._clock() - self._good_at > _REFRESH_SECONDS:
             raise self._unavailable()  # the key may be new, and the provider cannot tell us: not the caller's fault
-        return key
+        return keys
 
     async def fetch(self, method: str, url: str, form: dict[str, str] | None = None, **options: Any) -> Any:
         """Ask the provider for a JSON document, bounded in time and size, following no redirect."""
@@ -106,23 +100,38 @@ class OidcProvider:
                 if answer.status >= 500 or len(body) > _ANSWER_BYTES_MAX:
                     raise self._unavailable()
                 return msgspec.json.decode(body) if answer.status == 200 else None
-        except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (
+            aiohttp.ClientError,
+            TimeoutError,
+            OSError,
+            RecursionError,
+            msgspec.DecodeError,
+            UnicodeDecodeError,
+        ) as error:
             raise self._unavailable() from error
 
-    async def _refresh(self, *, wait: bool, anyway: bool = False) -> None:
-        """Fetch the keys, one fetch at a time; without `wait` in the background."""
-        if self._fetching is None and (anyway or self._clock() - self._asked_at > _UNKNOWN_KID_SECONDS or wait):
+    async def _refresh_if_old(self, *, wait: bool) -> None:
+        """Fetch what is older than ten minutes or was never fetched, once in 30 s however many callers ask."""
+        if self._clock() - self._good_at > _REFRESH_SECONDS and self._clock() - self._asked_at > _FETCH_SECONDS:
             self._asked_at = self._clock()
-            self._fetching = asyncio.create_task(self._fetch_keys())
-            self._fetching.add_done_callback(lambda task: setattr(self, "_fetching", None))
-        if wait and self._fetching is not None:
+            await self._refresh(wait=wait)
+        elif wait and self._fetching is not None:
             await asyncio.shield(self._fetching)
-        if not self._keys:
-            raise self._unavailable()
 
-    async def _fetch_keys(self) -> None:
+    async def _refresh(self, *, wait: bool) -> None:
+        """Fetch, one fetch at a time; without `wait` in the background."""
+        if self._fetching is None:
+            self._fetching = asyncio.create_task(self._fetch_all())
+            self._fetching.add_done_callback(lambda task: setattr(self, "_fetching", None))
+        if wait:
+            await asyncio.shield(self._fetching)
+
+    async def _fetch_all(self) -> None:
+        """Read discovery and the keys where it says they are; what cannot be read leaves the last good state."""
         try:
-            keys = id_token.usable_keys(await self.fetch("GET", (await self.endpoints()).jwks))
+            endpoints = await self._discovered()
+            keys = id_token.usable_keys(await self.fetch("GET", endpoints.jwks))
+            self._endpoints = endpoints
         except StoreUnavailable:
             keys = []
         if keys:
@@ -133,6 +142,15 @@ class OidcProvider:
                 self._log.warning("store-down", store="identity")
             else:
                 self._log.info("store-back", store="identity")
+
+    async def _discovered(self) -> Endpoints:
+        document = await self.fetch("GET", f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
+        # The document must name the very issuer that was asked, or another one could pose as it.
+        named = isinstance(document, dict) and document.get("issuer") == self.issuer
+        endpoints = _endpoints(document) if named else None
+        if endpoints is None:
+            raise self._unavailable()
+        return endpoints
 
     def _unavailable(self) -> StoreUnavailable:
         return StoreUnavailable("identity", retry_after_seconds=_RETRY_AFTER_SECONDS)

@@ -4,11 +4,14 @@ import hashlib
 import time
 from collections.abc import Callable
 
+import asyncpg
+
 from edge.auth import id_token
 from edge.auth.id_token import Identity, InvalidToken
 from edge.auth.oidc_provider import OidcProvider
 from edge.storage.database import Database
 from shared.accounts import Membership, Person
+from shared.config import Settings
 from shared.organizations.contract import SQL
 
 _REMEMBERED_SECONDS = 5.0
@@ -19,11 +22,16 @@ class UserService:
     """Finds the person behind an ID token or a session."""
 
     def __init__(
-        self, provider: OidcProvider | None, database: Database, client_id: str, clock: Callable[[], float] = time.time
+        self,
+        provider: OidcProvider | None,
+        database: Database,
+        settings: Settings,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.provider = provider
         self._database = database
-        self._client_id = client_id
+        self._client_id = settings.oidc_client_id
+        self._emails_verified = settings.oidc_email_verified == "always"
         self._clock = clock
         self._known: dict[bytes, tuple[float, Person]] = {}
 
@@ -46,10 +54,7 @@ class UserService:
         """Return whom a token speaks of and for how many seconds it will; with `nonce`, only one made for it."""
         assert self.provider is not None
         token = id_token.parse(text)
-        key = await self.provider.key_for(token)
-        if key is None:
-            raise InvalidToken
-        id_token.verify(token, key)
+        id_token.verify(token, await self.provider.keys_for(token))
         now = self._clock()
         identity = id_token.check_claims(token.claims, issuer=self.provider.issuer, client_id=self._client_id, now=now)
         if nonce is not None and token.claims.get("nonce") != nonce:
@@ -57,28 +62,31 @@ class UserService:
         return identity, token.claims["exp"] + id_token.LEEWAY_SECONDS - now
 
     async def join(self, identity: Identity) -> Person:
-        """Return the person, created at the first call. Nothing is written for a person whose name and address are
+        """Return the person, created at the first call.
 
-        known already, so that they can still be read while PostgreSQL accepts no changes.
+        Nothing is written for a person whose name and address are known already, so that they can still be read while
+        PostgreSQL accepts no changes.
         """
         subject = (identity.issuer, identity.subject)
+        verified = identity.email is not None and (identity.email_verified or self._emails_verified)
+        known = (identity.email, identity.name, verified)
         row = await self._database.fetch_row(SQL.person, *subject)
-        if row is None or (row["email"], row["name"]) != (identity.email, identity.name):
-            row = await self._database.fetch_row(SQL.join_person, *subject, identity.email, identity.name)
+        if row is None or (row["email"], row["name"], row["email_verified"]) != known:
+            row = await self._database.fetch_row(SQL.join_person, *subject, *known)
             row = row or await self._database.fetch_row(SQL.person, *subject)
         assert row is not None
-        return await self._with_memberships(row["id"], row["name"], row["email"])
+        return await self._with_memberships(row)
 
     async def by_id(self, person_id: str) -> Person | None:
         """Return the person of a session, or None if there is none any more."""
         row = await self._database.fetch_row(SQL.person_by_id, person_id)
-        return await self._with_memberships(row["id"], row["name"], row["email"]) if row else None
+        return await self._with_memberships(row) if row else None
 
     def forget(self) -> None:
         """Forget who was remembered: roles or organizations have changed."""
         self._known.clear()
 
-    async def _with_memberships(self, person_id: str, name: str, email: str | None) -> Person:
-        rows = await self._database.fetch(SQL.memberships, person_id)
+    async def _with_memberships(self, person: asyncpg.Record) -> Person:
+        rows = await self._database.fetch(SQL.memberships, person["id"])
         found = tuple(Membership(r["id"], r["name"], r["plan"], r["state"], r["role"]) for r in rows)
-        return Person(person_id, name, email, found)
+        return Person(person["id"], person["name"], person["email"], found, email_verified=person["email_verified"])

@@ -188,10 +188,13 @@ class OrganizationService:
 
     async def accept_invitation(self, person: Person, secret: str) -> str:
         """Join the organization; return its id. The invitation must have been sent to the person's own address."""
-        values = (invitation_hash(secret), person.id, person.email or "", person.name)
+        values = (invitation_hash(secret), person.id, person.verified_email or "", person.name)
         row = await self._database.fetch_row(SQL.accept_invitation, *values)
         if row is None:
-            raise Problem("state-conflict", "The invitation was used or withdrawn, or is for another address.")
+            raise Problem(
+                "state-conflict",
+                "The invitation was used or withdrawn, or is for an address that is not verified as yours.",
+            )
         return str(row["organization_id"])
 
     async def audit(self, actor: Actor, before: str | None, limit: int) -> list[Row]:

@@ -1,17 +1,19 @@
 -- name: join_person
 -- Whoever signs in exists; the provider's word on name and address is taken each time, and written only if it differs.
-INSERT INTO people (issuer, subject, email, name) VALUES ($1, $2, $3, $4)
-ON CONFLICT (issuer, subject) DO UPDATE SET email = excluded.email, name = excluded.name
-WHERE (people.email, people.name) IS DISTINCT FROM (excluded.email, excluded.name)
-RETURNING id::text, name, email;
+INSERT INTO people (issuer, subject, email, name, email_verified) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (issuer, subject) DO UPDATE
+SET email = excluded.email, name = excluded.name, email_verified = excluded.email_verified
+WHERE (people.email, people.name, people.email_verified)
+      IS DISTINCT FROM (excluded.email, excluded.name, excluded.email_verified)
+RETURNING id::text, name, email, email_verified;
 
 -- name: person
 -- By what identifies a person: issuer and subject, never the address, which may change hands.
-SELECT id::text, name, email FROM people WHERE issuer = $1 AND subject = $2;
+SELECT id::text, name, email, email_verified FROM people WHERE issuer = $1 AND subject = $2;
 
 -- name: person_by_id
 -- For a session, which keeps nothing but the id.
-SELECT id::text, name, email FROM people WHERE id = $1::uuid;
+SELECT id::text, name, email, email_verified FROM people WHERE id = $1::uuid;
 
 -- name: memberships
 -- The organizations of a person, the first joined first.

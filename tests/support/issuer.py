@@ -57,6 +57,9 @@ class Issuer:
     extra_keys: list[Any] = field(default_factory=list)
     fetches: int = 0
     down: bool = False
+    jwks_path: str = "/jwks"
+    raw_jwks: bytes | None = None
+    discoveries: int = 0
     codes: dict[str, dict[str, Any]] = field(default_factory=dict)
     redeemed: list[dict[str, str]] = field(default_factory=list)
 
@@ -64,7 +67,7 @@ class Issuer:
         """Return good claims, changed as asked; a claim of None is left out."""
         now = int(time.time())
         made = {"iss": self.url, "sub": subject, "aud": CLIENT, "iat": now, "exp": now + 600, "name": subject.title(),
-                "email": f"{subject}@example.org", **more}  # fmt: skip
+                "email": f"{subject}@example.org", "email_verified": True, **more}  # fmt: skip
         return {name: value for name, value in made.items() if value is not None}
 
     def token(self, subject: str = "ada", *, head: dict[str, Any] | None = None, **more: Any) -> str:
@@ -78,11 +81,12 @@ class Issuer:
 
     async def discovery(self, request: web.Request) -> web.Response:
         """Tell where everything is."""
+        self.discoveries += 1
         if self.down:
             return web.Response(status=503)
         return web.json_response({
             "issuer": self.url, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
-            "jwks_uri": f"{self.url}/jwks",
+            "jwks_uri": f"{self.url}{self.jwks_path}",
         })  # fmt: skip
 
     def code(self, subject: str = "ada", **claims: Any) -> str:
@@ -103,10 +107,12 @@ class Issuer:
         return web.json_response({"id_token": self.token(claims.pop("subject"), **claims), "token_type": "Bearer"})
 
     async def jwks(self, request: web.Request) -> web.Response:
-        """Publish the keys."""
+        """Publish the keys, at the address that discovery names and nowhere else."""
         self.fetches += 1
-        if self.down:
+        if self.down or request.path != self.jwks_path:
             return web.Response(status=503)
+        if self.raw_jwks is not None:
+            return web.Response(body=self.raw_jwks, content_type="application/json")
         return web.json_response({"keys": [*self.extra_keys, *(key.published() for key in self.keys)]})
 
 
@@ -117,6 +123,7 @@ async def running_issuer() -> AsyncIterator[Issuer]:
     app = web.Application()
     app.router.add_get("/.well-known/openid-configuration", issuer.discovery)
     app.router.add_get("/jwks", issuer.jwks)
+    app.router.add_get("/moved/jwks", issuer.jwks)
     app.router.add_post("/token", issuer.redeem)
     async with TestServer(app) as server:
         issuer.url = str(server.make_url("")).rstrip("/")

@@ -1,11 +1,14 @@
 """ID tokens at the edge: accepted where the contract says, through rotations and outages, and cheap to refuse."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from edge.auth import oidc_provider as provider_module
 from edge.auth.id_token import InvalidToken
+from edge.http.problems import Problem
+from edge.organizations.service import OrganizationService
 from tests.service.org.conftest import SignedIn
 from tests.support.accounts import api_key
 from tests.support.issuer import SigningKey
@@ -97,7 +100,7 @@ async def test_while_the_provider_is_down_known_keys_go_on_and_unknown_ones_are_
     assert (await signed_in.ask("GET", "/quota")).status == 200
     issuer.down = True
     monkeypatch.setattr(provider_module, "_REFRESH_SECONDS", -1.0)
-    monkeypatch.setattr(provider_module, "_UNKNOWN_KID_SECONDS", -1.0)
+    monkeypatch.setattr(provider_module, "_FETCH_SECONDS", -1.0)
     assert (await signed_in.ask("GET", "/quota", "bob")).status == 200
     issuer.rotate("new")
     answer = await signed_in.ask("GET", "/quota", "carol")
@@ -110,6 +113,56 @@ async def test_while_the_provider_is_down_known_keys_go_on_and_unknown_ones_are_
 async def test_a_provider_that_was_never_reached_is_our_fault_not_the_callers(signed_in: SignedIn) -> None:
     signed_in.issuer.down = True
     assert (await signed_in.ask("GET", "/quota")).status == 503
+
+
+@pytest.mark.parametrize("entry", [
+    {"kty": "EC", "crv": ["P-256"]}, {"kty": "EC", "crv": "P-256", "x": {"a": []}}, [], "key", {"kty": {}}, {"use": []},
+])  # fmt: skip
+async def test_no_entry_of_the_providers_keys_keeps_the_others_from_being_used(signed_in: SignedIn, entry: Any) -> None:
+    signed_in.issuer.extra_keys = [entry]
+    assert (await signed_in.ask("GET", "/quota")).status == 200
+
+
+@pytest.mark.parametrize("body", [b"[" * 200_000, b'{"keys":' * 50_000, b"\xff", b"", b"null", b'{"keys":{}}'])
+async def test_keys_that_cannot_be_read_are_an_outage_of_the_provider_and_no_fault_of_ours(
+    signed_in: SignedIn, body: bytes
+) -> None:
+    signed_in.issuer.raw_jwks = body
+    assert (await signed_in.ask("GET", "/quota")).status == 503
+
+
+async def test_while_the_keys_were_never_fetched_a_hundred_calls_cause_one_fetch(signed_in: SignedIn) -> None:
+    signed_in.issuer.down = True
+    for _ in range(2):
+        answers = await asyncio.gather(*(signed_in.ask("GET", "/quota", f"p{n}") for n in range(50)))
+        assert {answer.status for answer in answers} == {503}
+    assert signed_in.issuer.discoveries == 1
+
+
+async def test_keys_that_move_to_another_address_are_found_there(
+    signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await signed_in.ask("GET", "/quota")).status == 200
+    signed_in.issuer.jwks_path = "/moved/jwks"
+    signed_in.issuer.rotate("two", keep=False)
+    monkeypatch.setattr(provider_module, "_FETCH_SECONDS", -1.0)
+    assert (await signed_in.ask("GET", "/quota", "bob")).status == 200
+
+
+async def test_an_invitation_is_not_for_a_person_whose_address_is_not_verified(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    answer = await signed_in.ask("POST", "/org/invitations", body={"email": "bob@example.org", "role": "admin"})
+    secret = answer.json["link"].partition("#")[2]
+    people, acts = (
+        signed_in.edge.resources.people,
+        OrganizationService(signed_in.edge.resources.database, signed_in.edge.settings),
+    )
+    for claim in (None, False):
+        with pytest.raises(Problem, match="state-conflict"):
+            await acts.accept_invitation(
+                await people.by_token(signed_in.issuer.token("bob", email_verified=claim)), secret
+            )
+    await acts.accept_invitation(await people.by_token(signed_in.issuer.token("bob")), secret)
 
 
 async def test_two_credentials_are_one_too_many(signed_in: SignedIn) -> None:

@@ -20,10 +20,7 @@ RSA = SigningKey.make("rsa", "RS256")
 def believe(text: str, keys: list[SigningKey] | None = None, now: float | None = None) -> Identity:
     usable = id_token.usable_keys({"keys": [key.published() for key in keys or ISSUER.keys]})
     token = id_token.parse(text)
-    key = id_token.select(token, usable)
-    if key is None:
-        raise InvalidToken
-    id_token.verify(token, key)
+    id_token.verify(token, id_token.select(token, usable))
     # Of the moment: the module may have been imported long before its tests run.
     at = time.time() if now is None else now
     return id_token.check_claims(token.claims, issuer=ISSUER.url, client_id=CLIENT, now=at)
@@ -38,7 +35,7 @@ def signed(claims: Any, key: SigningKey = ISSUER.keys[0], **head: Any) -> str:
 def test_a_good_token_of_each_allowed_algorithm_is_believed(algorithm: str) -> None:
     key = SigningKey.make("k", algorithm)
     identity = believe(signed(ISSUER.claims("ada"), key), [key])
-    assert identity == Identity(ISSUER.url, "ada", "ada@example.org", "Ada")
+    assert identity == Identity(ISSUER.url, "ada", "ada@example.org", "Ada", email_verified=True)
 
 
 def test_a_token_without_kid_fits_only_a_single_key() -> None:
@@ -133,11 +130,55 @@ def test_keys_that_cannot_be_used_do_not_spoil_the_set() -> None:
     odd: list[Any] = [
         None, 7, {}, {"kty": "AKP"}, {"kty": "EC", "crv": "P-256"}, {"kty": "oct", "k": "AAAA", "kid": "one"},
         {**good, "use": "enc"}, {**good, "kid": 7}, {**good, "alg": "HS256"}, {**good, "crv": "P-521"}, {**good, "x": "!!"},
-        {**RSA.published(), "n": "AQAB"},
+        {**RSA.published(), "n": "AQAB"}, {"kty": "EC", "crv": ["P-256"]}, {"kty": ["EC"]}, {**good, "alg": ["ES256"]},
+        {**good, "key_ops": ["encrypt"]}, {**good, "key_ops": "verify"}, {**good, "use": ["sig"]}, {**good, "crv": {}},
+        {**good, "x": ["a"]}, {**good, "kid": {}}, {"kty": "RSA", "n": {}, "e": []},
     ]  # fmt: skip
     assert [key.kid for key in id_token.usable_keys({"keys": [*odd, good]})] == ["one"]
     for document in (None, [], {"keys": None}, {"keys": {}}, "keys"):
         assert id_token.usable_keys(document) == []
+
+
+def test_a_key_that_is_published_for_verifying_is_used() -> None:
+    entry = {**ISSUER.keys[0].published(), "key_ops": ["verify"]}
+    del entry["use"]
+    assert len(id_token.usable_keys({"keys": [entry]})) == 1
+
+
+def test_of_several_keys_with_one_kid_each_is_tried() -> None:
+    twins = [SigningKey.make("same"), SigningKey.make("same"), SigningKey.make("same", "RS256")]
+    for key in twins:
+        assert believe(signed(ISSUER.claims(), key), twins).subject == "ada"
+    with pytest.raises(InvalidToken):
+        believe(signed(ISSUER.claims(), SigningKey.make("same")), twins)
+
+
+LOGOUT = {"http://schemas.openid.net/event/backchannel-logout": {}}
+
+
+@pytest.mark.parametrize("claims", [
+    {"events": LOGOUT}, {"events": LOGOUT, "nonce": None, "sid": "s"}, {"scope": "openid"}, {"scp": ["read"]},
+    {"client_id": CLIENT}, {"token_use": "access"}, {"token_use": "refresh"}, {"token_use": ["id"]}, {"typ": "Bearer"},
+    {"typ": "Refresh"}, {"typ": "Logout"}, {"typ": "Offline"}, {"typ": 7}, {"nonce": ""}, {"nonce": ["a"]}, {"nonce": 7},
+])  # fmt: skip
+@pytest.mark.parametrize("head", [{}, {"typ": "JWT"}])
+def test_what_a_provider_signs_for_another_purpose_is_no_id_token(claims: dict[str, Any], head: dict[str, Any]) -> None:
+    with pytest.raises(InvalidToken):
+        believe(signed(ISSUER.claims(**claims), **head))
+
+
+@pytest.mark.parametrize(
+    "claims", [{"token_use": "id"}, {"typ": "ID"}, {"nonce": "n", "azp": CLIENT}, {"sid": "s", "jti": "j"}]
+)
+def test_an_id_token_that_says_so_is_believed(claims: dict[str, Any]) -> None:
+    assert believe(signed(ISSUER.claims(**claims))).subject == "ada"
+
+
+@pytest.mark.parametrize(
+    ("claim", "verified"), [(True, True), (False, False), (None, False), ("true", False), (1, False)]
+)
+def test_an_address_is_verified_only_where_the_provider_says_so(claim: Any, verified: bool) -> None:
+    assert believe(signed(ISSUER.claims(email_verified=claim))).email_verified is verified
 
 
 def test_a_small_rsa_key_is_skipped() -> None:
