@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from edge.watchdog import watch_workers
 from shared.config import Settings
 from shared.telemetry.http_server import keep_watch
 
@@ -10,9 +11,12 @@ worker_class = "edge.server.EdgeWorker"
 bind = os.environ.get("EDGE_BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("EDGE_WORKERS", "1"))
 # gunicorn's own control socket is shared by every gunicorn of a user; two edges would fight for it.
-no_control_socket = True
+control_socket_disable = True
+# Connections that may wait until a worker takes them; edge/server.py asks for the same, nginx.conf sends no more.
+backlog = 4096
 # Longer than the longest stream that a restart must let finish.
 graceful_timeout = int(os.environ.get("EDGE_GRACEFUL_SECONDS", "60"))
+# The second net, for a worker that never began to beat; edge/watchdog.py ends the others within a second.
 timeout = 40
 keepalive = 75
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - the heartbeat must not wait for a disk
@@ -20,8 +24,10 @@ umask = 0o077
 
 
 def when_ready(server: Any) -> None:
-    """Tell the metrics of all its processes where a setting says so; the one process without callers does it."""
-    keep_watch(Settings.from_environment())
+    """Serve the metrics of all processes, and watch the workers: the master is the one process without callers."""
+    settings = Settings.from_environment()
+    keep_watch(settings)
+    watch_workers(server, settings.heartbeat_file)
 
 
 accesslog = None

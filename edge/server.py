@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import time
 from typing import Any
 
@@ -26,10 +27,41 @@ _HEAD_BYTES_MAX = 16 * 1024
 _KEEP_ALIVE_SECONDS = 75.0
 _SHUTDOWN_SECONDS = 57.0
 _LOOK_SECONDS = 0.02
+# As many connections as may wait for an edge; nginx.conf sends no more. aiohttp's own default of 128 overrules
+# gunicorn's setting, and a burst of new connections would be refused.
+_BACKLOG = 4096
+_BEAT_SECONDS = 0.1
+_EXIT_SECONDS = 30.0
 
 
 class EdgeWorker(GunicornUVLoopWebWorker):
-    """gunicorn's worker on uvloop; named here so that a configuration need not know where it comes from."""
+    """gunicorn's worker on uvloop, which shows its master ten times a second that its loop runs."""
+
+    _beating = False
+    _ended = False
+
+    def notify(self) -> None:
+        """Beat, and keep beating until the loop ends.
+
+        aiohttp calls this once a second, from when it serves until it drains; the beats go on while it drains.
+        """
+        super().notify()
+        if not self._beating:
+            self._beating = True
+            self._beat()
+
+    def _beat(self) -> None:
+        if not self._ended:
+            self.tmp.notify()
+            self.loop.call_later(_BEAT_SECONDS, self._beat)
+
+    async def _run(self) -> None:
+        try:
+            await super()._run()
+        finally:
+            self._ended = True
+            ends = time.monotonic() + _EXIT_SECONDS
+            os.utime(self.tmp.fileno(), (ends, ends))  # without a loop there are no beats
 
 
 class EdgeServer(web.Server):
@@ -115,6 +147,10 @@ class DrainingRunner(web.AppRunner):
         self._resources = resources
         self._lane = FastPath(resources)
         app.on_response_prepare.append(self._close_behind)
+
+    def _reg_site(self, site: web.BaseSite) -> None:
+        site._backlog = _BACKLOG
+        super()._reg_site(site)
 
     async def _close_behind(self, request: web.Request, response: StreamResponse) -> None:
         # Otherwise the front would go on using the connection until it is closed under a request.

@@ -142,6 +142,9 @@ class Settings:
     metrics_listen: str = _setting(
         "Address (host:port) where a part tells its metrics and that it is well; empty: nowhere.", ""
     )
+    heartbeat_file: Path | None = _setting(
+        "File that a part touches as long as it makes progress, for a supervisor; empty: none.", None
+    )
     otlp_endpoint: str = _setting(
         "OpenTelemetry collector that spans are sent to, by OTLP over HTTP, like http://collector:4318; empty: none.",
         "",
@@ -205,7 +208,7 @@ def _convert(name: str, text: str, default: Any) -> Any:
             return type(default)(text)
     except ValueError:
         raise ConfigurationError(f"{name} must be a number") from None
-    return Path(text) if isinstance(default, Path) or name == "METRICS_DIR" else text
+    return Path(text) if isinstance(default, Path) or name in ("METRICS_DIR", "HEARTBEAT_FILE") else text
 
 
 def _database_one(url: str) -> str:

@@ -16,12 +16,18 @@ _DEFAULTS = {
     "BODY_TIMEOUT": "10s",
     "SEND_TIMEOUT": "30s",
     "UPSTREAM_TIMEOUT": "35s",
+    "FREE_READ_TIMEOUT": "3s",
+    "RETRY_TIMEOUT": "5s",
+    "KEEPALIVE_MIN_TIMEOUT": "10s",
+    "FREE_CONNECTIONS": "768",
+    "PAID_CONNECTIONS": "1280",
     "REQUESTS_PER_SECOND": "1000",
     "SERVER_NAMES": "localhost 127.0.0.1",
     "TRUSTED_PROXIES": "",
     "USER": "",
     "PROBLEMS_JS": str(_BESIDE / "problems.js"),
     "PROBLEM_PAGES": str(_BESIDE / "problem-pages.conf"),
+    "GUARDS": str(_BESIDE / "guards.conf"),
     "STATIC_DIR": str(PROJECT / "edge" / "meta" / "static"),
 }
 _PLACE = re.compile(r"@[A-Z_]+@")

@@ -55,6 +55,10 @@ class Paths:
         """Unix socket of one child."""
         return self.run / f"{name}.sock"
 
+    def heartbeat(self, name: str) -> Path:
+        """File that one child touches as long as it makes progress."""
+        return self.run / f"{name}.heartbeat"
+
     def secrets(self) -> dict[str, str]:
         """Return the stack's own secrets; made once, readable by this user only."""
         path = self.root / "secrets.json"

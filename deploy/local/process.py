@@ -22,7 +22,10 @@ _GROUP_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What to run. `ready` returns True once it can be used; `stop_signal` asks it to end in order."""
+    """What to run. `ready` returns True once it can be used; `stop_signal` asks it to end in order.
+
+    A program that touches `heartbeat` and then does not for `heartbeat_seconds` is killed and started anew.
+    """
 
     name: str
     command: list[str]
@@ -32,6 +35,8 @@ class Program:
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 10.0
     user: int | None = None
+    heartbeat: Path | None = None
+    heartbeat_seconds: float = 1.0
 
 
 class ServiceProcess:
@@ -45,6 +50,8 @@ class ServiceProcess:
         self._failures = 0
         self._not_before = 0.0
         self._group_killed_at: float | None = None
+        self._beat: int | None = None
+        self._beat_at = self._looked_at = 0.0
 
     @property
     def alive(self) -> bool:
@@ -57,6 +64,9 @@ class ServiceProcess:
         identity: dict[str, Any] = {}
         if program.user is not None:
             identity = {"user": program.user, "group": program.user, "extra_groups": []}
+        self._beat = None
+        if program.heartbeat is not None:
+            program.heartbeat.unlink(missing_ok=True)
         with program.log.open("ab") as log:
             self.process = subprocess.Popen(
                 program.command,
@@ -107,6 +117,22 @@ class ServiceProcess:
             signal_group(self.process.pid, signal.SIGKILL)
         return False
 
+    def end_if_stuck(self) -> bool:
+        """Kill the process and its group where its heartbeat stands still; return whether it was killed.
+
+        A look that comes late judges nothing: then this whole machine stood still.
+        """
+        now, seconds_max = time.monotonic(), self.program.heartbeat_seconds
+        late, self._looked_at = now - self._looked_at > seconds_max / 2, now
+        beat = _modified(self.program.heartbeat)
+        if late or beat is None or beat != self._beat:
+            self._beat, self._beat_at = beat, now
+            return False
+        if self.process is None or not self.alive or now - self._beat_at <= seconds_max:
+            return False
+        signal_group(self.process.pid, signal.SIGKILL)
+        return True
+
     def hold(self, seconds: float) -> None:
         """Leave the process dead for so long when it dies: a drill wants to see what others do without it."""
         self._not_before = time.monotonic() + seconds
@@ -141,6 +167,13 @@ def tail(path: Path, lines: int = 5) -> str:
         return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
     except OSError:
         return ""
+
+
+def _modified(path: Path | None) -> int | None:
+    try:
+        return None if path is None else path.stat().st_mtime_ns
+    except FileNotFoundError:  # it has not beaten yet
+        return None
 
 
 def _die_with_parent(parent: int, stop_signal: signal.Signals) -> Callable[[], None]:

@@ -107,6 +107,8 @@ class Stack:
     def watch(self, stopping: Callable[[], bool]) -> None:
         """Keep every child alive until told to stop."""
         while not stopping():
+            for child in self.children:
+                child.end_if_stuck()
             revived = [child.revive() for child in self.children]
             if any(revived):
                 self.tell()
@@ -193,6 +195,7 @@ class Stack:
         environment = {
             **self._environment(),
             "EDGE_BIND": f"unix:{socket}",
+            "HEARTBEAT_FILE": str(self.places.heartbeat(name)),
             "EDGE_WORKERS": str(self.edge_workers),
         }
         command = [
@@ -205,7 +208,7 @@ class Stack:
         ]
         return Program(
             name=name, command=command, log=self.places.log(name), environment=environment,
-            ready=socket.exists, stop_seconds=70.0,
+            ready=socket.exists, stop_seconds=70.0, heartbeat=self.places.heartbeat(name),
         )  # fmt: skip
 
     def _identity(self) -> Program:

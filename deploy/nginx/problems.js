@@ -1,17 +1,18 @@
 import crypto from "crypto";
 
 // The problem documents of what nginx itself refuses or cannot do, in the same form as the edge's.
-// status: [slug, title, detail]; slugs and titles as in edge/http/catalogue.toml; a test holds the two together.
+// status: [slug, title, detail]; slugs as in edge/http/catalogue.toml. A title is the reason phrase of its status line;
+// some of nginx's phrases are older than RFC 9110, and nginx lets nobody change them. Tests hold all of this together.
 const PROBLEMS = {
     400: ["invalid-request", "Bad Request", "The request could not be read as HTTP."],
     404: ["not-found", "Not Found", "There is nothing at this path."],
-    405: ["method-not-allowed", "Method Not Allowed", "This path does not take this method."],
-    408: ["request-timeout", "Request Timeout", "The request did not arrive in time."],
+    405: ["method-not-allowed", "Not Allowed", "This path does not take this method."],
+    408: ["request-timeout", "Request Time-out", "The request did not arrive in time."],
     411: ["length-required", "Length Required", "The request has a body of unknown length."],
     412: ["precondition-failed", "Precondition Failed", "A condition that the request set does not hold."],
-    413: ["content-too-large", "Content Too Large", "The body is larger than any call takes: 64 kB."],
-    414: ["uri-too-long", "URI Too Long", "The request's target is longer than 8 kB."],
-    416: ["range-not-satisfiable", "Range Not Satisfiable", "The range lies outside the file."],
+    413: ["content-too-large", "Request Entity Too Large", "The body is larger than any call takes: 64 kB."],
+    414: ["uri-too-long", "Request-URI Too Large", "The request's target is longer than 8 kB."],
+    416: ["range-not-satisfiable", "Requested Range Not Satisfiable", "The range lies outside the file."],
     417: ["expectation-failed", "Expectation Failed", "The request expects what this service does not do."],
     421: ["misdirected-request", "Misdirected Request", "This server does not answer for that host."],
     429: ["rate-limited", "Too Many Requests", "Too many requests or connections at once from this address; wait a second."],
@@ -19,8 +20,8 @@ const PROBLEMS = {
     500: ["internal-error", "Internal Server Error", "We made an error."],
     501: ["not-implemented", "Not Implemented", "The request uses a feature of HTTP that is not supported."],
     502: ["upstream-error", "Bad Gateway", "The part that answers this call failed; try again in a moment."],
-    503: ["service-unavailable", "Service Unavailable", "The service is out of reach for a moment; try again."],
-    504: ["upstream-timeout", "Gateway Timeout", "The part that answers this call did not do so in time."],
+    503: ["service-unavailable", "Service Temporarily Unavailable", "More requests are waiting than can be served; try again in a moment."],
+    504: ["upstream-timeout", "Gateway Time-out", "The part that answers this call did not do so in time."],
     505: ["http-version-not-supported", "HTTP Version Not Supported", "Use HTTP/1.1 or HTTP/2."],
 };
 const ALLOW = "GET, HEAD, OPTIONS";
@@ -48,8 +49,17 @@ function requestId() {
     return Date.now().toString(16).padStart(12, "0") + Buffer.from(random).toString("hex");
 }
 
-function answer(r) {
+// Where every place at every edge is taken, nginx names the pool instead of the edges that it has asked.
+const POOLS = ["edge_free", "edge_paid"];
+
+function status_of(r) {
     const status = Number(r.uri.slice(-3));
+    const asked = (r.variables.upstream_addr || "").split(/[, ]+/);
+    return status === 502 && POOLS.includes(asked[asked.length - 1]) ? 503 : status;
+}
+
+function answer(r) {
+    const status = status_of(r);
     const problem = PROBLEMS[status];
     const document = {
         type: r.variables.errors_base + "/" + problem[0],
@@ -61,6 +71,7 @@ function answer(r) {
     const fields = r.headersOut;
     fields["Content-Type"] = "application/problem+json";
     fields["Cache-Control"] = "no-store";
+    fields["X-Content-Type-Options"] = "nosniff";
     fields["X-Request-Id"] = r.variables.id;
     fields["Access-Control-Allow-Origin"] = "*";
     if (WAIT_SECONDS[status]) {

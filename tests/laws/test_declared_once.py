@@ -59,12 +59,14 @@ def test_each_problem_is_used_and_each_used_one_is_declared() -> None:
     assert unused == set()
 
 
-def test_nginx_tells_the_same_titles_as_the_catalogue() -> None:
+def test_nginx_names_the_problems_of_the_catalogue_under_their_statuses() -> None:
     front = (PROJECT / "deploy/nginx/problems.js").read_text()
     found = re.findall(r"(\d{3}): \[\"([a-z-]+)\", \"([^\"]+)\"", front)
     assert len(found) > 15
-    for status, slug, title in found:
-        assert (CATALOGUE[slug].status, CATALOGUE[slug].title) == (int(status), title)
+    assert {slug: CATALOGUE[slug].status for _, slug, _ in found} == {slug: int(status) for status, slug, _ in found}
+    # These phrases nginx writes into its status line as older documents had them; the title repeats the status line.
+    older = {405, 408, 413, 414, 416, 503, 504}
+    assert {int(status) for status, slug, title in found if CATALOGUE[slug].title != title} == older
 
 
 def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -3,9 +3,11 @@
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -138,6 +140,77 @@ def _listens(path: Path) -> bool:
 
 def _children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+class _Crowd:
+    """Callers on kept connections, each of which asks again as soon as it has its answer."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.over = port, threading.Event()
+        self.statuses: list[object] = []
+        self._threads = [threading.Thread(target=self._ask) for _ in range(16)]
+
+    def __enter__(self) -> "_Crowd":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _ask(self) -> None:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as line:
+            while not self.over.is_set():
+                try:
+                    line.request("GET", "/v1/health")
+                    response = line.getresponse()
+                    response.read()
+                    self.statuses.append(response.status)
+                except (OSError, http.client.HTTPException) as error:
+                    self.statuses.append(repr(error))
+                    line.close()
+                time.sleep(0.03)  # one address may ask a thousand times a second
+
+    def go_on(self, answers: int = 500) -> None:
+        """Wait until so many more are answered."""
+        wanted = len(self.statuses) + answers
+        assert until(lambda: len(self.statuses) >= wanted)
+
+
+@pytest.mark.parametrize("part", ["worker", "master", "both"])
+def test_a_frozen_edge_is_replaced_and_costs_no_request(own: Running, part: str) -> None:
+    master = own.pid("edge-a")
+    (worker,) = _children(master)
+    with _Crowd(own.port) as crowd:
+        crowd.go_on()
+        for pid in {"worker": [worker], "master": [master], "both": [master, worker]}[part]:
+            os.kill(pid, signal.SIGSTOP)
+        crowd.go_on()
+        assert until(lambda: not alive(master if part == "master" else worker))
+        assert until(lambda: bool(_children(own.pid("edge-a"))))
+        assert until(lambda: _listens(Paths.below(own.folder).socket("edge-a")))
+        crowd.go_on()
+    assert set(crowd.statuses) == {200}
+
+
+@pytest.mark.skipif(not shutil.which("ss"), reason="ss shows how many connections a socket queues")
+def test_the_edges_queue_four_thousand_connections(own: Running) -> None:
+    listed = subprocess.run(["ss", "-lxH"], capture_output=True, text=True, check=True).stdout.splitlines()
+    most = int(Path("/proc/sys/net/core/somaxconn").read_text())
+    for name in ("edge-a", "edge-b"):
+        (line,) = [line for line in listed if str(Paths.below(own.folder).socket(name)) in line]
+        assert int(line.split()[3]) == min(4096, most)
+
+
+def test_gunicorn_opens_no_control_socket(own: Running) -> None:
+    for name in ("edge-a", "edge-b"):
+        opened = [path.readlink() for path in Path(f"/proc/{own.pid(name)}/fd").iterdir()]
+        inodes = {str(path)[8:-1] for path in opened if str(path).startswith("socket:[")}
+        unix = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
+        paths = {fields[7] for fields in unix if fields[6] in inodes and len(fields) > 7}
+        assert paths == {str(Paths.below(own.folder).socket(name))}
 
 
 def test_two_stacks_live_side_by_side_and_ctrl_c_stops_all_of_one(own: Running, tmp_path: Path) -> None:

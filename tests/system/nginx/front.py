@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,11 @@ class Answer:
     fields: list[tuple[str, str]]
     body: bytes
     raw: bytes = field(repr=False, default=b"")
+
+    @property
+    def reason(self) -> str:
+        """Return the reason phrase of the status line."""
+        return self.raw.partition(b"\r\n")[0].decode("latin-1").split(" ", 2)[2]
 
     def get(self, name: str) -> str | None:
         """Return a header that may be there at most once."""
@@ -57,6 +63,7 @@ class Front:
                 "STORED_DIR": str(self.folder / "stored"),
                 "USER": "user root;" if os.getuid() == 0 else "",
                 "HEADER_TIMEOUT": "1s", "BODY_TIMEOUT": "1s", "SEND_TIMEOUT": "1s", "UPSTREAM_TIMEOUT": "1s",
+                "FREE_READ_TIMEOUT": "1s", "RETRY_TIMEOUT": "2s",
                 **self.values,
             }
         ).replace("worker_processes auto", "worker_processes 1")  # fmt: skip
@@ -68,10 +75,12 @@ class Front:
         (self.folder / "static" / "folder").mkdir(parents=True, exist_ok=True)
         (self.folder / "static" / "a.css").write_text("a {}")
         (self.folder / "nginx.conf").write_text(conf or self.conf())
-        self._nginx = await asyncio.create_subprocess_exec(
-            binary(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"), "-e", str(self.folder / "error.log"),
-            "-g", "daemon off;", stderr=asyncio.subprocess.DEVNULL,
-        )  # fmt: skip
+        log = self.folder / "error.log"
+        with log.open("ab") as stderr:
+            self._nginx = await asyncio.create_subprocess_exec(
+                binary(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"), "-e", str(log),
+                "-g", "daemon off;", stderr=stderr,
+            )  # fmt: skip
         for _ in range(200):
             with suppress(OSError):
                 _, writer = await asyncio.open_connection("127.0.0.1", self.port)
@@ -80,6 +89,23 @@ class Front:
             assert self._nginx.returncode is None, (self.folder / "error.log").read_text()
             await asyncio.sleep(0.02)
         raise AssertionError("nginx does not listen")
+
+    def reload(self) -> None:
+        """Have nginx read its configuration again and replace its workers."""
+        assert self._nginx is not None
+        self._nginx.send_signal(signal.SIGHUP)
+
+    def workers(self) -> set[str]:
+        """Return the process numbers of nginx's workers, those included that finish what they have begun."""
+        assert self._nginx is not None
+        pid = self._nginx.pid
+        return set(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something holds, ten seconds at most."""
+        async with asyncio.timeout(10):
+            while not condition():
+                await asyncio.sleep(0.01)
 
     async def stop(self) -> None:
         """Stop nginx, then the stub."""
@@ -111,12 +137,18 @@ class Front:
         body: bytes = b"",
         port: int | None = None,
         host: str = "localhost",
+        seconds: float = 10.0,
     ) -> Answer:
         """Send one ordinary request and return its answer."""
         head = [f"{method} {target} HTTP/1.1", f"Host: {host}", "Connection: close", *lines]
         if body:
             head.append(f"Content-Length: {len(body)}")
-        return parsed(await self.raw("\r\n".join([*head, "", ""]).encode("latin-1") + body, port=port))
+        return parsed(await self.raw("\r\n".join([*head, "", ""]).encode("latin-1") + body, port=port, seconds=seconds))
+
+    @property
+    def error_log(self) -> str:
+        """What nginx itself has written so far."""
+        return (self.folder / "error.log").read_text(errors="surrogateescape")
 
     def logged(self) -> list[dict[str, Any]]:
         """Return the lines of nginx's own access log."""

@@ -12,8 +12,10 @@ class Stub:
     def __init__(self) -> None:
         self.seen: list[bytes] = []
         self.connections = 0
+        self.frozen = 0
         self._servers: dict[Path, asyncio.Server] = {}
         self._open: set[asyncio.StreamWriter] = set()
+        self._frozen: set[Path] = set()
 
     async def start(self, path: Path) -> None:
         """Listen on a socket."""
@@ -28,6 +30,10 @@ class Stub:
         await server.wait_closed()
         path.unlink(missing_ok=True)
 
+    def freeze(self, path: Path) -> None:
+        """Take connections there and never answer, as a service whose loop stands still."""
+        self._frozen.add(path)
+
     async def close(self) -> None:
         """Stop all."""
         for path in list(self._servers):
@@ -36,6 +42,9 @@ class Stub:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self._open.add(writer)
+        if Path(writer.get_extra_info("sockname")) in self._frozen:
+            self.frozen += 1
+            await reader.read(-1)
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while await self._answer(reader, writer):
                 pass

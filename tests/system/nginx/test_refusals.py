@@ -101,6 +101,8 @@ async def test_each_refusal_is_a_whole_problem_document(front: Front, sent: byte
     problem = answer.json
     assert (answer.status, problem["status"], problem["type"]) == (status, status, f"{ERRORS}/{slug}")
     assert problem["detail"].endswith(".")
+    assert answer.reason in (problem["title"], "")  # nginx has no phrase for 431
+    assert answer.get("X-Content-Type-Options") == "nosniff"
     assert (answer.get("Content-Type"), answer.get("Cache-Control")) == ("application/problem+json", "no-store")
     assert problem["instance"] == UUID(answer.get("X-Request-Id")).urn
     assert answer.get("Access-Control-Allow-Origin") == "*"

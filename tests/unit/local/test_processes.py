@@ -96,3 +96,53 @@ def test_a_process_that_writes_elsewhere_is_left_alone(
     (tmp_path / "part").mkdir()
     assert end_all_writing_below(tmp_path / "part") == []
     assert child.alive
+
+
+_BEATING = """
+import pathlib, sys, time
+while True:
+    pathlib.Path(sys.argv[1]).touch()
+    time.sleep(0.02)
+"""
+
+
+def _beating(folder: Path, seconds_max: float) -> ServiceProcess:
+    heartbeat = folder / "part.heartbeat"
+    command = [sys.executable, "-c", _BEATING, str(heartbeat)]
+    program = Program(
+        name="part", command=command, log=folder / "part.log", heartbeat=heartbeat, heartbeat_seconds=seconds_max
+    )
+    child = ServiceProcess(program)
+    child.start()
+    assert until(heartbeat.exists)
+    return child
+
+
+def _looked(child: ServiceProcess) -> bool:
+    time.sleep(0.01)
+    return child.end_if_stuck()
+
+
+def test_a_program_whose_heartbeat_stands_still_is_killed_and_starts_anew(tmp_path: Path) -> None:
+    child = _beating(tmp_path, 0.3)
+    assert child.process is not None
+    pid = child.process.pid
+    assert not any(_looked(child) for _ in range(100))
+    os.kill(pid, signal.SIGSTOP)
+    assert until(lambda: _looked(child))
+    assert until(child.revive)
+    assert child.process.pid != pid
+    assert until(lambda: not _looked(child) and (tmp_path / "part.heartbeat").exists())
+    child.stop()
+
+
+def test_a_supervisor_that_stood_still_itself_judges_nothing(tmp_path: Path) -> None:
+    child = _beating(tmp_path, 0.3)
+    assert child.process is not None
+    assert not _looked(child)
+    os.kill(child.process.pid, signal.SIGSTOP)
+    time.sleep(0.5)
+    assert not child.end_if_stuck()
+    assert child.alive
+    os.kill(child.process.pid, signal.SIGCONT)
+    child.stop()
