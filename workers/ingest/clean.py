@@ -1,7 +1,6 @@
 """Cleaning, a column at a time: from text as a source writes it to values, and which rows have none. Pure Arrow."""
 
 import re
-from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,17 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shared.clock import utc_now
 from shared.errors import LoadRefused
 from shared.money import minor_digits
+from workers.ingest.calendar_days import EPOCH_2000_DAYS, parsed
 from workers.ingest.fields import Field
 from workers.ingest.readers import Batch
 
-_EPOCH_2000_DAYS = 10_957
 _WHOLE_DIGITS_MAX = 12
 _ROUNDED_DIGITS_MAX = 18
+_NUMBER_CHARACTERS_MAX = 1_000
 _AMOUNT = rf"^(?P<whole>[0-9]{{1,{_WHOLE_DIGITS_MAX}}})(?:\.(?P<part>[0-9]*))?$"
-_NUMBER = r"^[0-9]{1,15}(\.[0-9]{1,15})?([eE]-?[0-9]{1,2})?$"
+# An exponent of three digits bounds how many digits a number can have when it is written out.
+_NUMBER = r"^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?$"
 
 
 class Coded(NamedTuple):
@@ -35,9 +35,20 @@ class Coded(NamedTuple):
         return known.take(np.asarray(pc.fill_null(self.codes, len(known) - 1)))
 
 
-def coded(field: Field, batch: Batch, path: Path) -> Coded:
-    """Return a field's cleaned text with each distinct text cleaned once; distinct raw texts may give the same one."""
-    column = _as_texts(_origin(field, batch, path))
+class Read(NamedTuple):
+    """A field of a batch: `given` is null where the file has nothing, `values` also where that cannot be read."""
+
+    given: Any
+    values: Any
+
+
+def coded(field: Field, batch: Batch, path: Path, *, exact_parts: bool = False) -> Coded:
+    """Return a field's cleaned text with each distinct text cleaned once; distinct raw texts may give the same one.
+
+    With `exact_parts` a field of several columns has no text where one of them has none, and no two tuples of parts
+    have the same text.
+    """
+    column = _as_texts(_origin(field, batch, path, exact_parts=exact_parts))
     encoded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
     return Coded(_cleaned(field, encoded.dictionary), encoded.indices)
 
@@ -50,48 +61,21 @@ def texts(field: Field, batch: Batch, path: Path) -> Any:
     return _cleaned(field, column)
 
 
-def _as_texts(column: Any) -> Any:
-    typed = pa.types.is_date32(column.type) or pa.types.is_decimal(column.type)
-    return column.cast(pa.string()) if typed else column
-
-
-def _cleaned(field: Field, column: Any) -> Any:
-    if field.trim:
-        column = pc.utf8_trim_whitespace(column)
-    if field.match:
-        column = pc.struct_field(pc.extract_regex(column, _named(field.match)), [0])
-    for old, new in field.replace:
-        column = pc.replace_substring(column, old, new)
-    if field.case:
-        column = (pc.utf8_lower if field.case == "lower" else pc.utf8_upper)(column)
-    column = pc.if_else(pc.is_in(column, value_set=pa.array(field.null)), pa.scalar(None, pa.string()), column)
-    return _walk_across(column, field.crosswalk) if field.crosswalk is not None else column
-
-
-def days(field: Field, batch: Batch, path: Path) -> Any:
-    """Return days since 2000-01-01 (PostgreSQL's epoch) as int32; null where the text is no date of that format."""
+def days(field: Field, batch: Batch, path: Path) -> Read:
+    """Return days since 2000-01-01 as int32; unread is a text that fits none of the formats."""
     column = _origin(field, batch, path)
+    if pa.types.is_timestamp(column.type):  # with a zone Arrow keeps UTC, whose day is meant
+        column = column.cast(pa.timestamp(column.type.unit)).cast(pa.date32(), safe=False)
     if pa.types.is_date32(column.type):
-        return pc.subtract(column.cast(pa.int32()), _EPOCH_2000_DAYS)
+        return Read(column, pc.subtract(column.cast(pa.int32()), EPOCH_2000_DAYS))
     # A batch has few distinct days; each is parsed once.
     encoded = pc.dictionary_encode(texts(field, batch, path))
-    return pc.take(_days(encoded.dictionary, field.format), encoded.indices)
+    found = [parsed(text, field.format) for text in encoded.dictionary.to_pylist()]
+    return Read(encoded.indices, pc.take(pa.array(found, pa.int32()), encoded.indices))
 
 
-def _days(column: Any, form: str) -> Any:
-    if form == "%Y":  # a year alone stands for its last day: that is when it is complete
-        year = pc.match_substring_regex(column, "^[0-9]{4}$")
-        column = pc.if_else(year, pc.binary_join_element_wise(column, "12-31", "-"), None)
-        form = "%Y-%m-%d"
-    moments = pc.strptime(column, format=form, unit="s", error_is_null=True)
-    # strptime takes 2026-02-30 and turns it over into March; written back, it differs from what was read.
-    if form == "%Y-%m-%d":
-        moments = pc.if_else(pc.equal(pc.strftime(moments, format=form), column), moments, None)
-    return pc.subtract(moments.cast(pa.date32()).cast(pa.int32()), _EPOCH_2000_DAYS)
-
-
-def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Any:
-    """Return amounts in minor units as int64; null where the text is no amount that the currency can express."""
+def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Read:
+    """Return amounts in minor units as int64; unread is a text that is no amount which the currency can express."""
     digits = minor_digits(currency)
     typed = _origin(field, batch, path)
     if (
@@ -102,14 +86,70 @@ def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Any:
         # A decimal128 is its integer of minor units in 16 bytes, little endian; so few digits fit into the lower half.
         halves = pa.Array.from_buffers(pa.int64(), 2 * len(typed), [None, typed.buffers()[1]], offset=2 * typed.offset)
         minor = pc.if_else(pc.is_valid(typed), pa.array(np.asarray(halves)[::2]), None)
-        return pc.if_else(pc.greater_equal(minor, 0), minor, None)
-    column = pc.utf8_trim_whitespace(_plain_digits(field, batch, path))
-    parts = pc.extract_regex(column, _AMOUNT)
+        return Read(typed, pc.if_else(pc.greater_equal(minor, 0), minor, None))
+    given, plain = _plain_digits(field, batch, path)
+    parts = pc.extract_regex(plain, _AMOUNT)
     whole, part = pc.struct_field(parts, [0]), pc.utf8_rtrim(pc.struct_field(parts, [1]), characters="0")
     fine = pc.less_equal(pc.utf8_length(part), digits)
     if field.round and pc.any(pc.invert(fine)).as_py():
-        return pc.if_else(fine, _minor(whole, part, digits), _rounded(whole, part, digits))
-    return pc.if_else(fine, _minor(whole, part, digits), None)
+        return Read(given, pc.if_else(fine, _minor(whole, part, digits), _rounded(whole, part, digits)))
+    return Read(given, pc.if_else(fine, _minor(whole, part, digits), None))
+
+
+def numbers(field: Field, batch: Batch, path: Path, *, signed: bool = False) -> Read:
+    """Return plain numbers as text, with every digit that the file has; not negative unless `signed`.
+
+    `multiply` is applied later, to the exact decimal.
+    """
+    given, plain = _plain_digits(field, batch, path)
+    pattern = _NUMBER.replace("^", "^-?", 1) if signed else _NUMBER
+    fits = pc.and_(
+        pc.match_substring_regex(plain, pattern), pc.less_equal(pc.binary_length(plain), _NUMBER_CHARACTERS_MAX)
+    )
+    return Read(given, pc.if_else(fits, plain, None))
+
+
+def whole_numbers(field: Field, batch: Batch, path: Path) -> Read:
+    """Return positive whole numbers as int32."""
+    column = texts(field, batch, path)
+    whole = pc.match_substring_regex(column, "^[1-9][0-9]{0,8}$")
+    return Read(column, pc.if_else(whole, column, None).cast(pa.int32()))
+
+
+def filled(column: Any, empty: Any) -> Any:
+    """Return a numpy array with `empty` where the column is null."""
+    return np.asarray(pc.fill_null(column, empty))
+
+
+def raw(field: Field, batch: Batch, path: Path, row: int) -> str | None:
+    """Return what a row's file has for a field, before any cleaning."""
+    if field.constant is not None:
+        return field.constant
+    if field.file_name is not None:
+        return path.name
+    names = field.columns or (field.column or "",)
+    cells = [batch.columns[name][row].as_py() for name in names]
+    found = [str(cell) for cell in cells if cell is not None]
+    return (field.join or " ").join(found) if found else None
+
+
+def _as_texts(column: Any) -> Any:
+    if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type):
+        return column
+    return column.cast(pa.string())
+
+
+def _cleaned(field: Field, column: Any) -> Any:
+    if field.trim:
+        column = pc.utf8_trim_whitespace(column)
+    if field.match:
+        column = pc.struct_field(pc.extract_regex(column, field.match), field.group or "value")
+    for old, new in field.replace:
+        column = pc.replace_substring(column, old, new)
+    if field.case:
+        column = (pc.utf8_lower if field.case == "lower" else pc.utf8_upper)(column)
+    column = pc.if_else(pc.is_in(column, value_set=pa.array(field.null)), pa.scalar(None, pa.string()), column)
+    return _walk_across(column, field.crosswalk) if field.crosswalk is not None else column
 
 
 def _minor(whole: Any, part: Any, digits: int) -> Any:
@@ -131,45 +171,50 @@ def _rounded(whole: Any, part: Any, digits: int) -> Any:
     return pc.if_else(exact, pc.round(minor, ndigits=0, round_mode="half_to_even").cast(pa.int64()), None)
 
 
-def numbers(field: Field, batch: Batch, path: Path) -> Any:
-    """Return plain non-negative numbers as text; null where the text is none. `multiply` is applied later."""
-    column = _plain_digits(field, batch, path)
-    return pc.if_else(pc.match_substring_regex(column, _NUMBER), column, None)
+def _plain_digits(field: Field, batch: Batch, path: Path) -> tuple[Any, Any]:
+    """Return a number's text, and it with a decimal point and without what people put between digits.
 
-
-def whole_numbers(field: Field, batch: Batch, path: Path) -> Any:
-    """Return positive whole numbers as int32; null where the text is none."""
-    column = texts(field, batch, path)
-    return pc.if_else(pc.match_substring_regex(column, "^[1-9][0-9]{0,8}$"), column, None).cast(pa.int32())
-
-
-def today() -> int:
-    """Return today in days since 2000-01-01, for what a source gives no day."""
-    return (utc_now().date() - date(2000, 1, 1)).days
-
-
-def filled(column: Any, empty: Any) -> Any:
-    """Return a numpy array with `empty` where the column is null."""
-    return np.asarray(pc.fill_null(column, empty))
-
-
-def _plain_digits(field: Field, batch: Batch, path: Path) -> Any:
-    """Return a number's text with a decimal point and nothing else that people put into numbers."""
-    column = texts(field, batch, path)
-    for character in (*field.strip, field.thousands):
-        if character:
-            column = pc.replace_substring(column, character, "")
+    Digits in groups of other sizes are left as they are: "1,2" with thousands "," is no twelve.
+    """
+    given = texts(field, batch, path)
+    column = given
+    for character in field.strip:
+        column = pc.replace_substring(column, character, "")
+    column = pc.utf8_trim_whitespace(column)
+    if field.thousands:
+        mark, point = re.escape(field.thousands), re.escape(field.decimal)
+        grouped = rf"^-?[0-9]{{1,3}}(?:{mark}[0-9]{{2,3}})*{mark}[0-9]{{3}}(?:{point}[0-9]*)?$"
+        joined = pc.replace_substring(column, field.thousands, "")
+        column = pc.if_else(pc.match_substring_regex(column, grouped), joined, column)
+        plain = pc.invert(pc.match_substring(column, field.thousands))
+        column = pc.if_else(plain, column, pa.scalar("", pa.string()))
     if field.decimal != ".":
+        pointed = pc.match_substring(column, ".")
         column = pc.replace_substring(column, field.decimal, ".")
-    return column
+        column = pc.if_else(pointed, pa.scalar("", pa.string()), column)
+    return given, column
 
 
-def _origin(field: Field, batch: Batch, path: Path) -> Any:
+def _origin(field: Field, batch: Batch, path: Path, *, exact_parts: bool = False) -> Any:
     if field.column is not None:
         column = batch.columns[field.column]
         return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if field.columns:
+        return _joined(field, batch, exact_parts=exact_parts)
     text = field.constant if field.constant is not None else _from_name(field.file_name or "", path.name)
     return pa.repeat(pa.scalar(text, pa.string()), batch.rows)
+
+
+def _joined(field: Field, batch: Batch, *, exact_parts: bool) -> Any:
+    parts, join = [], field.join or ("|" if exact_parts else " ")
+    for name in field.columns:
+        part = batch.columns[name].cast(pa.string())
+        part = pc.utf8_trim_whitespace(part) if field.trim else part
+        part = pc.if_else(pc.is_in(part, value_set=pa.array(field.null)), pa.scalar(None, pa.string()), part)
+        if exact_parts:
+            part = pc.replace_substring(pc.replace_substring(part, "\\", "\\\\"), join, f"\\{join}")
+        parts.append(part)
+    return pc.binary_join_element_wise(*parts, join, null_handling="emit_null" if exact_parts else "skip")
 
 
 @lru_cache(maxsize=256)
@@ -178,13 +223,6 @@ def _from_name(pattern: str, name: str) -> str:
     if found is None:
         raise LoadRefused(f"{name}: the file's name does not match {pattern!r}, which the mapping takes a value from")
     return found[1] if found.groups() else found[0]
-
-
-def _named(pattern: str) -> str:
-    """Name the group that holds the value: the one group of the pattern, or all of it."""
-    return (
-        re.sub(r"\((?!\?)", "(?P<value>", pattern, count=1) if re.compile(pattern).groups else f"(?P<value>{pattern})"
-    )
 
 
 def _walk_across(column: Any, crosswalk: tuple[tuple[str, str], ...]) -> Any:

@@ -2,18 +2,25 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.ingest import clean
 from workers.ingest.mapping import Mapping
+from workers.ingest.normalize import times
 from workers.ingest.readers import Batch, Reject
+from workers.ingest.row_errors import Faults
 from workers.provenance.events import Event
 
 SQL = beside(__file__, "factors.sql")
+_MEAN = Context(prec=30, rounding=ROUND_HALF_EVEN)
 Figures = dict[tuple[str, str], list[Decimal]]
 
 
@@ -31,8 +38,7 @@ def replace(
         counts["factor_rows"] += batch.rows
     counts["factors"] = len(figures)
     for (code, indicator), listed in sorted(figures.items()):
-        per_kg = round(sum(listed) / len(listed), 9)
-        values = (event.no, scope, code, indicator, per_kg, len(listed), method, event.source_id)
+        values = (event.no, scope, code, indicator, mean(listed), len(listed), method, event.source_id)
         connection.execute(SQL.claim.encode(), values)
     codes = settle(connection, scope)
     touched = connection.execute(SQL.touch_items.encode(), (version, scope, codes, event.no, event.at))
@@ -58,17 +64,25 @@ def collect(mapping: Mapping, path: Path, batch: Batch, figures: Figures) -> lis
     A crosswalk may name several codes for one group of the source, separated by spaces.
     """
     assert mapping.factors is not None
-    codes = clean.texts(mapping.factors.code, batch, path).to_pylist()
-    columns = [(n, f, clean.numbers(f, batch, path).to_pylist()) for n, f in mapping.factors.indicators]
-    rejects = []
-    for row, listed in enumerate(codes):
-        values = [(n, Decimal(v[row]) * Decimal(f.multiply or 1)) for n, f, v in columns if v[row] is not None]
-        if listed is None or not values:
-            reason = "belongs to no category of the crosswalk" if listed is None else "has no figure"
-            raw = " | ".join(str(column[row].as_py()) for column in batch.columns.values())
-            rejects.append(Reject(path.name, int(batch.lines[row]), reason, raw[:4000]))
-            continue
-        for code in listed.split():
-            for indicator, value in values:
-                figures[code, indicator].append(value)
-    return rejects
+    spec, bad = mapping.factors, Faults(batch.rows)
+    listed = clean.texts(spec.code, batch, path)
+    unknown = "belongs to no category of the crosswalk" if spec.code.crosswalk is not None else "has no code"
+    bad.check(spec.code, clean.Read(listed, listed), unknown, unknown)
+    read = [(name, field, clean.numbers(field, batch, path)) for name, field in spec.indicators]
+    for _, field, column in read:
+        bad.check(field, column, "is no number, or a negative one")
+    empty = np.logical_and.reduce([np.asarray(pc.is_null(column.values)) for _, _, column in read])
+    bad.where(empty, "has no figure")
+    codes = listed.to_pylist()
+    columns = [(name, field, column.values.to_pylist()) for name, field, column in read]
+    for row in np.flatnonzero(bad.codes == 0).tolist():
+        for name, field, values in columns:
+            for code in codes[row].split() if codes[row] and values[row] is not None else ():
+                figures[code, name].append(times(values[row], field.multiply))
+    return bad.rejects(batch, path)
+
+
+def mean(figures: list[Decimal]) -> Decimal:
+    """Return the mean of figures: their exact sum, divided with one rounding to 30 significant digits."""
+    total = sum(map(Fraction, figures), Fraction()) / len(figures)
+    return _MEAN.divide(Decimal(total.numerator), Decimal(total.denominator))

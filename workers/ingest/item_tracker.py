@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from shared.ids import canonical_iid, item_key
+from shared.ids import item_key, mint
+from workers.ingest import calendar_days
 from workers.ingest.bulk_ids import mint_all
 
 _GROWTH = 65_536
+NO_DAY, LATEST = np.iinfo("i4").min, np.iinfo("i4").max
 
 
 class ItemTracker:
@@ -17,13 +19,29 @@ class ItemTracker:
         self._source = source
         self._numbers: dict[str, int] = {}
         self._arrays = {"key": np.zeros(0, "i8"), "content": np.zeros(0, "i8"), "first": np.zeros(0, "i4"),
-                        "last": np.zeros(0, "i4")}  # fmt: skip
+                        "last": np.zeros(0, "i4"), "newest": np.zeros(0, "i4")}  # fmt: skip
+        self._iids: dict[str, str] = {}
+        self._claims: dict[str, str] = {}
         self.iids: list[str] = []
 
-    def number(self, source_ids: list[str], iids: list[str | None]) -> Any:
+    def claim(self, source_id: str, iid: str | None) -> int | None:
+        """Claim an IID for an id, where the mapping has IIDs; None claims the one that it has or is minted.
+
+        Return None, or 0 where another id has it, or 1 where the id has another.
+        """
+        own = self._iids.get(source_id)
+        wanted = iid or own or mint(self._source, source_id).iid
+        if own is not None and own != wanted:
+            return 1
+        if self._claims.setdefault(wanted, source_id) != source_id:
+            return 0
+        self._iids[source_id] = wanted
+        return None
+
+    def number(self, source_ids: list[str]) -> Any:
         """Return the numbers of items by their source's ids, each named once; new ones get the next."""
         known = self._numbers
-        new = [(source_id, iid) for source_id, iid in zip(source_ids, iids, strict=True) if source_id not in known]
+        new = [source_id for source_id in source_ids if source_id not in known]
         if new:
             self._add(new)
         return np.array([known[source_id] for source_id in source_ids], "i8")
@@ -38,6 +56,13 @@ class ItemTracker:
         spans["first"][numbers] = np.minimum(spans["first"][numbers], first)
         spans["last"][numbers] = np.maximum(spans["last"][numbers], last)
 
+    def newer(self, numbers: Any, days: Any) -> Any:
+        """Return the places of distinct items whose day is not before the newest one seen, and remember that day."""
+        newest = self._arrays["newest"]
+        places = np.flatnonzero(days >= newest[numbers])
+        newest[numbers[places]] = days[places]
+        return places
+
     def news(self, numbers: Any, contents: Any) -> Any:
         """Return the places of those whose content differs from the last one seen, and remember the new one."""
         places = np.flatnonzero(self._arrays["content"][numbers] != contents)
@@ -45,25 +70,31 @@ class ItemTracker:
         return places
 
     def spans(self) -> tuple[Any, Any, Any]:
-        """Return key, first and last day of every item met."""
-        count = len(self._numbers)
-        return self._arrays["key"][:count], self._arrays["first"][:count], self._arrays["last"][:count]
+        """Return key, first and last day of every item met; an item without any day has today."""
+        count, today = len(self._numbers), calendar_days.today()
+        key, first, last = (self._arrays[name][:count] for name in ("key", "first", "last"))
+        dayless = last == NO_DAY
+        return key, np.where(dayless, today, first), np.where(dayless, today, last)
 
-    def _add(self, new: list[tuple[str, str | None]]) -> None:
+    def __len__(self) -> int:
+        """Return how many items were met."""
+        return len(self._numbers)
+
+    def _add(self, new: list[str]) -> None:
         number = len(self._numbers)
         self._make_room(number, number + len(new))
-        self._numbers.update((source_id, number + n) for n, (source_id, _) in enumerate(new))
-        iids, keys = mint_all(self._source, [source_id for source_id, _ in new])
-        own = {n: canonical for n, (_, iid) in enumerate(new) if iid and (canonical := canonical_iid(iid))}
-        for n, iid in own.items():
-            iids[n], keys[n] = iid, item_key(iid)
+        self._numbers.update((source_id, number + n) for n, source_id in enumerate(new))
+        iids, keys = mint_all(self._source, new)
+        for n, source_id in enumerate(new) if self._iids else ():
+            iids[n] = self._iids[source_id]
+            keys[n] = item_key(iids[n])
         self._arrays["key"][number : number + len(new)] = keys
         self.iids += iids
 
     def _make_room(self, number: int, needed: int) -> None:
         if needed > len(self._arrays["key"]):
             size = max(_GROWTH, needed * 2)
-            empty = {"key": 0, "content": 0, "first": np.iinfo("i4").max, "last": np.iinfo("i4").min}
+            empty = {"key": 0, "content": 0, "first": LATEST, "last": NO_DAY, "newest": NO_DAY}
             for name, old in self._arrays.items():
                 grown = np.full(size, empty[name], old.dtype)
                 grown[:number] = old

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -19,6 +20,7 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import LoadRefused
+from shared.search.text import fold
 from workers.ingest import factors, readers
 from workers.ingest.items_csv import as_csv
 from workers.ingest.mapping import Mapping
@@ -34,6 +36,7 @@ from workers.rollups import layout
 
 SQL = beside(__file__, "load.sql")
 _READ_AHEAD = 4
+_STOP_SECONDS = 0.1
 # Who sends to the server needs the interpreter for moments only: with the usual 5 ms it waits longer than it sends.
 _SWITCH_SECONDS = 0.0005
 Told = Callable[[int], None]
@@ -50,6 +53,7 @@ class Summary:
     job_id: str | None = None
     counts: dict[str, int] = field(default_factory=dict)
     rejects: Counter[str] = field(default_factory=Counter)
+    field_rejects: Counter[str] = field(default_factory=Counter)
 
     @property
     def rows_rejected(self) -> int:
@@ -145,7 +149,8 @@ class _Load:
         self._finish("committed")
 
     def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
-        shaper = Transformer(self._mapping, alt_names(self._mapping, self._files), self._owners)
+        channels = {fold(row[0]): row[0] for row in self._connection.execute(SQL.channel_spellings.encode())}
+        shaper = Transformer(self._mapping, alt_names(self._mapping, self._files), self._owners, channels)
         months = Months(constants, events=self._mapping.counts_events)
         stage = Stage(self._connection, self._mapping, months, constants, spool)
         for ready in _ahead(self._shaped(shaper, months)):
@@ -175,7 +180,7 @@ class _Load:
         summary = self._summary
         summary.state = state
         summary.counts = {"rows": self._rows, "rejected": summary.rows_rejected, **summary.counts}
-        kept = Jsonb({**summary.counts, "rejects": dict(summary.rejects)})
+        kept = Jsonb({**summary.counts, "rejects": dict(summary.rejects), "field_rejects": dict(summary.field_rejects)})
         values = (summary.load_id, state, self._rows, summary.rows_rejected, kept)
         self._connection.execute(SQL.finish.encode(), values)
         self._connection.commit()
@@ -198,22 +203,33 @@ class _Load:
         """Keep rejects outside the load's transaction: they are what one needs most when it fails."""
         if not rejects:
             return
-        self._summary.rejects.update(reject.reason for reject in rejects)
-        with self._log.cursor().copy("COPY rejects (load_id, file, line, reason, raw) FROM STDIN") as copy:
+        summary, limit = self._summary, self._mapping.rejects_max
+        summary.rejects.update(reject.reason for reject in rejects if reject.scope == "row")
+        summary.field_rejects.update(reject.reason for reject in rejects if reject.scope == "field")
+        columns = "load_id, file, line, reason, raw, column_name, value, scope"
+        with self._log.cursor().copy(f"COPY rejects ({columns}) FROM STDIN".encode()) as copy:
             for reject in rejects:
-                copy.write_row((self._summary.load_id, *reject[:3], reject.raw.replace("\0", "\ufffd")))
+                copy.write_row((summary.load_id, *map(_without_nul, reject)))
+        if limit is not None and summary.rows_rejected > limit:
+            raise LoadRefused(f"more than {limit} rows cannot be used (rejects_max); nothing of the load is kept")
+
+
+def _without_nul(value: Any) -> Any:
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
 def _constants(mapping: Mapping, event: Event) -> dict[str, object]:
     """Return the columns of observations that have one value in the whole load, with that value."""
-    spec = mapping.observation
-    constants: dict[str, object] = {
-        "source_id": event.source_id, "kind": spec.kind[0] if spec else "l", "load_no": event.no,
-    }  # fmt: skip
-    if spec is not None and spec.units is None:
+    specs = mapping.observations
+    constants: dict[str, object] = {"source_id": event.source_id, "load_no": event.no}
+    kinds = {spec.kind.constant for spec in specs} or {"listing"}
+    currencies = {spec.currency.constant for spec in specs}
+    if len(kinds) == 1 and (kind := kinds.pop()) is not None:
+        constants["kind"] = kind[0]
+    if len(currencies) == 1 and (currency := currencies.pop()) is not None:
+        constants["currency"] = currency
+    if all(spec.units is None for spec in specs):
         constants["units"] = 1
-    if spec is not None and spec.currency.constant is not None:
-        constants["currency"] = spec.currency.constant
     return constants
 
 
@@ -252,18 +268,26 @@ def _ahead(shaped: Iterator[_Ready]) -> Iterator[_Ready]:
     ready: queue.Queue[_Ready | BaseException | None] = queue.Queue(_READ_AHEAD)
     stop = threading.Event()
 
+    def hand_over(one: _Ready | BaseException | None) -> bool:
+        """Put what is next into the queue; False when the load has ended, which a full queue must not hide."""
+        while not stop.is_set():
+            with suppress(queue.Full):
+                ready.put(one, timeout=_STOP_SECONDS)
+                return True
+        return False
+
     def work() -> None:
         end: BaseException | None = None
         try:
             for one in shaped:
-                ready.put(one)
-                if stop.is_set():
+                if not hand_over(one):
                     return
         except BaseException as error:  # noqa: BLE001 - whatever it is belongs to the load, not to this thread
             end = error
-        ready.put(end)
+        hand_over(end)
 
-    threading.Thread(target=work, name="read-ahead", daemon=True).start()
+    thread = threading.Thread(target=work, name="read-ahead", daemon=True)
+    thread.start()
     try:
         while (one := ready.get()) is not None:
             if isinstance(one, BaseException):
@@ -272,3 +296,4 @@ def _ahead(shaped: Iterator[_Ready]) -> Iterator[_Ready]:
     finally:
         stop.set()
         sys.setswitchinterval(switch_seconds)
+        thread.join()

@@ -36,6 +36,10 @@ WHERE id = $1;
 -- The no-op update makes RETURNING name the row that was there.
 INSERT INTO channels (code) VALUES ($1) ON CONFLICT (code) DO UPDATE SET code = excluded.code RETURNING id;
 
+-- name: channel_spellings
+-- Spellings that fold to the same text are one channel: the one with the least id, which comes last here.
+SELECT code FROM channels ORDER BY id DESC;
+
 -- name: owners
 -- Which items have these IIDs, with the id that source $1 gives them, and which IIDs its items of these ids have.
 SELECT (SELECT t.source_item_id FROM item_sources t JOIN sources s ON s.id = t.source_id

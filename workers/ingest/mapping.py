@@ -1,47 +1,76 @@
-"""A mapping: which column of somebody's file is what, and how to clean it. Read from TOML into frozen values."""
+"""A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values."""
 
 import re
 import tomllib
-from collections.abc import Mapping as Dictionary
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from shared.errors import LoadRefused
-from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
+from shared.indicators import CODES
+from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields, key
+from workers.ingest.mapping_tables import Tables
 
 _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
+_SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 _CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
-_FIELD_KEYS = {
-    "column", "constant", "file_name", "trim", "strip", "thousands", "decimal", "format", "case", "null", "replace",
-    "crosswalk", "split", "match", "multiply", "unit", "round",
-}  # fmt: skip
+_LEVELS_MAX = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
     """A whole mapping; `text` is what it was read from, and part of a load's identity."""
 
-    source: str
-    title: str
-    license: str
-    text: str
-    path: Path
-    url: str | None = None
-    attribution: str | None = None
-    delimiter: str = ","
-    rank: int | None = None
+    source: str = key(
+        "The source's name: lower-case letters, digits, underscores. Loads of one source continue each other.",
+        'source = "my_shop"',
+    )
+    title: str = key("The source's title, as answers show it.", 'title = "My shop\'s price list"')
+    license: str = key("The terms of the data, best as an SPDX identifier.", 'license = "CC-BY-4.0"')
+    url: str | None = key("Where the source is published.", 'url = "https://example.org/prices"', default=None)
+    attribution: str | None = key("How the source wants to be named.", 'attribution = "My shop"', default=None)
+    encoding: str = key(
+        "Of CSV and NDJSON: `utf-8` unless given; `latin-1`, `cp1252`, `utf-16` and the like. A byte order mark is "
+        "heeded without it.",
+        'encoding = "cp1252"',
+        default="utf-8",
+    )
+    delimiter: str = key("Of CSV: what separates cells; a comma unless given.", 'delimiter = ";"', default=",")
+    quote: str = key(
+        'Of CSV: the quotation mark around cells; `""` where quotation marks are plain characters.',
+        'quote = ""',
+        default='"',
+    )
+    on_error: str = key(
+        "The `on_error` of fields that give none: `row` unless given.", 'on_error = "field"', default="row"
+    )
+    rejects_max: int | None = key(
+        "With more rejected rows than this, the load fails and nothing of it is kept.",
+        "rejects_max = 100",
+        default=None,
+    )
+    rank: int | None = key(
+        "Which source decides where several give a field of one item: the lowest rank (0 to 32,767); of equal "
+        "ranks, or without any, the newest.",
+        "rank = 10",
+        default=None,
+    )
     item: ItemFields | None = None
-    observation: ObservationFields | None = None
+    observations: tuple[ObservationFields, ...] = ()
     factors: FactorFields | None = None
     impacts: tuple[Impact, ...] = ()
+    text: str
+    path: Path
     columns: tuple[str, ...] = field(default=())
     item_columns: tuple[str, ...] = field(default=())
 
     @property
     def counts_events(self) -> bool:
         """Whether equal observations each count."""
-        return self.observation is not None and self.observation.identity == "event"
+        return bool(self.observations) and self.observations[0].identity == "event"
+
+
+_TABLES = ("item", "observation", "factors", "impacts")
 
 
 def read(path: Path) -> Mapping:
@@ -49,186 +78,175 @@ def read(path: Path) -> Mapping:
     try:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise LoadRefused(f"{path.name}: cannot be read as TOML: {error}") from None
     return _Reader(path.name).mapping(document, text, path)
 
 
 class _Reader:
-    """Turns a TOML document into values; remembers every column, so that a file can be checked before it is read."""
-
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._columns: list[str] = []
+        self._tables = Tables(name)
+        self._refuse = self._tables.refuse
 
     def mapping(self, document: dict[str, Any], text: str, path: Path) -> Mapping:
-        known = {
-            "source",
-            "title",
-            "license",
-            "url",
-            "attribution",
-            "delimiter",
-            "rank",
-            "item",
-            "observation",
-            "factors",
-            "impacts",
-        }
-        self._only(document, known, "the mapping")
-        source = self._text(document, "source", "the mapping")
+        tables, where = self._tables, "the mapping"
+        plain = [one.name for one in fields(Mapping) if one.metadata]
+        tables.only(document, (*plain, *_TABLES), where)
+        options = {name: tables.optional_text(document, name, where) for name in ("url", "attribution")}
+        source = tables.text(document, "source", where)
         if not _SOURCE.fullmatch(source):
             self._refuse("source must be lower-case letters, digits and underscores, and begin with a letter")
         if ("factors" in document) == ("item" in document):
             self._refuse("there must be either [item] (with or without [observation]) or [factors]")
-        if "observation" in document and "item" not in document:
-            self._refuse("[observation] needs [item], which says whose observation it is")
+        tables.on_error = tables.one_of(document, "on_error", ("row", "field"), where, "row")
         item = self._item(document["item"]) if "item" in document else None
-        impacts = tuple(self._impact(entry) for entry in document.get("impacts", ()))
-        item_columns = tuple(dict.fromkeys(self._columns))
-        observation = self._observation(document["observation"]) if "observation" in document else None
-        factors = self._factors(document["factors"]) if "factors" in document else None
+        impacts = self._impacts(document.get("impacts", []))
+        item_columns = tuple(dict.fromkeys(tables.columns))
+        observations = self._observations(document.get("observation"))
+        if item and item.join_by and not (observations or impacts):
+            self._refuse("[item] join_by needs [observation] or [[impacts]], which say what is loaded")
         return Mapping(
             source=source,
-            title=self._text(document, "title", "the mapping"),
-            license=self._text(document, "license", "the mapping"),
-            url=document.get("url"),
-            attribution=document.get("attribution"),
-            delimiter=document.get("delimiter", ","),
+            title=tables.text(document, "title", where),
+            license=tables.text(document, "license", where),
+            **options,
+            **self._form(document),
+            rejects_max=self._rejects_max(document),
             rank=self._rank(document.get("rank")),
             item=item,
-            observation=observation,
-            factors=factors,
+            observations=observations,
+            factors=self._factors(document["factors"]) if "factors" in document else None,
             impacts=impacts,
             text=text,
             path=path,
-            columns=tuple(dict.fromkeys(self._columns)),
+            columns=tuple(dict.fromkeys(tables.columns)),
             item_columns=item_columns,
         )
+
+    def _form(self, document: dict[str, Any]) -> dict[str, str]:
+        """Read how a file is written."""
+        tables, where = self._tables, "the mapping"
+        encoding = tables.optional_text(document, "encoding", where, "utf-8")
+        try:
+            "".encode(encoding)
+        except (LookupError, ValueError):
+            self._refuse(f"encoding {encoding!r} is not known")
+        delimiter = tables.optional_text(document, "delimiter", where, ",")
+        quote = tables.optional_text(document, "quote", where, '"')
+        if len(delimiter.encode()) != 1 or delimiter in "\r\n\0":
+            self._refuse("delimiter must be one ASCII character")
+        if len(quote.encode()) > 1 or quote in ("\r", "\n", "\0", delimiter):
+            self._refuse("quote must be one ASCII character that is not the delimiter, or empty")
+        return {"encoding": encoding, "delimiter": delimiter, "quote": quote, "on_error": tables.on_error}
+
+    def _rejects_max(self, document: dict[str, Any]) -> int | None:
+        value = document.get("rejects_max")
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            self._refuse("rejects_max must be a whole number that is not negative")
+        return value
 
     def _rank(self, value: Any) -> int | None:
         if value is not None and (type(value) is not int or not 0 <= value <= 32_767):
             self._refuse("rank must be a whole number from 0 to 32,767; the lowest takes precedence")
         return int(value) if value is not None else None
 
-    def _item(self, table: dict[str, Any]) -> ItemFields:
-        self._only(table, set(ItemFields.__slots__), "[item]")
-        names = table.get("alt_names")
+    def _item(self, given: Any) -> ItemFields:
+        tables, where = self._tables, "[item]"
+        table = tables.keys_of(ItemFields, given, where)
+        join_by = tables.optional_text(table, "join_by", where, "")
+        if not join_by and "name" not in table:
+            self._refuse("[item] needs `name` (or `join_by`, to find items that the index has)")
+        if join_by:
+            if not _SCHEME.fullmatch(join_by):
+                self._refuse("[item] join_by must be id, iid or an identifier scheme")
+            tables.only(table, ("id", "join_by", "join_source"), "[item] with join_by")
         return ItemFields(
-            id=self._needed(table, "id", "[item]"),
-            name=self._needed(table, "name", "[item]"),
-            iid=self._optional(table, "iid"),
-            brand=self._optional(table, "brand"),
-            category=tuple(self._field(spec, "[item] category") for spec in _listed(table.get("category"))),
-            product_type=self._optional(table, "product_type"),
-            first_seen_on=self._optional(table, "first_seen_on"),
-            alt_names=AltNames(file=names["file"], keys=tuple(names.get("keys", ["name"]))) if names else None,
-            identifiers=self._named(table, "identifiers"),
-            attributes=self._named(table, "attributes"),
+            id=tables.field(table["id"], "[item] id", needed=True, exact_parts=True),
+            name=tables.optional(table, "name", where, needed=True),
+            iid=tables.optional(table, "iid", where),
+            join_by=join_by,
+            join_source=tables.optional_text(table, "join_source", where, ""),
+            brand=tables.optional(table, "brand", where),
+            category=self._category(table.get("category")),
+            product_type=tables.optional(table, "product_type", where),
+            first_seen_on=tables.optional(table, "first_seen_on", where, needed=True),
+            alt_names=self._alt_names(table["alt_names"]) if "alt_names" in table else None,
+            identifiers=tables.named(table, "identifiers", where),
+            attributes=tables.named(table, "attributes", where),
         )
 
-    def _observation(self, table: dict[str, Any]) -> ObservationFields:
-        where = "[observation]"
-        self._only(table, set(ObservationFields.__slots__), where)
-        currency = self._needed(table, "currency", where)
+    def _category(self, given: Any) -> tuple[Field, ...]:
+        levels = _listed(given)
+        if len(levels) > _LEVELS_MAX:
+            self._refuse(f"[item] category has {_LEVELS_MAX} levels at most")
+        return tuple(self._tables.field(spec, "[item] category") for spec in levels)
+
+    def _alt_names(self, given: Any) -> AltNames:
+        where = "[item] alt_names"
+        table = self._tables.keys_of(AltNames, {"keys": ["name"], **given} if isinstance(given, dict) else given, where)
+        file = self._tables.text(table, "file", where)
+        if Path(file).name != file or file in (".", "..") or "\\" in file or "\0" in file:
+            self._refuse(f"{where} file must be the plain name of a file beside the data or the mapping")
+        keys = table["keys"]
+        if not isinstance(keys, list) or not keys or not all(isinstance(one, str) for one in keys):
+            self._refuse(f"{where} keys must be a list of texts")
+        return AltNames(file=file, keys=tuple(keys))
+
+    def _observations(self, given: Any) -> tuple[ObservationFields, ...]:
+        listed = tuple(self._observation(table) for table in _listed(given))
+        if len({spec.identity for spec in listed}) > 1:
+            self._refuse("[[observation]] must have one identity in all its tables")
+        return listed
+
+    def _observation(self, given: Any) -> ObservationFields:
+        tables, where = self._tables, "[observation]"
+        table = tables.keys_of(ObservationFields, given, where)
+        currency = tables.field(table["currency"], f"{where} currency", needed=True)
         if currency.constant is not None and not _CURRENCY.fullmatch(currency.constant):
-            self._refuse("[observation] currency must be three capital letters, as in ISO 4217")
+            self._refuse(f"{where} currency must be three capital letters, as in ISO 4217")
+        kind = table.get("kind", "listing")
+        if isinstance(kind, str):
+            kind = {"constant": tables.one_of({"kind": kind}, "kind", ("listing", "sale"), where)}
         return ObservationFields(
-            day=self._needed(table, "day", where),
-            channel=self._needed(table, "channel", where),
-            price=self._needed(table, "price", where),
+            day=tables.field(table["day"], f"{where} day", needed=True),
+            channel=tables.field(table["channel"], f"{where} channel", needed=True),
+            price=tables.field(table["price"], f"{where} price"),
             currency=currency,
-            kind=self._one_of(table, "kind", ("listing", "sale"), where),
-            identity=self._one_of(table, "identity", ("state", "event"), where),
-            list_price=self._optional(table, "list_price"),
-            units=self._optional(table, "units"),
-            event_key=tuple(self._field(spec, "[observation] event_key") for spec in _listed(table.get("event_key"))),
+            kind=tables.field(kind, f"{where} kind", needed=True),
+            identity=tables.one_of(table, "identity", ("state", "event"), where, "state"),
+            list_price=tables.optional(table, "list_price", where),
+            units=tables.optional(table, "units", where, needed=True),
+            event_key=tuple(tables.field(spec, f"{where} event_key") for spec in _listed(table.get("event_key"))),
         )
 
-    def _factors(self, table: dict[str, Any]) -> FactorFields:
-        self._only(table, set(FactorFields.__slots__), "[factors]")
+    def _factors(self, given: Any) -> FactorFields:
+        tables, where = self._tables, "[factors]"
+        table = tables.keys_of(FactorFields, given, where)
+        indicators = tables.named(table, "indicators", where)
+        for code, _ in indicators:
+            tables.one_of({"indicators": code}, "indicators", CODES, where)
         return FactorFields(
-            code=self._needed(table, "code", "[factors]"),
-            indicators=self._named(table, "indicators"),
-            method=self._text(table, "method", "[factors]"),
-            scope=self._one_of(table, "scope", ("category", "product_type"), "[factors]"),
+            code=tables.field(table["code"], f"{where} code", needed=True),
+            indicators=indicators,
+            method=tables.text(table, "method", where),
+            scope=tables.one_of(table, "scope", ("category", "product_type"), where, "category"),
         )
 
-    def _impact(self, table: dict[str, Any]) -> Impact:
-        self._only(table, set(Impact.__slots__), "[[impacts]]")
+    def _impacts(self, given: Any) -> tuple[Impact, ...]:
+        if not isinstance(given, list):
+            self._refuse("[[impacts]] must be a list of tables")
+        return tuple(self._impact(table) for table in given)
+
+    def _impact(self, given: Any) -> Impact:
+        tables, where = self._tables, "[[impacts]]"
+        table = tables.keys_of(Impact, given, where)
         return Impact(
-            indicator=self._one_of(table, "indicator", ("co2e_kg", "water_l", "waste_kg"), "[[impacts]]"),
-            value=self._needed(table, "value", "[[impacts]]"),
-            basis=self._one_of(table, "basis", ("measured", "modelled"), "[[impacts]]"),
-            method=self._text(table, "method", "[[impacts]]"),
+            indicator=tables.one_of(table, "indicator", CODES, where),
+            value=tables.field(table["value"], f"{where} value"),
+            basis=tables.one_of(table, "basis", ("measured", "modelled"), where),
+            method=tables.text(table, "method", where),
+            stage=tables.optional(table, "stage", where, needed=True),
         )
-
-    def _field(self, spec: Any, where: str) -> Field:
-        if isinstance(spec, str):
-            spec = {"column": spec}
-        if not isinstance(spec, dict):
-            self._refuse(f"{where} must be a column's name or a table")
-        self._only(spec, _FIELD_KEYS, where)
-        origins = [key for key in ("column", "constant", "file_name") if key in spec]
-        if len(origins) != 1:
-            self._refuse(f"{where} needs exactly one of column, constant, file_name")
-        if "column" in spec:
-            self._columns.append(spec["column"])
-        self._pattern(spec.get("match", ""), where)
-        self._pattern(spec.get("file_name", ""), where)
-        self._one_of(spec, "round", ("half-even",), where)
-        given = dict(spec)
-        if "null" in given:
-            given["null"] = ("", *given["null"])
-        for name in ("replace", "crosswalk"):
-            if name in given:
-                given[name] = tuple((str(k), str(v)) for k, v in given[name].items())
-        for name in ("constant", "multiply"):
-            if name in given:
-                given[name] = str(given[name])
-        return Field(**given)
-
-    def _pattern(self, pattern: str, where: str) -> None:
-        try:
-            groups = re.compile(pattern).groups
-        except re.error as error:
-            self._refuse(f"{where}: {pattern!r} is no regular expression: {error}")
-        else:
-            if groups > 1:
-                self._refuse(f"{where}: {pattern!r} must have one group at most, which is the value")
-
-    def _needed(self, table: dict[str, Any], key: str, where: str) -> Field:
-        if key not in table:
-            self._refuse(f"{where} needs `{key}`")
-        return self._field(table[key], f"{where} {key}")
-
-    def _optional(self, table: dict[str, Any], key: str) -> Field | None:
-        return self._field(table[key], key) if key in table else None
-
-    def _named(self, table: dict[str, Any], key: str) -> tuple[tuple[str, Field], ...]:
-        return tuple((name, self._field(spec, f"{key}.{name}")) for name, spec in table.get(key, {}).items())
-
-    def _one_of(self, table: dict[str, Any], key: str, allowed: tuple[str, ...], where: str) -> Any:
-        value = table.get(key, allowed[0])
-        if value not in allowed:
-            self._refuse(f"{where} {key} must be one of {', '.join(allowed)}")
-        return value
-
-    def _text(self, table: dict[str, Any], key: str, where: str) -> str:
-        value = table.get(key)
-        if not isinstance(value, str) or not value.strip():
-            self._refuse(f"{where} needs `{key}`, a text")
-        return str(value)
-
-    def _only(self, table: Dictionary[str, Any], known: set[str], where: str) -> None:
-        if not isinstance(table, dict):
-            self._refuse(f"{where} must be a table")
-        unknown = sorted(set(table) - known)
-        if unknown:
-            self._refuse(f"{where} does not know `{unknown[0]}`; it knows {', '.join(sorted(known))}")
-
-    def _refuse(self, text: str) -> Any:
-        raise LoadRefused(f"{self._name}: {text}")
 
 
 def _listed(value: Any) -> list[Any]:

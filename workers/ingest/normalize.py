@@ -1,23 +1,32 @@
-"""Texts of a source as the index writes them: slugs, paths, weights. Pure."""
+"""Texts of a source as the index writes them: slugs, paths, quantities. Pure."""
 
 import re
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import lru_cache
 
 from shared.slugs import slug
 
-_WEIGHT = re.compile(
-    r"(?<![0-9.xX*])(?P<number>[0-9]{1,6}(?:\.[0-9]{1,4})?) ?(?P<unit>kg|g)\Z", re.IGNORECASE | re.ASCII
+# "210g", "1.5 KG", "3 x 250 ml", "24's × 330ML", "3'S X 5G": how many times, how much, of what unit, at the end.
+_QUANTITY = re.compile(
+    r"(?:(?<![0-9.,])(?P<times>[0-9]{1,4}) ?(?:'s|s|pcs|packs?|bags?)? ?[x×*] ?|(?<![0-9.,xX*×]))"
+    r"(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,4})?) ?(?P<unit>kg|g|mg|l|cl|ml)\.?\Z",
+    re.IGNORECASE | re.ASCII,
 )
+_UNITS = {
+    "kg": {"kg": Decimal(1), "g": Decimal("0.001"), "mg": Decimal("0.000001")},
+    "l": {"l": Decimal(1), "cl": Decimal("0.01"), "ml": Decimal("0.001")},
+}
+_EXACT = Context(prec=4_000)
 
 
-def kilograms(text: str | None) -> str | None:
-    """Return the weight that ends a text (`… 210g`, `… 1.5 KG`) in kilograms; None where there is none."""
-    found = _WEIGHT.search(text or "")
-    if found is None:
+def quantity(text: str | None, unit: str) -> str | None:
+    """Return the weight (unit kg) or volume (unit l) that ends a text, times its packs; None without one."""
+    found = _QUANTITY.search((text or "").strip())
+    factor = _UNITS[unit].get(found["unit"].lower()) if found else None
+    if found is None or factor is None:
         return None
-    weight = Decimal(found["number"]) / (1000 if found["unit"].lower() == "g" else 1)
-    return f"{weight.normalize():f}" if weight else None
+    amount = Decimal(found["number"].replace(",", ".")) * factor * int(found["times"] or 1)
+    return f"{amount.normalize():f}" if amount else None
 
 
 @lru_cache(maxsize=65_536)
@@ -33,4 +42,4 @@ def category(levels: tuple[str | None, ...], splits: tuple[str, ...]) -> tuple[s
 
 def times(text: str, factor: str) -> Decimal:
     """Return a number times the mapping's factor, exactly."""
-    return Decimal(text) * Decimal(factor) if factor else Decimal(text)
+    return _EXACT.multiply(Decimal(text), Decimal(factor)) if factor else Decimal(text)

@@ -1,82 +1,154 @@
 """From a batch of columns to observations: rows of numbers, with the mark that makes each one itself. Pure."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workers.ingest import clean
-from workers.ingest.event_identity import hash64, mix
-from workers.ingest.fields import ObservationFields
+from shared.search.text import fold
+from workers.ingest import calendar_days, clean
+from workers.ingest.clean import Coded, Read
+from workers.ingest.event_identity import currency_bits, hash64, mix
+from workers.ingest.fields import Field, ObservationFields
 from workers.ingest.readers import Batch
 from workers.ingest.row_errors import Faults
 
-_FIRST_DAY, _LAST_DAY = -3_652, 36_524  # 1990-01-01 to 2099-12-31
+CHANNEL_CHARACTERS_MAX = 200
+_NO_PRICE = "is not a price: no plain amount, negative, or finer than its currency"
 OBSERVATION = np.dtype(
     [("item", "i8"), ("mark", "i8"), ("price", "i8"), ("list", "i8"), ("day", "i4"), ("channel", "i4"), ("units", "i4"),
-     ("currency", "S3")]
+     ("currency", "S3"), ("kind", "S1")]
 )  # fmt: skip
 
 
-class Observer:
-    """Shapes the observations of one source."""
+class Observed(NamedTuple):
+    """What a batch gave for one table of observations: a row for each row of the batch, good or bad.
 
-    def __init__(self, source: str, spec: ObservationFields) -> None:
+    `priced` is a mask of the rows that have a price, `present` of those that have an observation if they are not
+    rejected; None where all have. The rows' `channel` counts into `channels`; `list` is -1 where there is none.
+    """
+
+    rows: Any
+    channels: list[str]
+    priced: Any
+    present: Any
+
+
+class Observer:
+    """Shapes the observations of one source. `spellings` are the channels known so far, by their folded text."""
+
+    def __init__(self, source: str, spec: ObservationFields, spellings: dict[str, str]) -> None:
         self._source = source
         self._spec = spec
+        self._spellings = spellings
 
-    def shape(self, batch: Batch, path: Path, bad: Faults) -> tuple[Any, list[str]]:
-        """Return a row for each row of the batch, good or bad, and the channels that their `channel` counts into."""
+    def shape(self, batch: Batch, path: Path, bad: Faults) -> Observed:
+        """Shape the observations of a batch, and note what is wrong with its rows."""
         spec = self._spec
         rows = np.zeros(batch.rows, OBSERVATION)
-        day = clean.days(spec.day, batch, path)
-        bad.where_null(day, f"has no day of the form {spec.day.format}")
-        bad.where(pc.or_(pc.less(day, _FIRST_DAY), pc.greater(day, _LAST_DAY)), "has a day before 1990 or after 2099")
-        currency = spec.currency.constant or "XXX"
-        if spec.currency.constant is None:
-            currencies = clean.texts(spec.currency, batch, path)
-            bad.where(
-                pc.invert(pc.fill_null(pc.match_substring_regex(currencies, "^[A-Z]{3}$"), False)),
-                "has no currency (ISO 4217)",
-            )
-            rows["currency"] = np.asarray(pc.fill_null(currencies, "XXX")).astype("S3")
-            price, listed = self._mixed(batch, path, currencies)
+        currencies = None if spec.currency.constant is not None else clean.texts(spec.currency, batch, path)
+        price = self._amounts(spec.price, batch, path, currencies)
+        priced = None if not price.given.null_count else np.asarray(pc.is_valid(price.given))
+        lost = [
+            bad.check(spec.price, price, _NO_PRICE, "has no price"),
+            self._days(batch, path, bad, priced, rows),
+            self._currencies(currencies, bad, priced, rows),
+            self._kinds(batch, path, bad, priced, rows),
+        ]
+        channels, fault = self._channels(batch, path, bad, priced)
+        lost.append(fault)
+        if spec.list_price is not None:
+            listed = self._amounts(spec.list_price, batch, path, currencies)
+            bad.check(spec.list_price, listed, f"list price: {_NO_PRICE}", among=priced)
+            rows["list"] = clean.filled(listed.values, -1)
         else:
-            rows["currency"] = currency.encode()
-            price = clean.amounts(spec.price, batch, path, currency)
-            listed = clean.amounts(spec.list_price, batch, path, currency) if spec.list_price else None
-        bad.where_null(price, "has no price, or one that is negative or finer than its currency")
-        channels = clean.coded(spec.channel, batch, path)
-        bad.where_value(channels, pc.is_null(channels.values), "has no channel", absent=True)
-        units = clean.whole_numbers(spec.units, batch, path) if spec.units else None
-        if units is not None:
-            bad.where_null(units, "has no whole number of units")
-        rows["day"], rows["price"] = clean.filled(day, 0), clean.filled(price, 0)
-        rows["list"] = -1 if listed is None else clean.filled(listed, -1)
-        rows["units"] = 1 if units is None else clean.filled(units, 1)
+            rows["list"] = -1
+        if spec.units is not None:
+            units = clean.whole_numbers(spec.units, batch, path)
+            lost.append(
+                bad.check(spec.units, units, "is no positive whole number of units", "has no units", among=priced)
+            )
+            rows["units"] = clean.filled(units.values, 1)
+        else:
+            rows["units"] = 1
+        rows["price"] = clean.filled(price.values, 0)
         rows["channel"] = clean.filled(channels.codes, 0)
-        codes = [str(code) for code in channels.values.to_pylist()]
+        codes = [self._spelling(text) for text in channels.values.to_pylist()]
         rows["mark"] = self._marks(batch, path, rows, codes)
-        return rows, codes
+        present = priced
+        for mask in lost:
+            if mask is not None:
+                present = ~mask if present is None else present & ~mask
+        return Observed(rows, codes, priced, present)
 
-    def _mixed(self, batch: Batch, path: Path, currencies: Any) -> tuple[Any, Any]:
-        """Read prices of several currencies: each by its own number of minor digits."""
-        spec = self._spec
-        price = pa.nulls(batch.rows, pa.int64())
-        listed = pa.nulls(batch.rows, pa.int64()) if spec.list_price else None
-        for code in pc.unique(currencies).drop_null().to_pylist():
-            here = pc.fill_null(pc.equal(currencies, code), False)
-            price = pc.if_else(here, clean.amounts(spec.price, batch, path, code), price)
-            if spec.list_price:
-                listed = pc.if_else(here, clean.amounts(spec.list_price, batch, path, code), listed)
-        return price, listed
+    def _days(self, batch: Batch, path: Path, bad: Faults, priced: Any, rows: Any) -> Any:
+        spec = self._spec.day
+        read = clean.days(spec, batch, path)
+        rows["day"] = clean.filled(read.values, 0)
+        unread = f"has no day of the form {', '.join(spec.format)}"
+        return _either(
+            bad.check(spec, read, unread, "has no day", among=priced), check_bounds(spec, read, bad, among=priced)
+        )
+
+    def _currencies(self, currencies: Any, bad: Faults, priced: Any, rows: Any) -> Any:
+        spec = self._spec.currency
+        if currencies is None:
+            rows["currency"] = (spec.constant or "").encode()
+            return None
+        known = pc.fill_null(pc.match_substring_regex(currencies, "^[A-Z]{3}$"), False)
+        read = Read(currencies, pc.if_else(known, currencies, None))
+        rows["currency"] = np.asarray(pc.fill_null(read.values, "XXX")).astype("S3")
+        return bad.check(spec, read, "is no currency (ISO 4217)", "has no currency (ISO 4217)", among=priced)
+
+    def _kinds(self, batch: Batch, path: Path, bad: Faults, priced: Any, rows: Any) -> Any:
+        spec = self._spec.kind
+        if spec.constant is not None:
+            rows["kind"] = spec.constant[:1].encode()
+            return None
+        kinds = clean.texts(spec, batch, path)
+        known = pc.is_in(kinds, value_set=pa.array(["listing", "sale"]))
+        read = Read(kinds, pc.if_else(known, kinds, None))
+        rows["kind"] = np.asarray(pc.fill_null(read.values, "listing")).astype("S1")
+        return bad.check(spec, read, "is neither listing nor sale", "has no kind (listing or sale)", among=priced)
+
+    def _channels(self, batch: Batch, path: Path, bad: Faults, priced: Any) -> tuple[Coded, Any]:
+        spec = self._spec.channel
+        channels = clean.coded(spec, batch, path)
+        short = pc.less_equal(pc.utf8_length(channels.values), CHANNEL_CHARACTERS_MAX)
+        if channels.codes.null_count or channels.values.null_count or not pc.all(short).as_py():
+            given = pc.take(channels.values, channels.codes)
+            read = Read(given, pc.take(pc.if_else(short, channels.values, None), channels.codes))
+            long = f"is a channel of over {CHANNEL_CHARACTERS_MAX} characters"
+            return channels, bad.check(spec, read, long, "has no channel", among=priced)
+        return channels, None
+
+    def _spelling(self, text: str | None) -> str:
+        """Return the first spelling of a channel that was met."""
+        return self._spellings.setdefault(fold(text or ""), text or "")
+
+    def _amounts(self, field: Field, batch: Batch, path: Path, currencies: Any) -> Read:
+        """Read prices, each by the minor digits of its own currency."""
+        if currencies is None:
+            return clean.amounts(field, batch, path, self._spec.currency.constant or "")
+        given, values = None, pa.nulls(batch.rows, pa.int64())
+        for code in [*pc.unique(currencies).drop_null().to_pylist(), None]:
+            read = clean.amounts(field, batch, path, code or "")
+            given = read.given
+            here = pc.is_null(currencies) if code is None else pc.fill_null(pc.equal(currencies, code), False)
+            values = pc.if_else(here, read.values, values)
+        return Read(given, values)
 
     def _marks(self, batch: Batch, path: Path, rows: Any, codes: list[str]) -> Any:
         spec = self._spec
-        by_channel = np.array([hash64(f"{self._source}\0{spec.kind}\0{code}") for code in codes] or [0], "u8")
-        mixed = by_channel[rows["channel"]]
+        mixed = np.zeros(batch.rows, "u8")
+        for kind in ("listing", "sale"):
+            here = rows["kind"] == kind[:1].encode()
+            if spec.kind.constant in (None, kind):
+                by_channel = np.array([hash64(f"{self._source}\0{kind}\0{code}") for code in codes] or [0], "u8")
+                of_kind = by_channel[rows["channel"]]
+                mixed = of_kind if spec.kind.constant else np.where(here, of_kind, mixed)
         if spec.identity == "event":
             mixed = mix(mixed ^ rows["price"].astype("u8")) ^ mix(rows["list"].astype("u8") + np.uint64(1))
             mixed ^= rows["units"].astype("u8")
@@ -85,4 +157,16 @@ class Observer:
             hashes = np.array([hash64(text) for text in encoded.dictionary.to_pylist()], "u8")
             mixed = mix(mixed + hashes[np.asarray(encoded.indices)])
         # The low 16 bits count equal events; the high bit stays free, because a mark is a signed integer.
-        return (mixed & np.uint64(0x7FFFFFFFFFFF0000)).astype("i8")
+        return (mixed & np.uint64(0x7FFFFFFFFFFF0000)).astype("i8") ^ currency_bits(rows["currency"])
+
+
+def check_bounds(field: Field, read: Read, bad: Faults, *, among: Any = None) -> Any:
+    """Note days that are not allowed; None where there are none, else a mask as `Faults.check` returns it."""
+    first, last = calendar_days.bounds(field.min, field.max)
+    outside = pc.or_(pc.less(read.values, first), pc.greater(read.values, last))
+    reason = f"is a day before {calendar_days.shown(first)} or after {field.max or 'tomorrow'}"
+    return bad.outside(field, read.values, outside, reason, among=among)
+
+
+def _either(one: Any, other: Any) -> Any:
+    return other if one is None else one if other is None else one | other

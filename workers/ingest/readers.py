@@ -13,18 +13,25 @@ import pyarrow.parquet
 from shared.errors import LoadRefused
 
 RAW_CHARACTERS_MAX = 4_000
+VALUE_CHARACTERS_MAX = 300
 _BLOCK_BYTES = 16 * 1024 * 1024
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _PARQUET = b"PAR1"
 
 
 class Reject(NamedTuple):
-    """A row that cannot be used: where it stands, why, and what it says. Lines count records; a header is line 1."""
+    """A row or a field that cannot be used: where it stands, why, and what it says. A header is line 1.
+
+    `scope` is `row`, or `field` where the rest of the row is used.
+    """
 
     file: str
     line: int
     reason: str
     raw: str
+    column: str | None = None
+    value: str | None = None
+    scope: str = "row"
 
 
 @dataclass

@@ -1,10 +1,12 @@
 """From a batch of text columns to what the index keeps: items, observations, rejects."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,18 +16,25 @@ import pyarrow.compute as pc
 
 from shared.ids import canonical_iid
 from shared.slugs import slug
-from workers.ingest import clean
-from workers.ingest.fields import Field
-from workers.ingest.item_tracker import ItemTracker
+from workers.ingest import calendar_days, clean
+from workers.ingest.batch_items import BatchItems, distinct, missing, row_days, together
+from workers.ingest.fields import Field, ItemFields
+from workers.ingest.item_tracker import NO_DAY, ItemTracker
 from workers.ingest.mapping import Mapping
-from workers.ingest.normalize import category, kilograms, times
-from workers.ingest.observations import Observer
+from workers.ingest.normalize import category, quantity, times
+from workers.ingest.observations import Observer, check_bounds
 from workers.ingest.readers import Batch, Reject
 from workers.ingest.row_errors import Faults
 
-NAME_CHARACTERS_MAX = 1_000
 # Asked with IIDs and with a source's own ids: which pairs of id and IID the index has; no id where another source's.
 Owners = Callable[[list[str], list[str]], set[tuple[str | None, str]]]
+NAME_CHARACTERS_MAX = 1_000
+ID_CHARACTERS_MAX = 500
+IDENTIFIER_CHARACTERS_MAX = 200
+LEVEL_CHARACTERS_MAX = 300
+ATTRIBUTE_CHARACTERS_MAX = 65_536
+IID_OF_ANOTHER = "has an IID that another id of this load has"
+ANOTHER_IID = "has another IID than a former row of its id"
 
 
 class ItemRow(NamedTuple):
@@ -50,25 +59,43 @@ class ItemRow(NamedTuple):
 
 @dataclass
 class Transformed:
-    """What a batch gave. `observations.channel` counts into `channels`; `list` is -1 where there is none."""
+    """What a batch gave. `observations.channel` counts into `channels`; `list` is -1 where there is none.
+
+    Of its `rows`, `used` are not rejected; `observations_absent` counts those of them without a price, once for each
+    table of observations, and `observations_rejected` those that lost only their observation to an error.
+    """
 
     items: list[ItemRow] = field(default_factory=list)
     observations: Any = None
     channels: list[str] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     rows: int = 0
+    used: int = 0
+    observations_absent: int = 0
+    observations_rejected: int = 0
 
 
 class Transformer:
-    """Shapes the batches of one source. Remembers keys, so that an item that comes again costs one look-up."""
+    """Shapes the batches of one source. Remembers keys, so that an item that comes again costs one look-up.
 
-    def __init__(self, mapping: Mapping, alt_names: dict[str, str], owners: Owners = lambda iids, ids: set()) -> None:
+    `channels` are the spellings of channels that the index has, by their folded text.
+    """
+
+    def __init__(
+        self,
+        mapping: Mapping,
+        alt_names: dict[str, str],
+        owners: Owners = lambda iids, ids: set(),
+        channels: Dictionary[str, str] = MappingProxyType({}),
+    ) -> None:
         assert mapping.item is not None
         self._mapping = mapping
         self._item = mapping.item
         self._alt_names = alt_names
         self._owners = owners
-        self._observer = Observer(mapping.source, mapping.observation) if mapping.observation else None
+        spellings = dict(channels)
+        self._observers = [Observer(mapping.source, spec, spellings) for spec in mapping.observations]
+        self._texts = list(_limited(mapping.item))
         self.registry = ItemTracker(mapping.source)
 
     def shape(self, batch: Batch, path: Path) -> Transformed:
@@ -82,37 +109,68 @@ class Transformer:
         if batch.rows == 0:
             empty = Transformed(rejects=batch.rejects, rows=len(batch.rejects))
             return empty, lambda: empty
-        ids, names = clean.coded(self._item.id, batch, path), clean.coded(self._item.name, batch, path)
         bad = Faults(batch.rows)
-        bad.where_value(ids, pc.is_null(ids.values), "has no item id", absent=True)
-        bad.where_value(names, pc.is_null(names.values), "has no name", absent=True)
-        long = pc.greater(pc.utf8_length(names.values), NAME_CHARACTERS_MAX)
-        bad.where_value(names, long, "has a name of over 1,000 characters")
-        for column in (ids, names):
-            bad.where_value(column, pc.match_substring(column.values, "\0"), "holds a NUL")
-        rows, channels = self._observer.shape(batch, path, bad) if self._observer else (None, [])
-        iids = clean.texts(self._item.iid, batch, path) if self._item.iid else None
+        ids, first_seen, iids = self._check_items(batch, path, bad)
+        shaped = [observer.shape(batch, path, bad) for observer in self._observers]
         if iids is not None:
-            bad.where(_bad_iids(iids), "has an IID that is not well-formed")
-            bad.where(self._taken(ids, iids), "has an IID that belongs to another item")
+            bad.where(self._taken(ids, iids), "has an IID that belongs to another item", self._item.iid)
+            self._check_claims(ids, iids, bad)
         good = np.flatnonzero(bad.codes == 0)
-        result = Transformed(
-            rows=batch.rows + len(batch.rejects), rejects=batch.rejects + bad.rejects(batch, path.name)
-        )
+        rejects = batch.rejects + bad.rejects(batch, path)
+        result = Transformed(rows=batch.rows + len(batch.rejects), rejects=rejects, used=len(good))
         if not len(good):
             return result, lambda: result
-        met = _BatchItems(*_distinct(ids, good, batch.rows))
-        iid_texts = [None] * len(met.ids) if iids is None else pc.take(iids, pa.array(met.firsts)).to_pylist()
-        numbers = self.registry.number(met.ids, iid_texts)
+        rows, places, result.channels = placed = together(shaped, good, batch.rows)
+        met = distinct(ids, good, batch.rows, row_days(placed, first_seen, good))
+        numbers = self.registry.number(met.ids)
         if rows is not None:
-            self._place(rows if len(good) == batch.rows else rows.take(good), channels, met, numbers, result)
+            self._place(rows, met.codes if places is None else met.codes.take(places), met, numbers, result)
+        result.observations_absent = sum(missing(one.priced, None, good) for one in shaped)
+        result.observations_rejected = sum(missing(one.present, one.priced, good) for one in shaped)
+        if first_seen is not None:
+            met.widen(first_seen.take(good), met.codes)
         return result, lambda: self._finish(batch, path, met, numbers, result)
+
+    def _place(self, rows: Any, codes: Any, met: BatchItems, numbers: Any, result: Transformed) -> None:
+        rows["item"] = self.registry.keys(numbers).take(codes)
+        met.widen(rows["day"], codes)
+        result.observations = rows
+
+    def _check_items(self, batch: Batch, path: Path, bad: Faults) -> tuple[clean.Coded, Any, Any]:
+        """Note what is wrong with rows as items; return their ids, the days since when they are known, their IIDs."""
+        item = self._item
+        _check_nul(batch, bad)
+        ids = clean.coded(item.id, batch, path, exact_parts=True)
+        bad.where_value(ids, pc.is_null(ids.values), "has no item id", item.id, absent=True)
+        long = pc.greater(pc.utf8_length(ids.values), ID_CHARACTERS_MAX)
+        bad.where_value(ids, long, f"has an item id of over {ID_CHARACTERS_MAX} characters", item.id)
+        if item.name is not None:
+            names = clean.coded(item.name, batch, path)
+            bad.where_value(names, pc.is_null(names.values), "has no name", item.name, absent=True)
+            long = pc.greater(pc.utf8_length(names.values), NAME_CHARACTERS_MAX)
+            bad.where_value(names, long, "has a name of over 1,000 characters", item.name)
+        for text, limit in self._texts:
+            _check_text(text, limit, batch, path, bad)
+        for impact in self._mapping.impacts:
+            bad.check(impact.value, clean.numbers(impact.value, batch, path), "is no number, or a negative one")
+        first_seen = None
+        if item.first_seen_on is not None:
+            read = clean.days(item.first_seen_on, batch, path)
+            forms = ", ".join(item.first_seen_on.format)
+            bad.check(item.first_seen_on, read, f"has no day of the form {forms}", "has no day since when it is known")
+            check_bounds(item.first_seen_on, read, bad)
+            first_seen = clean.filled(read.values, NO_DAY)
+        iids = None
+        if item.iid is not None:
+            given = clean.texts(item.iid, batch, path)
+            iids = pa.array([canonical_iid(text) if text else None for text in given.to_pylist()], pa.string())
+            bad.check(item.iid, clean.Read(given, iids), "has an IID that is not well-formed")
+        return ids, first_seen, iids
 
     def _taken(self, ids: clean.Coded, iids: Any) -> Any:
         """Return which rows would write over an item of another source, or give an item of this one a second IID."""
         source_ids = pc.take(ids.values, ids.codes).to_pylist()
-        canonical = [canonical_iid(text) if text else None for text in iids.to_pylist()]
-        pairs = [(own, iid) if own and iid else None for own, iid in zip(source_ids, canonical, strict=True)]
+        pairs = [(own, iid) if own and iid else None for own, iid in zip(source_ids, iids.to_pylist(), strict=True)]
         asked = {pair for pair in pairs if pair is not None}
         taken = self._owners(sorted({iid for _, iid in asked}), sorted({own for own, _ in asked}))
         owner_of = {iid: own for own, iid in taken}
@@ -120,20 +178,28 @@ class Transformer:
         bad = {(own, iid) for own, iid in asked if owner_of.get(iid, own) != own or iid_of.get(own, iid) != iid}
         return pa.array([pair in bad for pair in pairs])
 
-    def _place(self, rows: Any, channels: list[str], met: "_BatchItems", numbers: Any, result: Transformed) -> None:
-        rows["item"] = self.registry.keys(numbers).take(met.codes)
-        met.first, met.last = _spans(rows, met.codes, len(met.ids))
-        result.observations, result.channels = rows, channels
+    def _check_claims(self, ids: clean.Coded, iids: Any, bad: Faults) -> None:
+        """Reject rows that claim an IID which another id has, or another IID than their id has."""
+        field, texts, own = self._item.iid, ids.values.to_pylist(), iids.to_pylist()
+        codes = np.asarray(pc.fill_null(ids.codes, 0))
+        claims: list[list[int]] = [[], []]
+        for row in np.flatnonzero(bad.codes == 0).tolist():
+            refused = self.registry.claim(texts[codes[row]], own[row])
+            if refused is not None:
+                claims[refused].append(row)
+        for rows, reason in zip(claims, (IID_OF_ANOTHER, ANOTHER_IID), strict=True):
+            mask = np.zeros(len(bad.codes), bool)
+            mask[rows] = True
+            bad.where(mask, reason, field)
 
-    def _finish(self, batch: Batch, path: Path, met: "_BatchItems", numbers: Any, result: Transformed) -> Transformed:
-        if met.first is None:
-            met.first = met.last = self._own_days(batch, path, met.firsts)
+    def _finish(self, batch: Batch, path: Path, met: BatchItems, numbers: Any, result: Transformed) -> Transformed:
         self.registry.widen(numbers, met.first, met.last)
+        # An older row says nothing of the item: its text and its price come from the same, newest row.
+        at = self.registry.newer(numbers, met.newest)
         # Most items of a batch are known from the one before: one hash of their raw columns tells, before any cleaning.
-        fresh = self.registry.news(numbers, self._contents(batch, met.firsts))
-        result.items = self._items(
-            batch, path, met.firsts[fresh], numbers[fresh], [met.ids[n] for n in fresh], met.first[fresh]
-        )
+        fresh = at[self.registry.news(numbers[at], self._contents(batch, met.chosen[at]))]
+        days = np.where(met.newest[fresh] == NO_DAY, calendar_days.today(), met.newest[fresh])
+        result.items = self._items(batch, path, met.chosen[fresh], numbers[fresh], [met.ids[n] for n in fresh], days)
         return result
 
     def _contents(self, batch: Batch, firsts: Any) -> Any:
@@ -143,11 +209,6 @@ class Transformer:
         ]
         joined = pc.binary_join_element_wise(*columns, "\x1f").to_pylist()
         return np.array([hash(text) or 1 for text in joined], "i8")
-
-    def _own_days(self, batch: Batch, path: Path, firsts: Any) -> Any:
-        if self._item.first_seen_on is None:
-            return np.full(len(firsts), clean.today(), "i4")
-        return clean.filled(pc.take(clean.days(self._item.first_seen_on, batch, path), pa.array(firsts)), clean.today())
 
     def _items(self, batch: Batch, path: Path, firsts: Any, numbers: Any, ids: list[str], days: Any) -> list[ItemRow]:
         chosen = pa.array(firsts, pa.int64())
@@ -159,7 +220,7 @@ class Transformer:
             if spec is None:
                 return [None] * len(ids)
             values = clean.texts(spec, small, path).to_pylist()
-            return [kilograms(value) for value in values] if spec.unit == "kg" else values
+            return [quantity(value, spec.unit) for value in values] if spec.unit else values
 
         item = self._item
         brands, types = listed(item.brand), listed(item.product_type)
@@ -167,7 +228,7 @@ class Transformer:
         splits = tuple(spec.split for spec in item.category)
         identifiers = [(scheme, listed(spec)) for scheme, spec in item.identifiers]
         attributes = [(name, listed(spec)) for name, spec in item.attributes]
-        impacts = [(i, clean.numbers(i.value, small, path).to_pylist()) for i in self._mapping.impacts]
+        impacts = [(i, clean.numbers(i.value, small, path).values.to_pylist()) for i in self._mapping.impacts]
         rows = []
         for n, (number, source_id, name) in enumerate(zip(numbers.tolist(), ids, listed(item.name), strict=True)):
             other = self._alt_names.get(source_id)
@@ -187,46 +248,42 @@ class Transformer:
         return rows
 
 
-@dataclass
-class _BatchItems:
-    """The items of a batch: for each good row the place of its item, the items' ids, the first row of each."""
-
-    codes: Any
-    ids: list[str]
-    firsts: Any
-    first: Any = None
-    last: Any = None
+def _limited(item: ItemFields) -> Iterator[tuple[Field, int]]:
+    """Yield the optional texts of an item and how many characters each may have."""
+    for spec in (*item.category, item.brand, item.product_type):
+        if spec is not None:
+            yield spec, LEVEL_CHARACTERS_MAX
+    yield from ((spec, IDENTIFIER_CHARACTERS_MAX) for _, spec in item.identifiers)
+    yield from ((spec, ATTRIBUTE_CHARACTERS_MAX) for _, spec in item.attributes)
 
 
-def _distinct(ids: clean.Coded, good: Any, rows: int) -> tuple[Any, list[str], Any]:
-    encoded = pc.dictionary_encode(ids.values)  # texts that were different may be the same when cleaned
-    merged = np.asarray(pc.fill_null(encoded.indices, 0))
-    codes = merged.take(np.asarray(pc.fill_null(ids.codes, 0)))
-    if len(good) < rows:
-        codes = codes.take(good)
-    firsts = np.full(len(encoded.dictionary), rows)
-    firsts[codes[::-1]] = good[::-1]  # of equal places the last assignment stays, here the first row
-    used = np.flatnonzero(firsts < rows)
-    used = used[np.argsort(firsts[used])]
-    places = np.zeros(len(firsts), "i8")
-    places[used] = np.arange(len(used))
-    return places.take(codes), pc.take(encoded.dictionary, pa.array(used)).to_pylist(), firsts[used]
+def _check_text(field: Field, limit: int, batch: Batch, path: Path, bad: Faults) -> None:
+    """Note texts that are too long, and those that must not be empty. Looks closer only where a raw text is as long."""
+    names = (field.column,) if field.column else field.columns
+    bytes_max = sum(_longest(batch.columns[name]) for name in names)
+    if bytes_max <= limit and not field.required:
+        return
+    given = clean.texts(field, batch, path)
+    short = pc.less_equal(pc.utf8_length(given), limit)
+    bad.check(field, clean.Read(given, pc.if_else(short, given, None)), f"is longer than {limit:,} characters")
 
 
-def _bad_iids(iids: Any) -> Any:
-    return pa.array([text is not None and canonical_iid(text) is None for text in iids.to_pylist()])
+def _check_nul(batch: Batch, bad: Faults) -> None:
+    """Reject rows with the character that PostgreSQL has in no text."""
+    for name, column in batch.columns.items():
+        dictionary = pa.types.is_dictionary(column.type)
+        values = column.dictionary if dictionary else column
+        if pa.types.is_string(values.type):
+            held = pc.match_substring(values, "\0")
+            if pc.any(held).as_py():
+                bad.where(pc.take(held, column.indices) if dictionary else held, "holds a NUL", Field(column=name))
 
 
-def _spans(rows: Any, codes: Any, items: int) -> tuple[Any, Any]:
-    """Return the first and the last day of each item of a batch."""
-    days = rows["day"]
-    first, last = np.full(items, np.iinfo("i4").max, "i4"), np.full(items, np.iinfo("i4").min, "i4")
-    if np.all(days[1:] >= days[:-1]):  # in the order of days the last assignment is the latest day
-        first[codes[::-1]], last[codes] = days[::-1], days
-    else:
-        np.minimum.at(first, codes, days)
-        np.maximum.at(last, codes, days)
-    return first, last
+def _longest(column: Any) -> int:
+    column = column.dictionary if pa.types.is_dictionary(column.type) else column
+    if not pa.types.is_string(column.type):
+        return 0
+    return pc.max(pc.binary_length(column)).as_py() or 0
 
 
 def _plain(column: Any) -> Any:

@@ -126,10 +126,10 @@ def test_a_state_told_twice_keeps_its_last_word(settings: Settings, tmp_path: Pa
 REJECTED = [
     (",No id,B,G,K,1,2026-07-01,N,1,", "no item id"), ("9,,B,G,K,1,2026-07-01,N,1,", "no name"),
     ("9,X,B,G,K,1,2026-02-30,N,1,", "no day"), ("9,X,B,G,K,1,01.07.2026,N,1,", "no day"),
-    ("9,X,B,G,K,1,1850-07-01,N,1,", "before 1990"), ("9,X,B,G,K,1,2026-07-01,,1,", "no channel"),
-    ("9,X,B,G,K,1,2026-07-01,N,-1,", "no price"), ("9,X,B,G,K,1,2026-07-01,N,NaN,", "no price"),
-    ("9,X,B,G,K,1,2026-07-01,N,inf,", "no price"), ("9,X,B,G,K,1,2026-07-01,N,1.005,", "no price"),
-    ("9,X,B,G,K,1,2026-07-01,N,1e5,", "no price"), ("9,X,B,G,K,1,2026-07-01,N,99999999999999,", "no price"),
+    ("9,X,B,G,K,1,1850-07-01,N,1,", "before 1900"), ("9,X,B,G,K,1,2026-07-01,,1,", "no channel"),
+    ("9,X,B,G,K,1,2026-07-01,N,-1,", "not a price"), ("9,X,B,G,K,1,2026-07-01,N,NaN,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,inf,", "not a price"), ("9,X,B,G,K,1,2026-07-01,N,1.005,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,1e5,", "not a price"), ("9,X,B,G,K,1,2026-07-01,N,99999999999999,", "not a price"),
     ("9,X,B,G,K,1,2026-07-01,N", "has 8 columns instead of 10"), ("9," + "X" * 1001 + ",B,G,K,1,2026-07-01,N,1,", "1,000"),
     ("9,a\0b,B,G,K,1,2026-07-01,N,1,", "NUL"),
 ]  # fmt: skip

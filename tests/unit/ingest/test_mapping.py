@@ -10,7 +10,7 @@ from shared.slugs import slug
 from workers.ingest import clean
 from workers.ingest.fields import Field
 from workers.ingest.mapping import read
-from workers.ingest.normalize import kilograms
+from workers.ingest.normalize import quantity
 from workers.ingest.readers import Batch
 
 PROJECT = Path(__file__).parents[3]
@@ -55,7 +55,7 @@ def _batch(*texts: str | None) -> Batch:
     ("field", "text", "cleaned"),
     [
         (Field(column="x"), "  a ", "a"), (Field(column="x", null=("", "n/a")), "n/a", None), (Field(column="x", case="upper"), "ab", "AB"),
-        (Field(column="x", match="-([0-9]+)$"), "a-12", "12"), (Field(column="x", replace=(("-", " "),)), "a-b", "a b"),
+        (Field(column="x", match="-(?P<value>[0-9]+)$"), "a-12", "12"), (Field(column="x", replace=(("-", " "),)), "a-b", "a b"),
         (Field(column="x", crosswalk=(("a", "b"),)), "a", "b"), (Field(column="x", crosswalk=(("a", "b"),)), "z", None),
         (Field(constant="k"), "a", "k"), (Field(file_name=r"(\d{4})"), "a", "2026"), (Field(column="x"), "", None),
     ],
@@ -79,7 +79,9 @@ def test_a_text_is_cleaned(field: Field, text: str, cleaned: str | None) -> None
 def test_an_amount_is_exact_rounded_as_asked_or_nothing(
     field: Field, text: str, currency: str, minor: int | None
 ) -> None:
-    assert clean.amounts(field, _batch(text), Path("f"), currency).to_pylist() == [minor]
+    read = clean.amounts(field, _batch(text), Path("f"), currency)
+    assert read.values.to_pylist() == [minor]
+    assert read.given.to_pylist() == [text]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_an_amount_is_exact_rounded_as_asked_or_nothing(
      ("%Y-%m-%d", "2026-2-3", None), ("%Y", "20", None)],
 )  # fmt: skip
 def test_a_day_is_a_real_day_or_nothing(form: str, text: str, day: int | None) -> None:
-    assert clean.days(Field(column="x", format=form), _batch(text, text), Path("f")).to_pylist() == [day, day]
+    assert clean.days(Field(column="x", format=(form,)), _batch(text, text), Path("f")).values.to_pylist() == [day, day]
 
 
 @pytest.mark.parametrize(
@@ -96,14 +98,35 @@ def test_a_day_is_a_real_day_or_nothing(form: str, text: str, day: int | None) -
     [
         ("Bun 210g", "0.21"),
         ("Rice 1.5 KG", "1.5"),
-        ("Cola 2x330g", None),
+        ("Cola 2x330g", "0.66"),
+        ("SEAWEED 3'S X 5G", "0.015"),
+        ("Water 3 × 250 ml", None),
+        ("Noodles 5 packs x 100g", "0.5"),
+        ("Butter 0,25 kg", "0.25"),
+        ("Type 2x0g", None),
+        ("Model X5 KG", None),
+        ("Juice 1.000.5 kg", None),
         ("Tea", None),
         (None, None),
         ("Nil 0g", None),
     ],
 )
 def test_a_weight_that_ends_a_name(text: str | None, weight: str | None) -> None:
-    assert kilograms(text) == weight
+    assert quantity(text, "kg") == weight
+
+
+@pytest.mark.parametrize(
+    ("text", "volume"),
+    [
+        ("Water 3 × 250 ml", "0.75"),
+        ("Milk 1L", "1"),
+        ("Wine 75cl.", "0.75"),
+        ("Beer 24's x 330ML", "7.92"),
+        ("Bun 210g", None),
+    ],
+)
+def test_a_volume_that_ends_a_name(text: str, volume: str | None) -> None:
+    assert quantity(text, "l") == volume
 
 
 @pytest.mark.parametrize(

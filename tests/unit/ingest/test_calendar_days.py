@@ -1,0 +1,55 @@
+"""Only days that exist are read, by the first format that fits."""
+
+from datetime import date
+
+import pytest
+
+from workers.ingest.calendar_days import is_format, parsed, shown
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("31.02.2026", "%d.%m.%Y"), ("31.04.2026", "%d.%m.%Y"), ("20260230", "%Y%m%d"), ("Feb 30, 2026", "%b %d, %Y"),
+        ("2026-02-30T20:00:00Z", "%Y-%m-%dT%H:%M:%S%z"), ("2026-13-01T20:00:00Z", "%Y-%m-%dT%H:%M:%S%z"),
+        ("366 2025", "%j %Y"), ("2025 53 1", "%Y %W %w"), ("2026111", "%Y%m%d"), ("2026-2-3", "%Y-%m-%d"), ("20260805", "%Y-%m-%d"),
+        ("2026-08-05", "%d.%m.%Y"), ("٢٠٢٦-٠١-٠١", "%Y-%m-%d"), ("٠١.٠١.2026", "%d.%m.%Y"), ("", "%Y"), ("13", "%Y"),
+        ("2026-08-05 and more", "%Y-%m-%d"), ("0000-01-01", "%Y-%m-%d"),
+    ],
+)  # fmt: skip
+def test_what_is_no_day_is_not_read(text: str, form: str) -> None:
+    assert parsed(text, (form,)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "day"),
+    [
+        ("2024-02-29", "%Y-%m-%d", date(2024, 2, 29)), ("5.8.2026", "%d.%m.%Y", date(2026, 8, 5)), ("AUG 5, 2026", "%b %d, %Y", date(2026, 8, 5)),
+        ("366 2024", "%j %Y", date(2024, 12, 31)), ("2026-2-3", "%Y-%-m-%-d", date(2026, 2, 3)), ("2013", "%Y", date(2013, 12, 31)),
+        ("2024-02", "%Y-%m", date(2024, 2, 29)), ("2026-08-05T01:00:00+08:00", "%Y-%m-%dT%H:%M:%S%z", date(2026, 8, 4)),
+        ("2026-08-05T20:00:00-08:00", "%Y-%m-%dT%H:%M:%S%z", date(2026, 8, 6)), ("2026-08-05T20:00:00Z", "%Y-%m-%dT%H:%M:%S%z", date(2026, 8, 5)),
+        ("2026年08月05日", "%Y年%m月%d日", date(2026, 8, 5)), ("20260805", "%Y%m%d", date(2026, 8, 5)), ("2026-08-05", "%F", date(2026, 8, 5)),
+    ],
+)  # fmt: skip
+def test_a_day_is_read_as_it_is_written(text: str, form: str, day: date) -> None:
+    number = parsed(text, (form,))
+    assert number is not None
+    assert shown(number) == day
+
+
+def test_the_first_format_that_fits_counts() -> None:
+    formats = ("%Y-%m-%d", "%B %d %Y", "%Y")
+    days = [parsed(text, formats) for text in ("2026-01-02", "January 17 2023", "2013", "soon")]
+    assert [None if day is None else str(shown(day)) for day in days] == [
+        "2026-01-02",
+        "2023-01-17",
+        "2013-12-31",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "usable"), [("%d.%m.%Y", True), ("%Q", False), ("%", False), ("day", False), ("%Y %Y", False)]
+)
+def test_a_format_with_a_mistake_is_found(form: str, usable: bool) -> None:
+    assert is_format(form) is usable

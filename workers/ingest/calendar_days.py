@@ -1,0 +1,113 @@
+"""Days as sources write them, to days since 2000-01-01 (PostgreSQL's epoch). Only days that exist. Pure."""
+
+import calendar
+import re
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+
+from shared.clock import utc_now
+
+EPOCH = date(2000, 1, 1)
+EPOCH_2000_DAYS = (EPOCH - date(1970, 1, 1)).days
+_EARLIEST = date(1900, 1, 1)
+_ISO = "%Y-%m-%d"
+_ISO_TEXT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_DIRECTIVE = re.compile(r"%-?(.)")
+# Directives of C's strptime that Python's lacks, by others.
+_SPELLED = {"%F": _ISO, "%T": "%H:%M:%S", "%R": "%H:%M", "%D": "%m/%d/%y", "%e": "%d"}
+# Python's parser lets day 366 of 2025 or week 53 of a shorter year begin the next one, and guesses where digits of
+# directives without a separator belong: in such formats the day is written back and compared.
+_COUNTED = re.compile(r"%[jUWGV]")
+_ADJACENT = re.compile(r"%[YmdyjHMSGVUW]%[YmdyjHMSGVUW]")
+_TIME = re.compile(r"%[HIMSfpzZX]")
+_DAY_DIRECTIVES = set("djaAuwxc")
+_MONTH_DIRECTIVES = set("mbB")
+
+
+def number(day: date) -> int:
+    """Return days since 2000-01-01."""
+    return (day - EPOCH).days
+
+
+def today() -> int:
+    """Return today (UTC) in days since 2000-01-01."""
+    return number(utc_now().date())
+
+
+def bounds(earliest: str, latest: str) -> tuple[int, int]:
+    """Return the first and last day that are allowed, from ISO texts; empty means 1900-01-01 and tomorrow (UTC)."""
+    first = date.fromisoformat(earliest) if earliest else _EARLIEST
+    return number(first), number(date.fromisoformat(latest)) if latest else today() + 1
+
+
+def is_format(form: str) -> bool:
+    """Tell whether a format can be used."""
+    if not _DIRECTIVE.search(form):
+        return False
+    try:
+        datetime.strptime("", _of_python(form))
+    except ValueError as error:
+        return "does not match" in str(error)
+    except re.error:  # a directive that stands twice
+        return False
+    return True
+
+
+@lru_cache(maxsize=65_536)
+def parsed(text: str | None, formats: tuple[str, ...]) -> int | None:
+    """Return the day of a text by the first format that it fits, in days since 2000-01-01; None where it fits none."""
+    if text is None or (not text.isascii() and any(c.isdecimal() and not c.isascii() for c in text)):
+        return None
+    for form in formats:
+        day = _day(text, form)
+        if day is not None:
+            return number(day)
+    return None
+
+
+def _day(text: str, form: str) -> date | None:
+    # Python's own parser would also take 2026-2-3 and, for %Y, years of fewer digits.
+    if form == _ISO and not _ISO_TEXT.fullmatch(text):
+        return None
+    try:
+        moment = datetime.strptime(text, _of_python(form))
+        if not _reads_back(text, moment, _of_python(form)):
+            return None
+        return _completed(moment.astimezone(UTC).date() if moment.tzinfo else moment.date(), form)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _reads_back(text: str, moment: datetime, form: str) -> bool:
+    """Tell whether the day, written in its format, is the text again, where the format allows a wrong reading."""
+    if not (_COUNTED.search(form) or _ADJACENT.search(form)):
+        return True
+    written = moment.strftime(_TIME.split(form, maxsplit=1)[0])
+    if _ADJACENT.search(form):
+        return text.casefold().startswith(written.casefold())
+    return _without_zeros(text).startswith(_without_zeros(written))
+
+
+def _without_zeros(text: str) -> str:
+    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", text).casefold()
+
+
+def _completed(day: date, form: str) -> date:
+    """A year or a month alone stands for its last day: that is when it is complete."""
+    directives = set(_DIRECTIVE.findall(_of_python(form)))
+    if directives & _DAY_DIRECTIVES:
+        return day
+    month = day.month if directives & _MONTH_DIRECTIVES else 12
+    return day.replace(month=month, day=calendar.monthrange(day.year, month)[1])
+
+
+@lru_cache(maxsize=256)
+def _of_python(form: str) -> str:
+    for short, spelled in _SPELLED.items():
+        form = form.replace(short, spelled)
+    return form.replace("%-", "%")
+
+
+def shown(day: int) -> date:
+    """Return the date of a number of days since 2000-01-01."""
+    return EPOCH + timedelta(days=day)

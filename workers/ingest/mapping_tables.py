@@ -1,0 +1,195 @@
+"""Checks of a mapping's TOML tables: each refusal names the key and what is allowed there. Pure."""
+
+import difflib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields
+from datetime import date
+from typing import Any, NoReturn
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shared.errors import LoadRefused
+from workers.ingest import calendar_days
+from workers.ingest.fields import Field
+
+_ORIGINS = ("column", "columns", "constant", "file_name")
+_LITERALS = {"case": ("lower", "upper"), "round": ("half-even",), "unit": ("kg", "l"), "on_error": ("row", "field")}
+_TEXTS = (
+    "column",
+    "constant",
+    "file_name",
+    "join",
+    "match",
+    "group",
+    "split",
+    "strip",
+    "thousands",
+    "decimal",
+    "multiply",
+)
+_FLAGS = ("trim", "required")
+_DECIMAL = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?", re.ASCII)
+
+
+class Tables:
+    """Reads values out of TOML tables. Remembers every column, so that a file can be checked before it is read."""
+
+    def __init__(self, name: str, on_error: str = "row") -> None:
+        self._name = name
+        self.on_error = on_error
+        self.columns: list[str] = []
+
+    def only(self, table: Any, known: Collection[str], where: str) -> dict[str, Any]:
+        """Return a table whose keys are all known."""
+        if not isinstance(table, dict):
+            self.refuse(f"{where} must be a table")
+        unknown = sorted(set(table) - set(known))
+        if unknown:
+            close = difflib.get_close_matches(unknown[0], known, 1)
+            hint = f"; is `{close[0]}` meant? It" if close else "; it"
+            self.refuse(f"{where} does not know `{unknown[0]}`{hint} knows {', '.join(sorted(known))}")
+        return dict(table)
+
+    def keys_of(self, kind: type, table: Any, where: str) -> dict[str, Any]:
+        """Return a table that has only the keys of a dataclass, and all of those without a default."""
+        checked = self.only(table, [field.name for field in fields(kind)], where)
+        for field in fields(kind):
+            if field.default is MISSING and field.name not in checked:
+                self.refuse(f"{where} needs `{field.name}`")
+        return checked
+
+    def text(self, table: Mapping[str, Any], key: str, where: str) -> str:
+        """Return a text that must be there and must not be empty."""
+        value = table.get(key)
+        if not isinstance(value, str) or not value.strip():
+            self.refuse(f"{where} needs `{key}`, a text")
+        return str(value)
+
+    def optional_text(self, table: Mapping[str, Any], key: str, where: str, default: Any = None) -> Any:
+        """Return a text, or the default where the key is not there."""
+        value = table.get(key, default)
+        if value is not None and not isinstance(value, str):
+            self.refuse(f"{where} {key} must be a text")
+        return value
+
+    def one_of(
+        self, table: Mapping[str, Any], key: str, allowed: Collection[str], where: str, default: str = ""
+    ) -> Any:
+        """Return one of the values that are allowed, or the default where the key is not there."""
+        value = table.get(key, default)
+        if key in table and value not in allowed:
+            self.refuse(f"{where} {key} must be one of {', '.join(allowed)}")
+        return value
+
+    def optional(self, table: Mapping[str, Any], key: str, where: str, *, needed: bool = False) -> Field | None:
+        """Return a field, or None where the key is not there."""
+        return self.field(table[key], f"{where} {key}", needed=needed) if key in table else None
+
+    def named(self, table: Mapping[str, Any], key: str, where: str) -> tuple[tuple[str, Field], ...]:
+        """Return the fields of a table, by name."""
+        found = table.get(key, {})
+        if not isinstance(found, dict):
+            self.refuse(f"{where} {key} must be a table of fields")
+        return tuple((name, self.field(spec, f"{where} {key}.{name}")) for name, spec in found.items())
+
+    def field(self, spec: Any, where: str, *, needed: bool = False, exact_parts: bool = False) -> Field:
+        """Return a field. `needed`: an empty value is an error; `exact_parts`: so is an empty part of `columns`."""
+        if isinstance(spec, str):
+            spec = {"column": spec}
+        if isinstance(spec, list) and exact_parts:
+            spec = {"columns": spec}
+        if not isinstance(spec, dict):
+            self.refuse(f"{where} must be a column's name or a table")
+        given = self.only(spec, [field.name for field in fields(Field)], where)
+        if len([key for key in _ORIGINS if key in given]) != 1:
+            self.refuse(f"{where} needs exactly one of {', '.join(_ORIGINS)}")
+        self._check_types(given, where)
+        given["match"] = self._pattern(given, where)
+        self.columns += [given["column"]] if "column" in given else given.get("columns", ())
+        given["null"] = ("", *given.get("null", ()))
+        for name in ("replace", "crosswalk"):
+            if name in given:
+                given[name] = tuple((str(k), str(v)) for k, v in given[name].items())
+        if exact_parts and "columns" in given:
+            given["join"] = given.get("join") or "|"
+        given["required"] = needed or given.get("required", False)
+        given["on_error"] = given.get("on_error", self.on_error)
+        return Field(**given)
+
+    def _check_types(self, given: dict[str, Any], where: str) -> None:
+        """Check each key's type, and turn it into what `Field` wants."""
+        for name in ("constant", "multiply"):
+            if isinstance(given.get(name), int | float) and not isinstance(given[name], bool):
+                given[name] = str(given[name])
+        for name, allowed in _LITERALS.items():
+            self.one_of(given, name, allowed, where)
+        for name in _TEXTS:
+            self.optional_text(given, name, where)
+        for name in _FLAGS:
+            if not isinstance(given.get(name, True), bool):
+                self.refuse(f"{where} {name} must be true or false")
+        for name in ("columns", "null", "format"):
+            if name in given:
+                given[name] = self._texts(given[name], f"{where} {name}", alone=name == "format")
+        for form in given.get("format", ()):
+            if not calendar_days.is_format(form):
+                self.refuse(f"{where} format {form!r} is no format of days, such as %d.%m.%Y")
+        for name in ("replace", "crosswalk"):
+            if not isinstance(given.get(name, {}), dict):
+                self.refuse(f"{where} {name} must be a table of texts")
+        for name in ("min", "max"):
+            self._day(given, name, where)
+        if "multiply" in given and not _DECIMAL.fullmatch(given["multiply"]):
+            self.refuse(f"{where} multiply must be a plain decimal number")
+        if len(given.get("decimal", ".")) != 1 or len(given.get("thousands", "")) > 1:
+            self.refuse(f"{where} decimal and thousands are one character each")
+
+    def _texts(self, value: Any, where: str, *, alone: bool) -> tuple[str, ...]:
+        listed = [value] if alone and isinstance(value, str) else value
+        if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+            self.refuse(f"{where} must be a list of texts")
+        return tuple(listed)
+
+    def _day(self, given: dict[str, Any], name: str, where: str) -> None:
+        if name in given:
+            try:
+                given[name] = date.fromisoformat(str(given[name])).isoformat()
+            except ValueError:
+                self.refuse(f"{where} {name} must be a day such as 2026-01-31")
+
+    def _pattern(self, given: dict[str, Any], where: str) -> str:
+        """Return `match` with the one group that is the value named `value`."""
+        for name in ("match", "file_name"):
+            groups = self._groups(given.get(name, ""), f"{where} {name}")
+            if groups > 1 and not (name == "match" and given.get("group")):
+                self.refuse(
+                    f"{where}: {given[name]!r} must have one group at most, which is the value, or name it by `group`"
+                )
+        pattern, group = given.get("match", ""), given.get("group", "")
+        if not pattern:
+            return ""
+        compiled = re.compile(pattern)
+        if group and group not in compiled.groupindex:
+            self.refuse(f"{where}: {pattern!r} has no group named {group!r}")
+        if not compiled.groups:
+            pattern = f"(?P<value>{pattern})"
+        elif not compiled.groupindex:
+            pattern = re.sub(r"(?<!\\)\((?!\?)", "(?P<value>", pattern, count=1)
+        try:
+            pc.extract_regex(pa.array([""]), pattern)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            self.refuse(f"{where}: {given['match']!r} cannot be used: {str(error).splitlines()[0]}")
+        return str(pattern)
+
+    def _groups(self, pattern: str, where: str) -> int:
+        try:
+            compiled = re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            self.refuse(f"{where}: {pattern!r} is no regular expression: {error}")
+        return compiled.groups
+
+    def refuse(self, text: str) -> NoReturn:
+        """Raise LoadRefused with the mapping's name."""
+        raise LoadRefused(f"{self._name}: {text}")
