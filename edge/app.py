@@ -21,6 +21,7 @@ from edge.http.routing import API_PATH as PREFIX
 from edge.index.batch import BatchLookup
 from edge.index.brands import Brands
 from edge.index.categories import Categories
+from edge.index.channels import Channels
 from edge.index.lookup import Lookup
 from edge.jobs.events import Events
 from edge.jobs.handlers import Jobs
@@ -99,6 +100,7 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     batch = BatchLookup(resources.records, resources.version)
     search = Search(resources.search, cursors, settings.base_url)
     brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
+    channels = Channels(resources.database, lists)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
     acts = OrganizationService(resources.database, settings)
@@ -126,6 +128,7 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search")),
         Route("GET", f"{PREFIX}/index/brands", brands.list, rules.free("brands")),
         Route("GET", f"{PREFIX}/index/categories", categories.list, rules.free("categories")),
+        Route("GET", f"{PREFIX}/index/channels", channels.list, rules.free("channels")),
         *organizations.routes(org, PREFIX),
         *_paid_routes(resources, lists, desk, orders),
         *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),

@@ -98,6 +98,14 @@ class CategoriesQuery(Parameters):
     cursor = CursorText()
 
 
+class ChannelsQuery(Parameters):
+    """Query of the list of channels."""
+
+    q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the channel's code"})
+    limit = WholeNumber(1, 500, load_default=100, metadata={"description": "Channels on a page"})
+    cursor = CursorText()
+
+
 class BrandRef(Schema):
     """A brand, named."""
 
@@ -247,6 +255,20 @@ class CategoryList(ListEnvelope):
     """One page of categories."""
 
     data = fields.List(fields.Nested(CategoryEntry()), required=True)
+
+
+class ChannelEntry(Schema):
+    """One channel."""
+
+    code = fields.Str(required=True)
+    observations = fields.Int(required=True, metadata={"description": "Prices observed there, listings and sales"})
+    last_seen_on = fields.Date(required=True, metadata={"description": "Day of the newest observation"})
+
+
+class ChannelList(ListEnvelope):
+    """One page of channels."""
+
+    data = fields.List(fields.Nested(ChannelEntry()), required=True)
 
 
 class HitLinks(Schema):
