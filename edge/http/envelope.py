@@ -36,13 +36,17 @@ def envelope(
     next_cursor: str | None,
     query: Mapping[str, Any],
     data_version: int,
+    all_words: int | None = None,
 ) -> web.Response:
-    """Make the answer of a list."""
+    """Make the answer of a list; a search also says how many of its hits have all words."""
+    counted: dict[str, Any] = {"value": total, "relation": "eq" if exact else "gte"}
+    if all_words is not None:
+        counted["all_words"] = all_words
     body = _ENCODER.encode(
         {
             "data": entries,
             "count": len(entries),
-            "total": {"value": total, "relation": "eq" if exact else "gte"},
+            "total": counted,
             "next_cursor": next_cursor,
             "query": query,
             "data_version": data_version,

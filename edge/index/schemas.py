@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.envelope import ListEnvelope
+from edge.http.envelope import ListEnvelope, Total
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
 from shared.errors import InvalidIid
 from shared.ids import IID_CHARACTERS_MAX, canonical_iid
@@ -289,10 +289,20 @@ class SearchHit(Schema):
     matched_on = fields.List(
         fields.Str(validate=validate.OneOf(["brand", "product_type", "category", "name", "iid_prefix"])), required=True
     )
+    all_words = fields.Bool(required=True, metadata={"description": "Whether it has all words, the last perhaps begun"})
     links = fields.Nested(HitLinks(), required=True)
+
+
+class SearchTotal(Total):
+    """How many hits there are, and how many of them have all words."""
+
+    all_words = fields.Int(
+        required=True, metadata={"description": "Hits with all words, which come first; at least so many where `gte`"}
+    )
 
 
 class SearchList(ListEnvelope):
     """One page of hits, best first; equal scores in the order of their IIDs."""
 
+    total = fields.Nested(SearchTotal(), required=True)
     data = fields.List(fields.Nested(SearchHit()), required=True)

@@ -30,7 +30,8 @@ class Search:
         operationId="searchItems",
         summary="Search items",
         description="All words count, in any order, in name, brand, product type and category; the last may be only "
-        "begun, and typing errors are forgiven. Where few items have all words, items with some of them follow. "
+        "begun, and typing errors are forgiven. Where few items have all words, items with some of them follow: "
+        "`total.all_words` counts the former, and each hit says by `all_words` which it is. "
         "A `q` that begins with `IID-` finds the items whose IID begins so.",
         tags=["index"],
     )
@@ -47,6 +48,7 @@ class Search:
             [self._entry(hit) for hit in page.hits],
             total=page.total,
             exact=page.exact,
+            all_words=page.all_words,
             next_cursor=self._cursors.seal(KIND, query, end) if end else None,
             query=query,
             data_version=page.data_version,
@@ -65,5 +67,6 @@ class Search:
             **msgspec.structs.asdict(hit.item),
             "score": hit.score,
             "matched_on": hit.matched_on,
+            "all_words": hit.all_words,
             "links": {"self": f"{self._base_url}/index/lookup/{hit.item.iid}"},
         }

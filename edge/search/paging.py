@@ -8,13 +8,17 @@ from edge.search.highlight import Matched, iid_only, matcher
 from edge.search.index import SearchIndex
 from edge.search.query_plan import Planner, filters_of
 from edge.search.query_words import WEIGHTS, Weights, Word, read_words
+from shared.errors import InvalidParameter
 from shared.ids import canonical_iid_prefix
+from shared.search import layout
 from shared.search.model import Hit, Page, Position, Search
 
 # Up to the largest page: where all words find fewer items, some words add to them.
 FEW_HITS = 50
 # The sum at which half of a band is used up: that of two fairly rare words.
 SCORE_HALF = 10.0
+# Where the band of items with some of the words ends.
+SCORE_ALL_WORDS = 1 / 3
 # How many items are ranked at a time. Pages within one reach are cut from the very same ranking.
 _REACHES = (64, 512, 4_096, 32_768)
 _IID_START = "IID-"
@@ -26,6 +30,7 @@ class _Ranking:
 
     ranked: Ranked
     total: int
+    all_words: int
     whole: bool
     exact: bool
     words: list[Word]
@@ -36,8 +41,9 @@ def find(index: SearchIndex, search: Search, weights: Weights = WEIGHTS) -> Page
 
     Score: the sum s of what each word counts (BM25), as s / (s + 10) in one of three bands of 0–1: the upper one where
     all words are met, the middle one where the last is only begun, the lower one where only some are met.
-    An IID scores 1, each one that only begins as asked 0.5.
+    An IID scores 1, each one that only begins as asked 0.5. Raises InvalidParameter for a brand or category of no item.
     """
+    _check_filters(index, search)
     if search.q[: len(_IID_START)].upper() == _IID_START:
         return _by_iid(index, search)
     reach = _reach((search.after.rank if search.after else 0) + search.limit)
@@ -49,6 +55,14 @@ def find(index: SearchIndex, search: Search, weights: Weights = WEIGHTS) -> Page
         reach *= 8
 
 
+def _check_filters(index: SearchIndex, search: Search) -> None:
+    lists = {"brand": (layout.BRAND, search.brand), "category": (layout.CATEGORY, search.category)}
+    for name, (field, asked) in lists.items():
+        if asked is not None and not index.frequency(field, asked):
+            plural = {"brand": "brands", "category": "categories"}[name]
+            raise InvalidParameter(name, f"names no {name}; /v1/index/{plural} lists them")
+
+
 def _rank(index: SearchIndex, search: Search, weights: Weights, reach: int) -> _Ranking:
     planner = Planner(index, weights, filters_of(search))
     words = read_words(index, search.q, weights)
@@ -58,11 +72,11 @@ def _rank(index: SearchIndex, search: Search, weights: Weights, reach: int) -> _
     ranked = _banded(whole.ranked, 2, set())
     ranked += _banded(begun.ranked, 1, {rank for _, rank in ranked})
     if total >= FEW_HITS:
-        return _Ranking(ranked[:reach], total, total <= min(len(ranked), reach), begun.exact, words)
+        return _Ranking(ranked[:reach], total, total, total <= min(len(ranked), reach), begun.exact, words)
     words = read_words(index, search.q, weights, generous=True)
     some = planner.with_some_words(words, reach)
     ranked += _banded(some.ranked, 0, {rank for _, rank in ranked})
-    return _Ranking(ranked, max(some.total, len(ranked)), len(some.ranked) < reach, some.exact, words)
+    return _Ranking(ranked, max(some.total, len(ranked)), total, len(some.ranked) < reach, some.exact, words)
 
 
 def _banded(found: Ranked, band: int, known: set[int]) -> Ranked:
@@ -97,7 +111,7 @@ def _by_iid(index: SearchIndex, search: Search) -> Page:
     else:
         window, total = list(left[: search.limit + 1]), len(ranks)
     ranked = [(1.0 if index.iid(rank) == prefix else 0.5, rank) for rank in window]
-    ranking = _Ranking(ranked, total, whole=True, exact=True, words=[])
+    ranking = _Ranking(ranked, total, total, whole=True, exact=True, words=[])
     return _page(index, search, ranking, 0, iid_only, done)
 
 
@@ -105,9 +119,9 @@ def _page(index: SearchIndex, search: Search, ranking: _Ranking, start: int, mat
     hits = []
     for score, rank in ranking.ranked[start : start + search.limit]:
         item, alt_names = index.read(rank)
-        hits.append(Hit(item, score, matched(item, alt_names)))
+        hits.append(Hit(item, score, matched(item, alt_names), score >= SCORE_ALL_WORDS))
     end = None
     if hits and start + search.limit < len(ranking.ranked):
         last = hits[-1]
         end = Position(last.score, last.item.iid, done + start + len(hits), index.data_version)
-    return Page(hits, ranking.total, ranking.exact, end, index.data_version)
+    return Page(hits, ranking.total, ranking.all_words, ranking.exact, end, index.data_version)

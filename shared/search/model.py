@@ -61,18 +61,23 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """An item that was found. `score` is 0–1; the order is score, then IID."""
+    """An item that was found. `score` is 0–1; the order is score, then IID, so those with all words come first."""
 
     item: Item
     score: float
     matched_on: list[MatchedOn]
+    all_words: bool
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A page of hits. `exact` tells whether there are `total` hits or at least so many."""
+    """A page of hits. `exact` tells whether there are `total` hits or at least so many.
+
+    `all_words` of them have every word of the question, the last one perhaps only begun.
+    """
 
     hits: list[Hit]
     total: int
+    all_words: int
     exact: bool
     next: Position | None
     data_version: int

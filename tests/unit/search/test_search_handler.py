@@ -41,7 +41,8 @@ async def ask(search: Search, **parameters: Any) -> dict[str, Any]:
 async def test_the_answer_is_as_declared(search: Search) -> None:
     document = await ask(search, q="vitasoy soy", brand="vitasoy")
     assert schemas.SearchList().validate(document) == {}
-    assert document["total"] == {"value": document["count"], "relation": "eq"}
+    assert document["total"] == {"value": document["count"], "relation": "eq", "all_words": 2}
+    assert [hit["all_words"] for hit in document["data"]] == [True, True]
     assert document["data_version"] == 3
     hit = document["data"][0]
     assert hit["iid"] == "IID-A0002" or hit["iid"] == "IID-A0001"

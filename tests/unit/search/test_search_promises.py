@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from edge.search.index import SearchIndex
 from edge.search.paging import find
-from shared.search.model import Page, Search
+from shared.errors import InvalidParameter
+from shared.search.model import Item, Page, Search
+from tests.unit.search.conftest import catalogue
 
 
 def ask(index: SearchIndex, q: str, **more: str | int) -> Page:
@@ -85,6 +87,37 @@ def test_items_with_some_words_follow_those_with_all(index: SearchIndex) -> None
     assert page.hits[0].item.iid == "IID-A0003"
     assert page.hits[0].score > 2 / 3
     assert {"IID-A0001", "IID-B0002"} <= {hit.item.iid for hit in page.hits if hit.score < 1 / 3}
+
+
+@pytest.mark.parametrize(
+    "q", ["soy chocolate 1l", "soy mil", "running sho", "milk", "chocolate pack", "zzz soy", "iid-a"]
+)
+def test_the_total_tells_hits_with_all_words_apart(index: SearchIndex, q: str) -> None:
+    """Counted from the catalogue itself: every word of the question is, or begins, a word of the item's texts."""
+
+    def has_all(item: Item) -> bool:
+        words = " ".join([item.name, item.brand.name if item.brand else "", item.product_type or "",
+                          *(item.category.path if item.category else [])]).lower().split()  # fmt: skip
+        *whole, last = q.split()
+        singular = {word.removesuffix("s") for word in words}
+        return all(word in singular for word in whole) and any(word.startswith(last) for word in [*words, *singular])
+
+    items = [document.item for document in catalogue()]
+    by_iid = q.startswith("iid-")
+    expected = {i.iid for i in items if (i.iid.lower().startswith(q) if by_iid else has_all(i))}
+    page = ask(index, q, limit=50)
+    assert {hit.item.iid for hit in page.hits if hit.all_words} == expected
+    assert page.all_words == len(expected) <= page.total == len(page.hits)
+    assert [hit.all_words for hit in page.hits] == sorted((hit.all_words for hit in page.hits), reverse=True)
+
+
+@pytest.mark.parametrize("q", ["soy", "IID-A"])
+@pytest.mark.parametrize(("filters", "name"), [({"brand": "nobody"}, "brand"), ({"category": "cloth"}, "category")])
+def test_a_filter_that_names_nothing_is_refused(index: SearchIndex, q: str, filters: dict[str, str], name: str) -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        ask(index, q, **filters)
+    assert refused.value.parameter == name
+    assert "/v1/index/" in refused.value.detail
 
 
 @pytest.mark.parametrize(
