@@ -5,12 +5,12 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.envelope import ListEnvelope, Total
+from edge.http.envelope import ListEnvelope
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
 from shared.errors import InvalidIid
 from shared.ids import IID_CHARACTERS_MAX, canonical_iid
 
-_IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
+IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 _IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
 _DRY_RUN = {"description": "Say what it would cost, and charge nothing"}
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
@@ -29,7 +29,7 @@ class Iid(fields.String):
 class IidPath(Parameters):
     """Path of one item."""
 
-    iid = Iid(required=True, metadata={**_IID, "pattern": _IID_PATTERN, "maxLength": IID_CHARACTERS_MAX})
+    iid = Iid(required=True, metadata={**IID, "pattern": _IID_PATTERN, "maxLength": IID_CHARACTERS_MAX})
 
 
 class IidList(Parameters):
@@ -59,25 +59,6 @@ class IidBody(Parameters):
         validate=validate.Length(1),
         metadata={"description": "Item identifiers, as many as the plan allows", "example": ["IID-7Q0ZC-8KX2M-4VN1T"]},
     )
-
-
-class SearchQuery(Parameters):
-    """Query of a search."""
-
-    q = Utf8(
-        1,
-        200,
-        required=True,
-        metadata={
-            "description": "Brand, product type, category, name, or the beginning of an IID",
-            "example": "soy milk",
-        },
-    )
-    limit = WholeNumber(1, 50, load_default=20, metadata={"description": "Hits on a page"})
-    brand = Utf8(1, 200, load_default=None, metadata={"description": "Only this brand (slug)"})
-    category = Utf8(1, 400, load_default=None, metadata={"description": "Only this category (code) and those below it"})
-    product_type = Utf8(1, 200, load_default=None, metadata={"description": "Only this product type"})
-    cursor = CursorText()
 
 
 class BrandsQuery(Parameters):
@@ -178,7 +159,7 @@ class RecordLinks(Schema):
 class Record(Schema):
     """One item. A field that is unknown is present and null."""
 
-    iid = fields.Str(required=True, metadata=_IID)
+    iid = fields.Str(required=True, metadata=IID)
     name = fields.Str(required=True)
     alt_names = fields.List(fields.Str(), required=True)
     status = fields.Str(required=True, validate=validate.OneOf(["active"]))
@@ -269,40 +250,3 @@ class ChannelList(ListEnvelope):
     """One page of channels."""
 
     data = fields.List(fields.Nested(ChannelEntry()), required=True)
-
-
-class HitLinks(Schema):
-    """Where the whole record is."""
-
-    self = fields.Url(required=True)
-
-
-class SearchHit(Schema):
-    """One hit of a search."""
-
-    iid = fields.Str(required=True, metadata=_IID)
-    name = fields.Str(required=True)
-    brand = fields.Nested(BrandRef(), required=True, allow_none=True)
-    product_type = fields.Str(required=True, allow_none=True)
-    category = fields.Nested(CategoryRef(), required=True, allow_none=True)
-    score = fields.Float(required=True, validate=validate.Range(0, 1))
-    matched_on = fields.List(
-        fields.Str(validate=validate.OneOf(["brand", "product_type", "category", "name", "iid_prefix"])), required=True
-    )
-    all_words = fields.Bool(required=True, metadata={"description": "Whether it has all words, the last perhaps begun"})
-    links = fields.Nested(HitLinks(), required=True)
-
-
-class SearchTotal(Total):
-    """How many hits there are, and how many of them have all words."""
-
-    all_words = fields.Int(
-        required=True, metadata={"description": "Hits with all words, which come first; at least so many where `gte`"}
-    )
-
-
-class SearchList(ListEnvelope):
-    """One page of hits, best first; equal scores in the order of their IIDs."""
-
-    total = fields.Nested(SearchTotal(), required=True)
-    data = fields.List(fields.Nested(SearchHit()), required=True)

@@ -9,7 +9,7 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 from edge.http.cursors import CursorSigner
 from edge.http.envelope import envelope
 from edge.http.parameters import QUERY
-from edge.index import schemas
+from edge.search import schemas
 from edge.search.engine import SearchEngine
 from shared.errors import InvalidCursor
 from shared.search.model import Hit, Position

@@ -11,7 +11,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from edge.http.cursors import CursorSigner
 from edge.http.parameters import QUERY
-from edge.index import schemas
+from edge.search import schemas
 from edge.search.engine import SearchEngine
 from edge.search.handlers import Search
 from shared.errors import InvalidCursor

@@ -1,0 +1,63 @@
+"""Parameters and answer of the search, declared once."""
+
+from marshmallow import Schema, fields, validate
+
+from edge.http.envelope import ListEnvelope, Total
+from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
+from edge.index.schemas import IID, BrandRef, CategoryRef
+
+
+class SearchQuery(Parameters):
+    """Query of a search."""
+
+    q = Utf8(
+        1,
+        200,
+        required=True,
+        metadata={
+            "description": "Brand, product type, category, name, or the beginning of an IID",
+            "example": "soy milk",
+        },
+    )
+    limit = WholeNumber(1, 50, load_default=20, metadata={"description": "Hits on a page"})
+    brand = Utf8(1, 200, load_default=None, metadata={"description": "Only this brand (slug)"})
+    category = Utf8(1, 400, load_default=None, metadata={"description": "Only this category (code) and those below it"})
+    product_type = Utf8(1, 200, load_default=None, metadata={"description": "Only this product type"})
+    cursor = CursorText()
+
+
+class HitLinks(Schema):
+    """Where the whole record is."""
+
+    self = fields.Url(required=True)
+
+
+class SearchHit(Schema):
+    """One hit of a search."""
+
+    iid = fields.Str(required=True, metadata=IID)
+    name = fields.Str(required=True)
+    brand = fields.Nested(BrandRef(), required=True, allow_none=True)
+    product_type = fields.Str(required=True, allow_none=True)
+    category = fields.Nested(CategoryRef(), required=True, allow_none=True)
+    score = fields.Float(required=True, validate=validate.Range(0, 1))
+    matched_on = fields.List(
+        fields.Str(validate=validate.OneOf(["brand", "product_type", "category", "name", "iid_prefix"])), required=True
+    )
+    all_words = fields.Bool(required=True, metadata={"description": "Whether it has all words, the last perhaps begun"})
+    links = fields.Nested(HitLinks(), required=True)
+
+
+class SearchTotal(Total):
+    """How many hits there are, and how many of them have all words."""
+
+    all_words = fields.Int(
+        required=True, metadata={"description": "Hits with all words, which come first; at least so many where `gte`"}
+    )
+
+
+class SearchList(ListEnvelope):
+    """One page of hits, best first; equal scores in the order of their IIDs."""
+
+    total = fields.Nested(SearchTotal(), required=True)
+    data = fields.List(fields.Nested(SearchHit()), required=True)
