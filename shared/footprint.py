@@ -5,11 +5,16 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 INDICATORS = ("co2e_kg", "water_l", "waste_kg")
+BASES = ("sales", "assortment")
+"""What cumulative figures count: units sold, or, where no sale is known, each item once."""
 OWN, AVERAGE = "item", "category_average"
 
 
 class Figure(NamedTuple):
-    """A figure per unit of an item and where it comes from. `scope` is item, product_type or category."""
+    """A figure per unit of an item and where it comes from. `scope` is item, product_type or category.
+
+    `samples` is how many articles or records the figure is the mean of: 1 where it is the item's own.
+    """
 
     per_unit: Decimal
     basis: str
@@ -19,6 +24,7 @@ class Figure(NamedTuple):
     per_kg: Decimal | None = None
     weight_kg: Decimal | None = None
     source: Mapping[str, Any] | None = None
+    samples: int = 1
 
 
 def climb(impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], weight: Any) -> dict[str, Figure]:
@@ -31,7 +37,7 @@ def climb(impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, A
         per_kg = Decimal(factor["per_kg"])
         figure = Figure(
             per_kg * kilograms, AVERAGE, factor["method"], factor["scope"], factor["code"], per_kg, kilograms,
-            factor.get("source"),
+            factor.get("source"), factor["samples"],
         )  # fmt: skip
         found.setdefault(factor["indicator"], figure)
     for impact in impacts:

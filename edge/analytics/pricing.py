@@ -70,17 +70,19 @@ class Pricing:
         """Answer with the days of one item."""
         asked = request[QUERY]
         found = await self.history(
-            request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"], asked["currency"]
+            request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"], asked["currency"], asked["kind"]
         )
         if asked["dry_run"]:
             return envelope.estimate(request, "pricing", found.meta["data_version"])
         return await envelope.light_answer(request, table(found.prices), found.meta)
 
     async def history(
-        self, iid: str, first: date | None, to: date | None, channels: Sequence[str], currency: str | None
-    ) -> "History":
+        self, iid: str, first: date | None, to: date | None, channels: Sequence[str], currency: str | None,
+        kind: str | None = None,
+    ) -> "History":  # fmt: skip
         """Return what an item sold for. Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection."""
-        row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency)
+        letter = kind[0] if kind else None
+        row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency, letter)
         row = found_or_raise(row, f"{self._base_url}/index/pricing", channels)
         first, last = range_of(first, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
@@ -114,17 +116,17 @@ def table(prices: Sequence[Price]) -> Any:
 
 
 def statistics(prices: Sequence[Price], last: date) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each window that ends on the last day, a currency each: they are never mixed."""
+    """Yield the figures of each window that ends on the last day, one for each currency and kind: none are mixed."""
     for days in WINDOWS:
         first = last - timedelta(days=days - 1)
-        for currency in sorted({price.currency for price in prices}):
-            chosen = [price for price in prices if price.currency == currency and price.day >= first]
+        for currency, kind in sorted({(price.currency, price.kind) for price in prices}):
+            chosen = [price for price in prices if price[2:4] == (kind, currency) and price.day >= first]
             minors = sorted(price.minor for price in chosen)
             figures = (minors[0], median(minors), minors[-1]) if minors else (None, None, None)
             low, middle, high = (to_text(one, currency) if one is not None else None for one in figures)
             yield {
-                "days": days, "currency": currency, "from": first, "to": last, "low": low, "median": middle,
-                "high": high, "n": len(minors), "observed_days": len({price.day for price in chosen}),
+                "days": days, "currency": currency, "kind": KINDS[kind], "from": first, "to": last, "low": low,
+                "median": middle, "high": high, "n": len(minors), "observed_days": len({price.day for price in chosen}),
             }  # fmt: skip
 
 

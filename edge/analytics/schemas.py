@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta
-from shared.footprint import INDICATORS
+from shared.footprint import BASES, INDICATORS
 
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
@@ -12,6 +12,13 @@ class PricingQuery(LightQuery):
     """Query of a pricing history."""
 
     currency = CurrencyCode()
+    kind = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(["listing", "sale"]),
+        metadata={
+            "description": "Only offers seen, or only sales; default: both, each in rows and statistics of its own"
+        },
+    )
 
 
 class SustainabilityQuery(LightQuery):
@@ -33,10 +40,11 @@ class PricingRow(Schema):
 
 
 class Statistic(Schema):
-    """The prices of the last days, in one currency."""
+    """The prices of the last days, of one currency and kind."""
 
     days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
     currency = fields.Str(required=True, metadata={"example": "HKD"})
+    kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
     from_ = fields.Date(required=True, data_key="from")
     to = fields.Date(required=True)
     low = fields.Str(required=True, allow_none=True, metadata=_MONEY)
@@ -65,8 +73,12 @@ class SustainabilityRow(Schema):
     indicator = fields.Str(required=True, validate=validate.OneOf(INDICATORS))
     unit = fields.Str(required=True, metadata={"example": "kg CO2e"})
     per_unit = fields.Float(required=True, allow_none=True, metadata={"example": 0.98})
-    units_observed = fields.Int(required=True, metadata={"example": 270})
-    cumulative = fields.Float(required=True, allow_none=True, metadata={"example": 264.6})
+    units_observed = fields.Int(required=True, metadata={"description": "Units sold in the range", "example": 270})
+    cumulative = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of the units sold; of one unit where the basis is the assortment", "example": 264.6},
+    )
     basis = fields.Str(
         required=True, allow_none=True, validate=validate.OneOf(["measured", "modelled", "category_average"])
     )
@@ -77,10 +89,22 @@ class SustainabilityRow(Schema):
     source = fields.Str(required=True, allow_none=True, metadata={"example": "rivm_food_footprints"})
     license = fields.Str(required=True, allow_none=True)
     method = fields.Str(required=True, allow_none=True)
+    samples = fields.Int(
+        required=True, allow_none=True, metadata={"description": "Records that the figure is the mean of; 1: its own"}
+    )
+    cumulative_basis = fields.Str(required=True, validate=validate.OneOf(BASES))
+
+
+class SustainabilityMeta(Meta):
+    """The meta of an item's figures."""
+
+    basis = fields.Str(
+        required=True, validate=validate.OneOf(BASES), metadata={"description": "What cumulative figures count"}
+    )
 
 
 class SustainabilityReply(Estimate):
     """The figures of an item, or with `dry_run` their cost."""
 
     data = fields.List(fields.Nested(SustainabilityRow()))
-    meta = fields.Nested(Meta())
+    meta = fields.Nested(SustainabilityMeta())

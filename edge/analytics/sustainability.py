@@ -24,14 +24,15 @@ SQL = beside(__file__, "sustainability.sql")
 _UNIT = {"co2e_kg": "kg CO2e", "water_l": "l", "waste_kg": "kg"}
 METHOD = (
     "an indicator's figure is the item's own, else its product type's per kilogram times its weight, else that of its "
-    "nearest category; cumulative is per_unit times the units observed; null where no source tells"
+    "nearest category; cumulative is per_unit times the units sold where sales are known, else per_unit once (basis); "
+    "null where no source has a figure"
 )
 ROUNDING = dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg"), DOUBLE)
 SCHEMA = pa.schema([
     ("indicator", pa.string()), ("unit", pa.string()), ("per_unit", pa.float64()), ("units_observed", pa.int64()),
     ("cumulative", pa.float64()), ("basis", pa.string()), ("scope", pa.string()), ("code", pa.string()),
     ("per_kg", pa.float64()), ("weight_kg", pa.float64()), ("source", pa.string()), ("license", pa.string()),
-    ("method", pa.string()),
+    ("method", pa.string()), ("samples", pa.int64()), ("cumulative_basis", pa.string()),
 ])  # fmt: skip
 # PostgreSQL's numbers are exact; read as decimals they stay so.
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
@@ -81,29 +82,36 @@ class Sustainability:
         meta = {
             "data_version": row["version"], "from": first, "to": last, "coverage": coverage,
             "units": {"units_observed": "units", "per_kg": "unit of the indicator a kg", "weight_kg": "kg"},
-            "method": METHOD, "rounding": ROUNDING,
+            "method": METHOD, "rounding": ROUNDING, "basis": _basis(row["units"]),
         }  # fmt: skip
         return table(row), meta
 
 
 def table(row: Mapping[str, Any]) -> Any:
-    """Make one row for each indicator; what no source tells is null, never 0."""
+    """Make one row for each indicator; what no source has is null, never 0."""
     impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
     found, units = climb(impacts, factors, row["weight"]), row["units"] or 0
     return pa.Table.from_pylist([_row(name, found.get(name), units) for name in INDICATORS], SCHEMA)
 
 
+def _basis(units_sold: int | None) -> str:
+    return "sales" if units_sold else "assortment"
+
+
 def _row(indicator: str, figure: Figure | None, units: int) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(SCHEMA.names)
-    row |= {"indicator": indicator, "unit": _UNIT[indicator], "units_observed": units}
+    row |= {
+        "indicator": indicator, "unit": _UNIT[indicator], "units_observed": units, "cumulative_basis": _basis(units),
+    }  # fmt: skip
     if figure is not None:
         source = figure.source or {}
         row |= {
-            "per_unit": as_double(figure.per_unit), "cumulative": as_double(figure.per_unit * units),
+            "per_unit": as_double(figure.per_unit), "cumulative": as_double(figure.per_unit * (units or 1)),
             "basis": figure.basis,
             "scope": figure.scope, "code": figure.code, "source": source.get("source"),
             "license": source.get("license"),
             "per_kg": as_double(figure.per_kg) if figure.per_kg is not None else None, "method": figure.method,
+            "samples": figure.samples,
             "weight_kg": as_double(figure.weight_kg) if figure.weight_kg is not None else None,
         }  # fmt: skip
     return row

@@ -1,10 +1,10 @@
 -- name: figures
--- One statement: the units observed, the item's own figures, and all factors that could stand in, the nearest first.
+-- One statement: the units sold, the item's own figures, and all factors that could stand in, the nearest first.
 WITH item AS (
     SELECT i.id, i.status, i.survivor_iid, i.product_type, i.attributes ->> 'weight_kg' AS weight, c.code AS category
     FROM items i LEFT JOIN categories c ON c.id = i.category_id WHERE i.iid = $1),
 seen AS (
-    SELECT o.day, sum(o.units) AS units FROM observations o JOIN channels h ON h.id = o.channel_id
+    SELECT o.day, sum(o.units) FILTER (WHERE o.kind = 's') AS units FROM observations o JOIN channels h ON h.id = o.channel_id
     WHERE o.item_id = (SELECT id FROM item) AND (cardinality($4::text[]) = 0 OR h.code = ANY($4)) GROUP BY o.day),
 span AS (SELECT coalesce($3::date, (SELECT max(day) FROM seen)) AS last_day)
 SELECT i.status, i.survivor_iid, i.weight, span.last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
@@ -20,7 +20,7 @@ LEFT JOIN LATERAL (
     FROM impacts p JOIN sources s ON s.id = p.source_id WHERE p.item_id = i.id) own ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg,
-        'method', f.method, 'source', json_build_object('source', s.name, 'license', s.license))
+        'samples', f.samples, 'method', f.method, 'source', json_build_object('source', s.name, 'license', s.license))
         ORDER BY f.scope DESC, length(f.code) DESC) AS factors
     FROM impact_factors f JOIN sources s ON s.id = f.source_id
     WHERE (f.scope = 'product_type' AND f.code = i.product_type)

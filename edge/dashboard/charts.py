@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from edge.analytics.pricing import Price, median
+from edge.analytics.pricing import KINDS, Price, median
 from shared.money import minor_digits
 
 ROWS_MAX = 200
@@ -45,10 +45,10 @@ def bars(kind: str, rows: Rows) -> list[Plot]:
 
 
 def history(prices: Sequence[Price]) -> list[Plot]:
-    """Return an item's median price per day and channel, a plot for each currency. Days without data are gaps."""
+    """Return an item's median price per day and channel, a plot for each currency and kind; no data is a gap."""
     made = []
-    for currency in sorted({price.currency for price in prices}):
-        chosen = [price for price in prices if price.currency == currency]
+    for currency, kind in sorted({(price.currency, price.kind) for price in prices}):
+        chosen = [price for price in prices if (price.currency, price.kind) == (currency, kind)]
         first, last = min(p.day for p in chosen), max(p.day for p in chosen)
         days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
         series = []
@@ -59,8 +59,8 @@ def history(prices: Sequence[Price]) -> list[Plot]:
                     by_day[price.day].append(price.minor)
             values = [float(scaled(median(sorted(by_day[day])), currency)) if day in by_day else None for day in days]
             series.append({"label": channel, "values": values})
-        made.append({"title": f"Median price per day, {currency}", "x": [day.isoformat() for day in days],
-                     "series": series, "kind": "lines"})  # fmt: skip
+        made.append({"title": f"Median price per day, {currency}, {KINDS[kind]}s",
+                     "x": [day.isoformat() for day in days], "series": series, "kind": "lines"})  # fmt: skip
     return made
 
 

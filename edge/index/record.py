@@ -70,6 +70,7 @@ def price_band(band: dict[str, Any] | None) -> dict[str, Any] | None:
     money = {name: to_text(Decimal(band[name]), band["currency"]) for name in ("low", "median", "high")}
     return {
         "currency": band["currency"],
+        "kind": "listing" if band["kind"] == "l" else "sale",
         **money,
         "observations": band["observations"],
         "from": band["from"],
@@ -86,7 +87,7 @@ def sustainability(
     if first is None:
         return None
     figures = {name: as_double(found[name].per_unit) if name in found else None for name in INDICATORS}
-    return {**figures, "basis": first.basis, "method": first.method}
+    return {**figures, "basis": first.basis, "method": first.method, "samples": first.samples}
 
 
 def _source(source: dict[str, Any]) -> dict[str, Any]:

@@ -14,19 +14,20 @@ LEFT JOIN LATERAL (
     JOIN channels h ON h.id = g.channel_id
 ) seen ON true
 LEFT JOIN LATERAL (
-    SELECT json_build_object('currency', o.currency, 'low', min(o.price_minor), 'high', max(o.price_minor),
+    SELECT json_build_object('currency', o.currency, 'kind', o.kind, 'low', min(o.price_minor), 'high', max(o.price_minor),
         'median', (percentile_cont(0.5) WITHIN GROUP (ORDER BY o.price_minor))::numeric, 'observations', count(*),
         'from', min(o.day), 'to', max(o.day)) AS price_band
     FROM observations o
     WHERE o.item_id = i.id AND o.day > (SELECT max(day) - 30 FROM observations WHERE item_id = i.id)
-    GROUP BY o.currency ORDER BY count(*) DESC, o.currency LIMIT 1
+    GROUP BY o.currency, o.kind ORDER BY o.kind = 'l' DESC, count(*) DESC, o.currency LIMIT 1
 ) band ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('indicator', p.indicator, 'per_unit', p.per_unit, 'basis', p.basis, 'method', p.method)) AS impacts
     FROM impacts p WHERE p.item_id = i.id
 ) own ON true
 LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg, 'method', f.method)
+    SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg,
+        'samples', f.samples, 'method', f.method)
                     ORDER BY f.scope DESC, length(f.code) DESC) AS factors
     FROM impact_factors f
     WHERE (f.scope = 'product_type' AND f.code = i.product_type)

@@ -118,9 +118,10 @@ class ChannelSeen(Schema):
 
 
 class PriceBand(Schema):
-    """Prices of the last 30 days of the item's data, in the currency with most observations."""
+    """Prices of the last 30 days of the item's data: listings if there are any, else sales, in the usual currency."""
 
     currency = fields.Str(required=True)
+    kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
     low = fields.Str(required=True, metadata=_MONEY)
     median = fields.Str(required=True, metadata=_MONEY)
     high = fields.Str(required=True, metadata=_MONEY)
@@ -137,6 +138,9 @@ class Sustainability(Schema):
     waste_kg = fields.Float(required=True, allow_none=True)
     basis = fields.Str(required=True, validate=validate.OneOf(["measured", "modelled", "category_average"]))
     method = fields.Str(required=True)
+    samples = fields.Int(
+        required=True, metadata={"description": "Records that the figure is the mean of; 1 where it is the item's own"}
+    )
 
 
 class SourceRef(Schema):

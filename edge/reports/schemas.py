@@ -9,13 +9,14 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta
 from edge.http.parameters import Flag, Parameters, Utf8
 from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, RollupRow
+from shared.footprint import BASES
 from shared.results.layout import MEDIA_TYPES
 
 # The parameters that make a question; the others say only how its answer comes.
 _SHARED = ("from", "to", "granularity", "channel", "currency")
 INSIGHTS_NAMES = (*_SHARED, "kind")
-ROLLUP_NAMES = ("brand", "category", *_SHARED, "group_by")
-COHORT_NAMES = (*ROLLUP_NAMES, "kind")
+COHORT_NAMES = ("brand", "category", *_SHARED, "group_by", "kind")
+ROLLUP_NAMES = ("brand", "category", *_SHARED, "group_by", "basis")
 _LIST_MAX = 100
 _GROUPS_MAX = 2
 
@@ -107,6 +108,14 @@ class RollupQuery(ReportQuery):
     group_by = groups("brand", "category", "channel")
     brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
     category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+    basis = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(BASES),
+        metadata={
+            "description": "Multiply figures by units sold, or take each item once; default: sales where there are "
+            "any, else the assortment"
+        },
+    )
 
 
 class CategoryPath(Parameters):
@@ -127,6 +136,7 @@ class ReportMeta(Meta):
     kind = fields.Str(
         validate=validate.OneOf(KINDS), metadata={"description": "Observations behind the statistics of prices"}
     )
+    basis = fields.Str(validate=validate.OneOf(BASES), metadata={"description": "What footprints are multiplied by"})
 
 
 class Reply(Estimate):

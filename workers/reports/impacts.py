@@ -11,12 +11,16 @@ from workers.rollups.codec import Array
 INDICATORS = ("co2e_kg", "water_l", "waste_kg")
 
 
-class PerUnit(NamedTuple):
-    """Items in the order of their ids; a column of figures for each indicator, NaN where nothing is known."""
+EVIDENCE = ("none", "category_average", "modelled", "measured")
+"""What an item's figures rest on, the best of them; `Footprints.evidence` counts into it."""
+
+
+class Footprints(NamedTuple):
+    """Items in the order of their ids; a column of figures per unit for each indicator, NaN where nothing is known."""
 
     item: Array
     figures: Array
-    measured: Array
+    evidence: Array
 
     def places(self, item: Array) -> Array:
         """Return where items are; those of which nothing is known are at the end, in a row of NaN."""
@@ -26,19 +30,19 @@ class PerUnit(NamedTuple):
         return np.where(known, found, len(self.item))
 
 
-def read(connection: Connection, tree: Tree, chosen: Filter) -> PerUnit:
+def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     """Read the figures of every item that has any."""
     brands = list(chosen.brands) if chosen.brands is not None else None
     categories = list(chosen.categories) if chosen.categories is not None else None
     figures = _by_weight(connection, tree, brands, categories)
-    measured: set[int] = set()
-    for item, indicator, per_unit, is_measured in connection.execute(SQL.own_figures.encode(), (brands, categories)):
+    average = EVIDENCE.index("category_average")
+    evidence = {item: average for item, known in figures.items() if not np.isnan(known).all()}
+    for item, indicator, per_unit, basis in connection.execute(SQL.own_figures.encode(), (brands, categories)):
         figures.setdefault(item, [np.nan] * len(INDICATORS))[INDICATORS.index(indicator)] = per_unit
-        if is_measured:
-            measured.add(item)
+        evidence[item] = max(evidence.get(item, 0), EVIDENCE.index(basis))
     ids = np.array(sorted(figures), "i8")
     table = np.array([figures[item] for item in ids.tolist()] + [[np.nan] * len(INDICATORS)], "f8")
-    return PerUnit(ids, table, np.array([item in measured for item in ids.tolist()] + [False]))
+    return Footprints(ids, table, np.array([evidence.get(item, 0) for item in ids.tolist()] + [0]))
 
 
 def _by_weight(

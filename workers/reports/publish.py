@@ -107,6 +107,7 @@ def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> 
         "method": answer.method,
         "rounding": answer.rounding,
         **({"kind": answer.kind} if answer.kind else {}),
+        **({"basis": answer.basis} if answer.basis else {}),
     }
 
 

@@ -31,31 +31,47 @@ def snapshot(connection: Connection) -> Iterator[None]:
 
 
 def settled(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> Filter:
-    """Return the filter of one kind: of what it asks for, else of listings where it finds any, else of sales."""
+    """Return the filter with its kinds settled: those asked for, else listings where it finds any, else sales."""
     if chosen.kinds:
         return chosen
+    listings, sales = (replace(chosen, kinds=KINDS[name]) for name in ("listing", "sale"))
+    months = _months_by_kind(connection, chosen, days)
+    if not months["s"]:
+        return listings
+    if not months["l"]:
+        return sales
+    return listings if _any(connection, tree, listings, days, months["l"]) else sales
+
+
+def has_sales(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> bool:
+    """Tell whether any sale matches a filter."""
+    months = _months_by_kind(connection, chosen, days)["s"]
+    return _any(connection, tree, replace(chosen, kinds=KINDS["sale"]), days, months)
+
+
+def _months_by_kind(connection: Connection, chosen: Filter, days: Range) -> dict[str, set[date]]:
+    """Return the months in which the scope of a filter has observations of each kind on days of the range."""
     scope, ids = chosen.scope
-    months = list(days.months())
-    any_kind: list[str] = []
+    months, any_kind = list(days.months()), list[str]()
     values = (scope, months[0], months[-1], list(ids), chosen.currency, any_kind)
     found: dict[str, set[date]] = {"l": set(), "s": set()}
     for _, month, _, kind, _, _, packed in connection.cursor(binary=True).execute(SQL.heads.encode(), values):
         first, last = (number(edge) - number(month) for edge in (days.first, days.last))
         if unpack(packed)[0][max(0, first) : last + 1].any():
             found[kind].add(month)
-    narrow = chosen.channels is not None or (chosen.brands is not None and chosen.categories is not None)
-    listings = replace(chosen, kinds=KINDS["listing"])
-    if found["l"] and found["s"] and narrow:
-        there = any(_has_entries(connection, tree, listings, days, month) for month in sorted(found["l"], reverse=True))
-    else:
-        there = bool(found["l"]) or not found["s"]
-    return listings if there else replace(chosen, kinds=KINDS["sale"])
+    return found
 
 
-def _has_entries(connection: Connection, tree: Tree, chosen: Filter, days: Range, month: date) -> bool:
-    collector = Collector(days)
-    _add_entries(connection, collector, tree, chosen, days, month)
-    return bool(collector.segments().keys)
+def _any(connection: Connection, tree: Tree, chosen: Filter, days: Range, months: set[date]) -> bool:
+    """Tell whether any observation matches a filter whose scope has some in these months."""
+    if chosen.channels is None and (chosen.brands is None or chosen.categories is None):
+        return bool(months)
+    for month in sorted(months, reverse=True):  # the newest first: mostly it decides
+        collector = Collector(days)
+        _add_entries(connection, collector, tree, chosen, days, month)
+        if collector.segments().keys:
+            return True
+    return False
 
 
 def gather(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> GroupedSeries:

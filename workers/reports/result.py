@@ -27,7 +27,8 @@ class Answer:
 
     `table`: money is decimal128, days are date32, what is nested is a struct or a list. `first` and `last` are the
     range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
-    `rounding` to what each rounded field is rounded, `kind` of which observations the statistics of prices are.
+    `rounding` to what each rounded field is rounded, `kind` of which observations the statistics of prices are,
+    `basis` what footprints are multiplied by: `sales` or `assortment`.
     """
 
     table: pa.Table
@@ -38,3 +39,4 @@ class Answer:
     method: str
     rounding: dict[str, str]
     kind: str | None = None
+    basis: str | None = None

@@ -44,3 +44,5 @@ CREATE TABLE derived_layouts (
 INSERT INTO derived_layouts (name, layout) SELECT 'month_cells', 2 WHERE NOT EXISTS (SELECT FROM data_versions);
 
 GRANT SELECT ON month_cells, derived_layouts TO itemindex_edge, itemindex_worker, itemindex_analytics;
+-- A rollup asks which items have no price at all.
+GRANT SELECT ON observations TO itemindex_analytics;

@@ -1,9 +1,11 @@
 """GET /index/pricing and /index/sustainability: what they answer, what they cost, whom they refuse."""
 
+import asyncio
 import csv
 import io
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -15,7 +17,7 @@ from shared.results.formats import META_KEY
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
-from tests.support.shop import load_rows
+from tests.support.shop import MAPPING, load_rows
 
 SOY, CUSTARD, NEW = mint("shop", "1").iid, mint("shop", "2").iid, mint("shop", "3").iid
 FACTORS = """INSERT INTO impact_factors SELECT * FROM (VALUES ('category', 'drinks', 'co2e_kg', 2.0, 3, 'mean of three'),
@@ -127,7 +129,7 @@ async def test_figures_come_from_the_nearest_rung_and_say_which(edge: Edge, key:
     co2e, water, waste = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json["data"]
     assert (co2e["per_unit"], co2e["cumulative"], co2e["basis"], co2e["scope"], co2e["source"]) == (
         0.7,
-        2.1,
+        0.7,
         "measured",
         "item",
         "shop",
@@ -149,7 +151,51 @@ async def test_figures_come_from_the_nearest_rung_and_say_which(edge: Edge, key:
     unweighed = (await edge.get(f"/index/sustainability/{NEW}", key=key)).json["data"]
     assert [row["per_unit"] for row in unweighed] == [None, None, None]
     record = (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]
-    assert record == {"co2e_kg": 0.7, "water_l": 50.0, "waste_kg": None, "basis": "measured", "method": "weighed"}
+    assert record == {"co2e_kg": 0.7, "water_l": 50.0, "waste_kg": None, "basis": "measured", "method": "weighed",
+                      "samples": 1}  # fmt: skip
+
+
+SALES = MAPPING.replace(
+    'currency = { constant = "HKD" }',
+    'currency = { constant = "HKD" }\nkind = "sale"\nidentity = "event"\nunits = "list"',
+).replace('list_price = "list"\n', "")
+
+
+async def test_listings_and_sales_are_never_mixed(edge: Edge, key: str, settings: Settings, tmp_path: Path) -> None:
+    sold = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,7.00,5\n"
+    await asyncio.to_thread(load_rows, settings, tmp_path, sold, text=SALES, name="sales.csv")
+    whole = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
+    week = {one["kind"]: one for one in whole["meta"]["statistics"] if one["days"] == 7}
+    assert [(one["low"], one["high"], one["n"]) for one in (week["listing"], week["sale"])] == [
+        ("9.00", "11.50", 3), ("7.00", "7.00", 1),
+    ]  # fmt: skip
+    for kind, count in (("listing", 3), ("sale", 1)):
+        answer = (await edge.get(f"/index/pricing/{SOY}?kind={kind}", key=key)).json
+        assert [row["kind"] for row in answer["data"]] == [kind] * count
+        assert {one["kind"] for one in answer["meta"]["statistics"]} == {kind}
+    band = (await edge.get(f"/index/lookup/{SOY}")).json["price_band"]
+    assert (band["kind"], band["low"], band["observations"]) == ("listing", "9.00", 3)
+
+
+async def test_cumulative_figures_count_units_sold_else_one_article(
+    edge: Edge, key: str, settings: Settings, tmp_path: Path
+) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(FACTORS)
+    listed = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json
+    assert (listed["meta"]["basis"], listed["meta"]["coverage"]["observed_days"]) == ("assortment", 2)
+    row = listed["data"][0]
+    assert (row["units_observed"], row["cumulative"], row["cumulative_basis"], row["samples"]) == (
+        0,
+        2.0,
+        "assortment",
+        3,
+    )
+    sold = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,7.00,5\n"
+    await asyncio.to_thread(load_rows, settings, tmp_path, sold, text=SALES, name="sales.csv")
+    now = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json
+    row = now["data"][0]
+    assert (now["meta"]["basis"], row["units_observed"], row["cumulative"]) == ("sales", 5, 10.0)
 
 
 async def test_a_figure_comes_out_as_it_was_loaded(edge: Edge, key: str, settings: Settings) -> None:
@@ -165,7 +211,7 @@ async def test_a_figure_comes_out_as_it_was_loaded(edge: Edge, key: str, setting
     for row in answer["data"]:
         assert Decimal(repr(row["per_unit"])) == Decimal(figures[row["indicator"]])
         assert Decimal(repr(record[row["indicator"]])) == Decimal(figures[row["indicator"]])
-        assert row["cumulative"] == float(Decimal(figures[row["indicator"]]) * row["units_observed"])
+        assert (row["units_observed"], row["cumulative"]) == (0, row["per_unit"])  # only listed: one article
     assert set(answer["meta"]["rounding"]) == {"per_unit", "cumulative", "per_kg", "weight_kg"}
 
 

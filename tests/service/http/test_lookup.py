@@ -28,7 +28,7 @@ async def test_a_record_has_every_member_with_exact_money(edge: Edge) -> None:
     assert record["brand"]["slug"] == "vita"
     assert record["category"] == {"code": "drinks.soy-milk", "path": ["Drinks", "Soy milk"]}
     assert record["price_band"] == {
-        "currency": "HKD", "low": "9.00", "median": "10.90", "high": "11.50", "observations": 3,
+        "currency": "HKD", "kind": "listing", "low": "9.00", "median": "10.90", "high": "11.50", "observations": 3,
         "from": "2026-07-01", "to": "2026-07-02",
     }  # fmt: skip
     assert [c["channel"] for c in record["channels"]] == ["NORTH", "SOUTH"]

@@ -14,7 +14,7 @@ from shared.jobs.contract import KINDS
 from tests.service.reports.market import opened
 from tests.support.servers import Servers
 from tests.support.shop import load_rows
-from workers.reports import brand_insights, category_insights, sustainability_rollup
+from workers.reports import brand_insights, category_insights
 from workers.reports.registry import MAKERS
 
 RAW = """
@@ -29,16 +29,6 @@ MEDIAN = "(percentile_cont(0.5) WITHIN GROUP (ORDER BY price_minor) / 100)::nume
 @pytest.fixture(scope="module")
 def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     with opened(servers, tmp_path_factory.mktemp("market")) as settings:
-        with connect(settings.database_url, application="tests") as connection:
-            source = "SELECT id FROM sources WHERE name = 'generated'"
-            connection.execute(f"""INSERT INTO impact_factors SELECT * FROM (VALUES
-                ('category', 'food', 'co2e_kg', 2.0, 3, 'mean of the lab'), ('category', 'food.tea', 'co2e_kg', 5.0, 1, 'tea'),
-                ('category', 'food', 'water_l', 100.0, 3, 'mean'), ('product_type', 'Rice', 'co2e_kg', 9.0, 1, 'rice')
-                ) v, ({source}) s""".encode())  # fmt: skip
-            connection.execute(
-                f"""INSERT INTO impacts SELECT i.id, 'co2e_kg', 7.5, 'measured', 'weighed', s.id, '2026-01-01'
-                FROM (SELECT id FROM items WHERE product_type = 'Tea' ORDER BY id LIMIT 3) i, ({source}) s""".encode()
-            )
         yield settings
 
 
@@ -143,52 +133,6 @@ def test_without_a_brand_the_largest_are_listed_in_their_order(connection: Conne
     rows = brand_insights.make(connection, {"currency": "USD", "kind": "sale"}, quiet).table.to_pylist()
     assert [row["rank"] for row in rows] == sorted(row["rank"] for row in rows)
     assert len(rows) >= 5 and len({row["brand"] for row in rows}) == len(rows)
-
-
-ROLLUP = """
-WITH factor AS (
-    SELECT DISTINCT ON (i.id) i.id, coalesce(
-        (SELECT f.per_kg FROM impact_factors f WHERE f.scope = 'product_type' AND f.code = i.product_type AND f.indicator = 'co2e_kg'),
-        (SELECT f.per_kg FROM impact_factors f WHERE f.scope = 'category' AND f.indicator = 'co2e_kg'
-         AND (c.code = f.code OR starts_with(c.code, f.code || '.')) ORDER BY length(f.code) DESC LIMIT 1)) AS per_kg
-    FROM items i LEFT JOIN categories c ON c.id = i.category_id),
-figure AS (
-    SELECT i.id, coalesce(p.per_unit, f.per_kg * (i.attributes ->> 'weight_kg')::numeric) AS co2e, p.per_unit IS NOT NULL AS measured
-    FROM items i JOIN factor f USING (id) LEFT JOIN impacts p ON p.item_id = i.id AND p.indicator = 'co2e_kg')
-SELECT {period}{group}, count(DISTINCT item_id), sum(units), sum(units * co2e),
-       count(DISTINCT item_id) FILTER (WHERE co2e IS NOT NULL)::float8 / count(DISTINCT item_id),
-       count(DISTINCT item_id) FILTER (WHERE measured)::float8 / count(DISTINCT item_id)
-FROM raw JOIN figure ON figure.id = item_id WHERE day BETWEEN '2026-03-10' AND '2026-06-20' GROUP BY {period}{group}"""
-
-
-@pytest.mark.parametrize("granularity", ["month", "week", None])
-@pytest.mark.parametrize("group", [None, "category", "brand", "channel"])
-def test_a_rollup_multiplies_units_by_the_nearest_figure(
-    connection: Connection, granularity: str | None, group: str | None
-) -> None:
-    parameters = {
-        "from": "2026-03-10",
-        "to": "2026-06-20",
-        "granularity": granularity,
-        "group_by": [group] if group else [],
-    }
-    answer = sustainability_rollup.make(connection, parameters, quiet)
-    period = f"date_trunc('{granularity}', day)::date" if granularity else "DATE '2026-03-10'"
-    rows = connection.execute(ROLLUP.format(period=period, group=f", {group}" if group else "").encode()).fetchall()
-    width = 2 if group else 1
-    theirs = {row[:width]: row[width:] for row in rows}
-    # A cut period is told by the first day of the whole one.
-    ours = {(row["period"], *([row[group]] if group else [])): row for row in answer.table.to_pylist()}
-    assert ours.keys() == theirs.keys()
-    for key, (items, units, co2e, covered, measured) in theirs.items():
-        mine = ours[key]
-        assert (mine["items"], mine["units"], mine["waste_kg"]) == (items, units, None)
-        assert (mine["co2e_kg"] is None) == (co2e is None)
-        assert mine["co2e_kg"] == (None if co2e is None else pytest.approx(float(co2e), rel=1e-6))
-        assert (mine["items_covered"], mine["items_measured"]) == (
-            pytest.approx(covered, abs=1e-5),
-            pytest.approx(measured, abs=1e-5),
-        )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,204 @@
+"""Rollups equal what DuckDB computes from the raw rows: by units sold, and by articles in the assortment."""
+
+import random
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.errors import JobRefused
+from tests.service.reports.market import opened
+from tests.service.reports.test_cohorts import known, quiet
+from tests.support.servers import Servers
+from tests.support.shop import MAPPING, load_rows
+from workers.reports.sustainability_rollup import make
+from workers.rollups import layout
+
+TABLES = {
+    "raw": """SELECT o.day, o.item_id, o.units, o.kind::text AS kind, o.currency::text AS currency, h.code AS channel
+        FROM observations o JOIN channels h ON h.id = o.channel_id""",
+    "items": """SELECT i.id, b.slug AS brand, c.code AS category, i.product_type, i.first_seen_on,
+        (i.attributes ->> 'weight_kg')::float8 AS weight
+        FROM items i LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id""",
+    "impacts": "SELECT item_id, indicator, per_unit::float8 AS per_unit, basis FROM impacts",
+    "factors": "SELECT scope, code, indicator, per_kg::float8 AS per_kg FROM impact_factors",
+}
+FIGURES = """CREATE TABLE figures AS
+    SELECT item_id, indicator, coalesce(own, average) AS per_unit,
+        CASE WHEN basis = 'measured' THEN 3 WHEN basis = 'modelled' THEN 2 WHEN average IS NULL THEN 0 ELSE 1 END AS evidence
+    FROM (SELECT i.id AS item_id, n.indicator, p.per_unit AS own, p.basis, i.weight * coalesce(
+            (SELECT per_kg FROM factors f WHERE f.scope = 'product_type' AND f.code = i.product_type AND f.indicator = n.indicator),
+            (SELECT max_by(per_kg, length(f.code)) FROM factors f WHERE f.scope = 'category' AND f.indicator = n.indicator
+             AND (i.category = f.code OR starts_with(i.category, f.code || '.')))) AS average
+        FROM items i CROSS JOIN (VALUES ('co2e_kg'), ('water_l'), ('waste_kg')) n(indicator)
+        LEFT JOIN impacts p ON p.item_id = i.id AND p.indicator = n.indicator)"""
+# Of the assortment each item once; an unpriced item is in each period from the one in which it was first seen.
+QUANTITIES = """
+    SELECT period, {groups} item_id, CASE WHEN {once} THEN 1 ELSE sum(units) END AS units FROM (
+        SELECT {period_of_day} AS period, brand, category, channel, currency, day, item_id, units, kind
+        FROM raw JOIN items ON items.id = raw.item_id
+        UNION ALL
+        SELECT DISTINCT {period_of_day}, brand, category, NULL, NULL, greatest(first_seen_on, DATE '{first}'), items.id, 0, '-'
+        FROM items CROSS JOIN (SELECT CAST(unnest(generate_series(DATE '{first}', DATE '{last}', INTERVAL 1 DAY)) AS date) AS day)
+        WHERE {unpriced} AND day >= first_seen_on AND items.id IN (SELECT item_id FROM impacts)
+          AND items.id NOT IN (SELECT item_id FROM raw))
+    WHERE {where} GROUP BY period, {groups} item_id"""
+
+
+@pytest.fixture(scope="module")
+def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    with opened(servers, tmp_path_factory.mktemp("market")) as settings:
+        with connect(settings.database_url, application="tests") as connection:
+            source = "SELECT id FROM sources WHERE name = 'generated'"
+            connection.execute(f"""INSERT INTO impact_factors SELECT * FROM (VALUES
+                ('category', 'food', 'co2e_kg', 2.0, 3, 'mean of the lab'), ('category', 'food.tea', 'co2e_kg', 5.0, 1, 'tea'),
+                ('category', 'food', 'water_l', 100.0, 3, 'mean'), ('product_type', 'Rice', 'co2e_kg', 9.0, 1, 'rice')
+                ) v, ({source}) s""".encode())  # fmt: skip
+            # Some of the items that have figures of their own lose their prices.
+            connection.execute(f"""INSERT INTO impacts
+                SELECT i.id, 'co2e_kg', i.n * 1.25, CASE WHEN i.n % 2 = 0 THEN 'measured' ELSE 'modelled' END, 'weighed', s.id,
+                    '2026-01-01' FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM items) i, ({source}) s
+                WHERE i.n % 7 = 0""".encode())  # fmt: skip
+        unpriced = (
+            "1,Bench,Oakley,Home,Garden,2,2026-05-02,NORTH,1,\n2,Chair,Oakley,Home,Garden,2,2026-02-02,NORTH,1,\n"
+        )
+        load_rows(settings, tmp_path_factory.mktemp("garden"), unpriced, text=MAPPING.replace('"shop"', '"garden"'))
+        _unprice(settings)
+        yield settings
+
+
+def _unprice(settings: Settings) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("""INSERT INTO impacts SELECT i.id, 'waste_kg', 2.5, 'modelled', 'weighed', s.id, '2026-01-01'
+            FROM items i JOIN brands b ON b.id = i.brand_id, sources s WHERE b.slug = 'oakley' AND s.name = 'garden'""")
+        connection.execute("""DELETE FROM observations o USING items i JOIN brands b ON b.id = i.brand_id
+            WHERE o.item_id = i.id AND b.slug = 'oakley'""")
+        layout.derive(connection)
+
+
+@pytest.fixture
+def connection(market: Settings) -> Iterator[Connection]:
+    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
+        yield opened_connection
+
+
+@pytest.fixture(scope="module")
+def engine(market: Settings) -> duckdb.DuckDBPyConnection:
+    found = duckdb.connect()
+    with connect(market.worker_database_url, application="tests") as opened_connection:
+        for name, query in TABLES.items():
+            cursor = opened_connection.execute(query.encode())
+            names = [column.name for column in cursor.description or ()]
+            arrived = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in cursor])
+            found.register("arrived", arrived)
+            found.execute(f"CREATE TABLE {name} AS SELECT * FROM arrived")
+    found.execute(FIGURES)
+    return found
+
+
+def expected(engine: duckdb.DuckDBPyConnection, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return basis, then period, groups, items, units, the three sums, and items by evidence."""
+    conditions = [f"day BETWEEN DATE '{asked['from']}' AND DATE '{asked['to']}'"]
+    for name in ("brand", "channel"):
+        if asked[name]:
+            conditions.append(f"{name} IN ({', '.join(repr(one) for one in asked[name])})")
+    if asked["category"]:
+        below = (f"category = '{one}' OR category LIKE '{one}.%'" for one in asked["category"])
+        conditions.append(f"({' OR '.join(below)})")
+    if asked["currency"]:
+        conditions.append(f"currency = '{asked['currency']}'")
+    where = " AND ".join(conditions)
+    sales = f"SELECT count(*) FROM raw JOIN items ON items.id = raw.item_id WHERE kind = 's' AND {where}"
+    [(sold,)] = engine.execute(sales).fetchall()
+    basis = asked["basis"] or ("sales" if sold else "assortment")
+    granularity = asked["granularity"]
+    groups = "".join(f"{name}, " for name in asked["group_by"])
+    quantities = QUANTITIES.format(
+        period_of_day=f"CAST(date_trunc('{granularity}', day) AS date)" if granularity else f"DATE '{asked['from']}'",
+        groups=groups, once=basis == "assortment", unpriced=basis == "assortment" and "channel" not in asked["group_by"],
+        first=asked["from"], last=asked["to"], where=where + (" AND kind = 's'" if basis == "sales" else ""),
+    )  # fmt: skip
+    sums = ", ".join(
+        f"sum(units * per_unit) FILTER (WHERE indicator = '{one}')" for one in ("co2e_kg", "water_l", "waste_kg")
+    )
+    counts = ", ".join(f"count(DISTINCT item_id) FILTER (WHERE best = {n})" for n in (3, 2, 1))
+    return [(basis, *row) for row in engine.execute(f"""
+        SELECT period, {groups} count(DISTINCT item_id), sum(units) FILTER (WHERE indicator = 'co2e_kg'), {sums}, {counts}
+        FROM ({quantities}) JOIN figures USING (item_id)
+        JOIN (SELECT item_id, max(evidence) AS best FROM figures GROUP BY item_id) USING (item_id)
+        GROUP BY {groups} period""").fetchall()]  # fmt: skip
+
+
+def asked(chance: random.Random, brands: list[str], categories: list[str]) -> dict[str, Any]:
+    first = date(2026, 1, 20) + timedelta(days=chance.randrange(150))
+    return {
+        "brand": chance.sample(brands, chance.randint(1, 3)) if chance.random() < 0.4 else [],
+        "category": chance.sample(categories, chance.randint(1, 3)) if chance.random() < 0.4 else [],
+        "from": first.isoformat(), "to": (first + timedelta(days=chance.choice((0, 5, 40, 90)))).isoformat(),
+        "granularity": chance.choice((None, "day", "week", "month")), "basis": chance.choice((None, "sales", "assortment")),
+        "channel": chance.choice(([], [], [], ["NORTH", "KIOSK"])), "currency": chance.choice((None, None, "USD", "HKD")),
+        "group_by": chance.sample(("brand", "category", "channel"), chance.choice((0, 0, 1, 2))),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_rollups_equal_another_engine(
+    connection: Connection, engine: duckdb.DuckDBPyConnection, seed: int
+) -> None:
+    chance, (brands, categories) = random.Random(seed), known(connection)
+    bases = set()
+    for _ in range(60):
+        parameters = asked(chance, [*brands[:8], "oakley"], categories)
+        answer = make(connection, parameters, quiet)
+        width = 1 + len(parameters["group_by"])
+        theirs = {row[1 : width + 1]: (row[0], *row[width + 1 :]) for row in expected(engine, parameters)}
+        ours = {tuple(row.values())[:width]: row for row in answer.table.to_pylist()}
+        assert ours.keys() == theirs.keys(), parameters
+        for key, (basis, items, units, *sums, measured, modelled, averaged) in theirs.items():
+            mine = ours[key]
+            bases.add(basis)
+            assert (mine["basis"], answer.basis) == (basis, basis)
+            assert (mine["items"], mine["units"]) == (items, units if basis == "sales" else None)
+            for name, total in zip(("co2e_kg", "water_l", "waste_kg"), sums, strict=True):
+                assert mine[name] == (None if total is None else pytest.approx(total, rel=1e-8)), (name, parameters)
+            by_evidence = (mine["measured_items"], mine["modelled_items"], mine["category_average_items"])
+            assert by_evidence == (measured, modelled, averaged)
+            assert mine["items_measured"] == pytest.approx(measured / items, abs=1e-6)
+            assert mine["items_covered"] == pytest.approx(sum(by_evidence) / items, abs=1e-6)
+    assert bases == {"sales", "assortment"}
+
+
+def test_what_was_only_listed_counts_each_article_once_however_often_it_was_seen(
+    settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path)
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO impacts SELECT i.id, 'co2e_kg', 2, 'measured', 'm', s.id, '2026-01-01' FROM items i, sources s"
+        )
+        [row] = make(connection, {"granularity": "month"}, quiet).table.to_pylist()
+    assert (row["basis"], row["items"], row["units"], row["co2e_kg"]) == ("assortment", 3, None, 6.0)
+
+
+def test_items_without_a_price_are_in_the_assortment_from_the_day_they_were_first_seen_on(
+    connection: Connection,
+) -> None:
+    parameters = {"brand": ["oakley"], "from": "2026-04-01", "to": "2026-06-30", "granularity": "month"}
+    rows = make(connection, parameters, quiet).table.to_pylist()
+    assert [(row["items"], row["waste_kg"], row["modelled_items"]) for row in rows] == [
+        (1, 2.5, 1),
+        (2, 5.0, 2),
+        (2, 5.0, 2),
+    ]
+
+
+def test_more_periods_than_can_be_answered_are_refused(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.reports.assortment._PAIRS_MAX", 10)
+    with pytest.raises(JobRefused, match="too many periods"):
+        make(connection, {"brand": ["oakley"], "from": "2026-04-01", "to": "2026-06-30", "granularity": "day"}, quiet)
