@@ -7,6 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
+from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.meta.quota import windows_of
 from edge.organizations.handlers import invitation_link
@@ -21,15 +22,23 @@ from shared.plans import INSTITUTIONAL, Plan
 OUTCOMES = ("served", "not-found", "not-modified", "refused", "rejected", "failed")
 _DAYS = (7, 30, 90)
 _AUDIT_ROWS = 100
+_KEY_PAGE, _MEMBERS_PAGE = "/dashboard/key", "/dashboard/members"
 
 
 class OrganizationPages:
     """The handlers."""
 
     def __init__(
-        self, acts: OrganizationService, directory: CredentialStore, meter: RateLimiter, origin: str, base_url: str
+        self,
+        acts: OrganizationService,
+        secret: OneTimeSecrets,
+        directory: CredentialStore,
+        meter: RateLimiter,
+        origin: str,
+        base_url: str,
     ) -> None:
         self._acts = acts
+        self._secret = secret
         self._directory = directory
         self._meter = meter
         self._origin = origin
@@ -55,9 +64,9 @@ class OrganizationPages:
         name = await self._acts.requested_plan(actor)
         return await self._directory.plan(name) if name else None
 
-    async def key(self, request: web.Request, visit: SignedIn, new_key: str | None = None) -> web.StreamResponse:
-        """The key's state, and what can be done with it."""
-        actor = visit.acting
+    async def key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """The key's state, and what can be done with it; a new key is shown once."""
+        actor, new_key = visit.acting, await self._secret.take(visit, _KEY_PAGE)
         return render(
             request, "key.html", visit, keys=await self._acts.keys(actor), new_key=new_key, base_url=self._base_url,
             graces=GRACE_SECONDS, may_manage=may(actor.membership.role, "manage-key"),
@@ -65,20 +74,20 @@ class OrganizationPages:
         )  # fmt: skip
 
     async def issue_key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Issue a key and show it, once."""
-        return await self.key(request, visit, await self._acts.issue_key(visit.acting))
+        """Issue a key; the next page shows it, once."""
+        return await self._secret.make(request, visit, _KEY_PAGE, lambda acts: acts.issue_key(visit.acting))
 
     async def rotate_key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Replace the key and show the new one, once."""
+        """Replace the key; the next page shows the new one, once."""
         grace = (await form_of(request)).get("grace", "")
         if grace not in GRACE_SECONDS:
             raise PageError(400, "Choose how long the old key should go on working.")
-        return await self.key(request, visit, await self._acts.rotate_key(visit.acting, grace))
+        return await self._secret.make(request, visit, _KEY_PAGE, lambda acts: acts.rotate_key(visit.acting, grace))
 
     async def revoke_keys(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Revoke what works."""
         await self._acts.revoke_keys(visit.acting)
-        return see("/dashboard/key")
+        return see(_KEY_PAGE)
 
     async def usage(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Calls by day, endpoint and outcome."""
@@ -94,9 +103,9 @@ class OrganizationPages:
         _, (first, last) = _days(request)
         return usage_csv(as_dicts(await self._acts.usage(visit.acting, first, last)))
 
-    async def members(self, request: web.Request, visit: SignedIn, link: str | None = None) -> web.StreamResponse:
-        """The people, and open invitations."""
-        actor = visit.acting
+    async def members(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """The people, and open invitations; the link of a new one is shown once."""
+        actor, link = visit.acting, await self._secret.take(visit, _MEMBERS_PAGE)
         return render(
             request, "members.html", visit, members=await self._acts.members(actor), link=link, roles=ROLES,
             invitable=INVITABLE, invitations=await self._acts.invitations(actor),
@@ -105,13 +114,17 @@ class OrganizationPages:
         )  # fmt: skip
 
     async def invite(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Invite an address and show the link, once."""
+        """Invite an address; the next page shows the link, once."""
         form = await form_of(request)
         email, role = form.get("email", "").strip(), form.get("role", "")
         if role not in INVITABLE or not 3 <= len(email) <= 254 or "@" not in email or not email.isprintable():
             raise PageError(400, "An invitation needs an e-mail address and a role.")
-        secret, _ = await self._acts.invite(visit.acting, email, role)
-        return await self.members(request, visit, invitation_link(self._origin, secret))
+
+        async def invite(acts: OrganizationService) -> str:
+            secret, _ = await acts.invite(visit.acting, email, role)
+            return invitation_link(self._origin, secret)
+
+        return await self._secret.make(request, visit, _MEMBERS_PAGE, invite)
 
     async def change_role(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Give a member another role."""
@@ -119,17 +132,17 @@ class OrganizationPages:
         if form.get("role") not in ROLES:
             raise PageError(400, "Choose a role.")
         await self._acts.change_role(visit.acting, form.get("person", ""), form["role"])
-        return see("/dashboard/members")
+        return see(_MEMBERS_PAGE)
 
     async def remove_member(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Take a member out."""
         await self._acts.remove_member(visit.acting, (await form_of(request)).get("person", ""))
-        return see("/dashboard/members")
+        return see(_MEMBERS_PAGE)
 
     async def withdraw_invitation(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Make an invitation's link stop working."""
         await self._acts.withdraw_invitation(visit.acting, (await form_of(request)).get("invitation", ""))
-        return see("/dashboard/members")
+        return see(_MEMBERS_PAGE)
 
     async def audit(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What was done, and by whom."""

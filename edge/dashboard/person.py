@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
+from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.organization import plot_by_day
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.sessions import Sessions
@@ -11,6 +12,8 @@ from edge.organizations.service import OrganizationService, as_dicts
 from edge.organizations.usage import usage_range
 from shared.config import Settings
 
+_TOKEN_PAGE = "/dashboard/token"  # noqa: S105 - an address
+
 
 class PersonPages:
     """The handlers."""
@@ -18,20 +21,23 @@ class PersonPages:
     def __init__(
         self,
         acts: OrganizationService,
+        secret: OneTimeSecrets,
         directory: CredentialStore,
         notices: PlanNotices,
         sessions: Sessions,
         settings: Settings,
     ) -> None:
         self._acts = acts
+        self._secret = secret
         self._directory = directory
         self._sessions = sessions
         self._notices = notices
         self._base_url = settings.base_url
         self._plans_at_once = settings.plan_approval == "none"
 
-    async def token(self, request: web.Request, visit: SignedIn, new_token: str | None = None) -> web.StreamResponse:
-        """The person's public token and what it was used for."""
+    async def token(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """The person's public token and what it was used for; a new one is shown once."""
+        new_token = await self._secret.take(visit, _TOKEN_PAGE)
         token = await self._acts.token(visit.person)
         first, last = usage_range(None, None)
         rows = as_dicts(await self._acts.usage_of_token(token["token_id"], first, last)) if token else []
@@ -41,13 +47,13 @@ class PersonPages:
         )  # fmt: skip
 
     async def issue_token(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Issue a token and show it, once."""
-        return await self.token(request, visit, await self._acts.issue_token(visit.person))
+        """Issue a token; the next page shows it, once."""
+        return await self._secret.make(request, visit, _TOKEN_PAGE, lambda acts: acts.issue_token(visit.person))
 
     async def revoke_token(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Revoke the token."""
         await self._acts.revoke_token(visit.person)
-        return see("/dashboard/token")
+        return see(_TOKEN_PAGE)
 
     async def new_organization(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The form for a new organization, with the plans."""

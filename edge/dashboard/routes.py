@@ -13,6 +13,7 @@ from edge.dashboard.billing import Billing
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.explorer import ExplorerPages
 from edge.dashboard.exports import ExportPages
+from edge.dashboard.one_time import OneTimeSecrets, new_form_id
 from edge.dashboard.organization import OrganizationPages
 from edge.dashboard.person import PersonPages
 from edge.dashboard.reports import ReportPages
@@ -27,6 +28,7 @@ from edge.http.routing import Handler, Route, Rule
 from edge.http.signed_urls import SignedUrls
 from edge.jobs.serializers import JobSerializer
 from edge.jobs.service import JobOrders
+from edge.organizations.idempotency import IdempotentActs
 from edge.organizations.service import OrganizationService
 from edge.quota.people import PersonLimits
 from edge.releases.repository import ReleaseRepository
@@ -39,6 +41,7 @@ def prepare(app: web.Application) -> None:
     aiohttp_jinja2.setup(
         app, loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    aiohttp_jinja2.get_env(app).globals["form_id"] = new_form_id
 
 
 def routes(
@@ -53,8 +56,9 @@ def routes(
     limits = PersonLimits(resources.meter, settings)
     door = SessionGuard(resources.people, sessions, cookies, origin, limits)
     sign_in = SignInPages(resources.people, limits, sessions, cookies, settings, origin, resources.log)
-    org = OrganizationPages(acts, resources.directory, resources.meter, origin, settings.base_url)
-    person = PersonPages(acts, resources.directory, resources.plan_notices, sessions, settings)
+    secret = OneTimeSecrets(IdempotentActs(resources.database, settings), sessions)
+    org = OrganizationPages(acts, secret, resources.directory, resources.meter, origin, settings.base_url)
+    person = PersonPages(acts, secret, resources.directory, resources.plan_notices, sessions, settings)
     payer = Billing(resources.directory, resources.meter)
     return (
         *_organization(door, org),

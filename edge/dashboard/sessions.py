@@ -14,8 +14,10 @@ from aiohttp import web
 from edge.storage.redis_client import RedisClient
 from shared.errors import StoreUnavailable
 from shared.redis import keys
+from shared.sealing import seal, sealing_key, unseal
 
 _SIGN_IN_SECONDS = 600
+_FLASH_SECONDS = 300
 _PAUSES_SECONDS = (0.1, 0.3, 0.6)
 
 
@@ -98,6 +100,17 @@ class Sessions:
         """End a session; its cookie is worth nothing from now on."""
         await self._ask("DEL", _session_key(cookie))
 
+    async def put_flash(self, cookie: str, page: str, text: str) -> None:
+        """Keep a text that a page of this session shows once, for five minutes; the store cannot read it."""
+        sealed = seal(_flash_key(cookie), text.encode())
+        await self._ask("SET", keys.flash(_digest(cookie), page), sealed, "EX", _FLASH_SECONDS)
+
+    async def take_flash(self, cookie: str, page: str) -> str | None:
+        """Return the text kept for a page, once."""
+        sealed = await self._ask("GETDEL", keys.flash(_digest(cookie), page))
+        plain = unseal(_flash_key(cookie), sealed) if isinstance(sealed, bytes) else None
+        return plain.decode() if plain is not None else None
+
     async def remember_sign_in(self, state: str, sign_in: SignIn) -> None:
         """Keep what must come back, for ten minutes."""
         await self._ask("SET", _sign_in_key(state), msgspec.json.encode(sign_in), "EX", _SIGN_IN_SECONDS)
@@ -120,9 +133,17 @@ class Sessions:
         await self._ask("SET", _session_key(cookie), msgspec.json.encode(session), "EX", self._idle_seconds)
 
 
+def _digest(cookie: str) -> str:
+    return hashlib.sha256(cookie.encode(errors="replace")).hexdigest()
+
+
+def _flash_key(cookie: str) -> bytes:
+    return sealing_key(cookie, "flash")
+
+
 def _session_key(cookie: str) -> str:
-    return keys.session(hashlib.sha256(cookie.encode(errors="replace")).hexdigest())
+    return keys.session(_digest(cookie))
 
 
 def _sign_in_key(state: str) -> str:
-    return keys.sign_in(hashlib.sha256(state.encode(errors="replace")).hexdigest())
+    return keys.sign_in(_digest(state))

@@ -46,14 +46,16 @@ class IdempotentActs:
         self._database = database
         self._settings = settings
 
-    async def run(self, request: IdempotentRequest, act: Act) -> Outcome:
+    async def run(self, request: IdempotentRequest, act: Act, *, wait: bool = False) -> Outcome:
         """Run the act, or return the answer of the request that ran it.
 
-        Raises `idempotency-in-progress` while that one is running and `idempotency-key-reused` where it asked for
-        something else. An act that raises leaves nothing behind, so its key can be used again.
+        While that one is running, raises `idempotency-in-progress`, or with `wait` waits for its end. Raises
+        `idempotency-key-reused` where it asked for something else. An act that raises leaves nothing behind, so its key
+        can be used again.
         """
         async with self._database.transaction() as transaction:
-            [lock] = await transaction.fetch(SQL.try_lock, f"{request.person_id} {request.key}")
+            name = f"{request.person_id} {request.key}"
+            [lock] = await transaction.fetch(SQL.lock if wait else SQL.try_lock, name)
             if not lock["got"]:
                 raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
             known = await self._known(transaction, request)

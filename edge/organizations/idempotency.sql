@@ -4,7 +4,7 @@ SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7166005)) AS got;
 
 -- name: lock
 -- A form that is sent twice waits for its first sending, because a person cannot repeat it as a program would.
-SELECT pg_advisory_xact_lock(hashtextextended($1, 7166005));
+SELECT true AS got FROM pg_advisory_xact_lock(hashtextextended($1, 7166005));
 
 -- name: known
 -- The answer to the first request with this key, and which request that was.

@@ -31,6 +31,11 @@ def session(digest: str) -> str:
     return f"s:{digest}"
 
 
+def flash(digest: str, page: str) -> str:
+    """What a page of a session shows once, sealed with the session's cookie."""
+    return f"fl:{digest}:{page}"
+
+
 def sign_in(digest: str) -> str:
     """A sign-in on its way to the provider and back, under the hash of its `state`."""
     return f"si:{digest}"

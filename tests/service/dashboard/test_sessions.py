@@ -64,6 +64,12 @@ class Browser:
         assert found is not None
         return found[1]
 
+    def once(self) -> str:
+        """The id of the last page's first form that makes a secret."""
+        found = re.search(r'name="once" value="([^"]+)"', self.text)
+        assert found is not None
+        return found[1]
+
 
 @pytest.fixture
 async def browser(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
@@ -180,14 +186,16 @@ def test_our_own_pages_are_destinations() -> None:
 async def test_a_form_from_elsewhere_does_nothing(browser: Browser) -> None:
     await browser.sign_in()
     await browser.ask("GET", "/dashboard")
-    good = browser.csrf()
+    good, once = browser.csrf(), browser.once()
     forged: list[tuple[dict[str, str], dict[str, str]]] = [
         ({}, {}), ({"csrf": ""}, {}), ({"csrf": good[:-1] + "x"}, {}), ({"csrf": good}, {"Origin": "https://evil.example"}),
         ({"csrf": good}, {"Origin": "null"}),
     ]  # fmt: skip
     for form, head in forged:
         assert await browser.ask("POST", "/dashboard/token", form, head) == 403
-    assert await browser.ask("POST", "/dashboard/token", {"csrf": good}, {"Origin": "http://testserver"}) == 200
+    form = {"csrf": good, "once": once}
+    assert await browser.ask("POST", "/dashboard/token", form, {"Origin": "http://testserver"}) == 303
+    await browser.ask("GET", "/dashboard/token")
     assert "iixp_free_" in browser.text
     other = Browser(browser.edge, browser.issuer)
     await other.sign_in("grace")
@@ -251,10 +259,12 @@ async def test_no_secret_appears_in_any_output(browser: Browser, capfd: pytest.C
     await browser.ask("GET", "/dashboard/organizations/new")
     await browser.ask("POST", "/dashboard/organizations", {"csrf": browser.csrf(), "name": "Acme", "plan": "brand"})
     await browser.ask("GET", "/dashboard/key")
-    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf()})
+    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.ask("GET", "/dashboard/key")
     [key] = re.findall(r"iixk_live_[0-9A-Za-z]{48}", browser.text)
     await browser.ask("GET", "/dashboard/token")
-    await browser.ask("POST", "/dashboard/token", {"csrf": browser.csrf()})
+    await browser.ask("POST", "/dashboard/token", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.ask("GET", "/dashboard/token")
     [token] = re.findall(r"iixp_free_[0-9A-Za-z]{48}", browser.text)
     bearer = browser.issuer.token()
     edge = browser.edge

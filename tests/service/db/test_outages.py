@@ -121,7 +121,7 @@ async def test_the_dashboard_says_so_too(edge: Edge, issuer: Issuer) -> None:
     known, new = Browser(edge, issuer), Browser(edge, issuer)
     assert await known.sign_in() == 303
     assert await known.ask("GET", "/dashboard") == 200
-    form = {"csrf": known.csrf(), "name": "Acme", "plan": "brand"}
+    form = {"csrf": known.csrf(), "once": known.once(), "name": "Acme", "plan": "brand"}
     with read_only(edge.settings):
         await until_read_only(edge)
         assert await new.sign_in("somebody-new") == 503
