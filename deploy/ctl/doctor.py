@@ -13,7 +13,7 @@ import psycopg
 
 from deploy.ctl.console import console, data_dir_option, json_option
 from deploy.ctl.doctor_redis import look_at
-from deploy.local import nginx, postgres, valkey
+from deploy.local import nginx, postgres, tls, valkey
 from deploy.local.paths import Paths
 from deploy.local.supervised import read_state
 from shared.config import Settings
@@ -80,7 +80,7 @@ def _examine(places: Paths) -> Iterator[Finding]:
     yield _store("state store", settings.state_url, must_keep=True)
     yield _store("cache store", settings.cache_url, must_keep=False)
     yield _search(settings)
-    yield from _answers(state["port"], settings.anonymous_token)
+    yield from _answers(state, settings.anonymous_token)
 
 
 def _binary(part: str, find: Callable[[], str]) -> Finding:
@@ -123,12 +123,12 @@ def _search(settings: Settings) -> Finding:
     return Finding("search index", found is not None, text, "see `itemindex jobs list` and `itemindex logs worker`")
 
 
-def _answers(port: int, token: str) -> Iterator[Finding]:
+def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:
     try:
-        status, ready = _get(port, "/v1/ready", {})
+        status, ready = _get(state, "/v1/ready", {})
         parts = [part["name"] for part in ready.get("parts", []) if part["state"] != "ok"]
         yield Finding("readiness", status == 200, ready.get("status", "?"), f"look at {', '.join(parts)}")
-        status, quota = _get(port, "/v1/quota", {"X-Service-Public-Token": token})
+        status, quota = _get(state, "/v1/quota", {"X-Service-Public-Token": token})
         yield Finding(
             "anonymous", status == 200, f"counted as {quota.get('counted_as')}", "see `itemindex logs edge-a`"
         )
@@ -136,8 +136,8 @@ def _answers(port: int, token: str) -> Iterator[Finding]:
         yield Finding("front", False, type(error).__name__, "see `itemindex logs nginx`")
 
 
-def _get(port: int, path: str, fields: dict[str, str]) -> tuple[int, dict[str, Any]]:
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+def _get(state: dict[str, Any], path: str, fields: dict[str, str]) -> tuple[int, dict[str, Any]]:
+    line = tls.connection(state["port"], state["certificate"] and Path(state["certificate"]), timeout=5)
     try:
         line.request("GET", path, headers=fields)
         response = line.getresponse()

@@ -7,7 +7,7 @@ import click
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
-from workers.ingest.load import SQL as LOAD
+from workers.provenance.events import SQL as EVENTS
 from workers.rollups import layout
 
 
@@ -28,7 +28,7 @@ def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
                 connection, lambda step: console.print(f"  applied {step.name} ({step.phase})"), contract=contract
             )
             left = pending(connection)
-            connection.execute(LOAD.lock.encode())
+            connection.execute(EVENTS.lock.encode())
             connection.commit()  # the lock is the session's; the snapshot must begin after it was had
             if layout.ensure(connection):
                 console.print("  derived what the reports read, in the layout of this version")

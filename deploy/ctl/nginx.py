@@ -8,8 +8,16 @@ from typing import Any
 import click
 
 from deploy.local import nginx as front
+from deploy.local import tls
 from shared.config import Settings
 
+_TLS_OPTIONS = (
+    click.option(
+        "--tls-cert", envvar="NGINX_TLS_CERT", type=click.Path(path_type=Path),
+        help="Certificate with its chain (PEM): HTTPS instead of HTTP.",
+    ),
+    click.option("--tls-key", envvar="NGINX_TLS_KEY", type=click.Path(path_type=Path), help="Its private key (PEM)."),
+)  # fmt: skip
 _OPTIONS = (
     click.option("--listen", default="0.0.0.0:8080", envvar="NGINX_LISTEN", show_default=True, help="Public address."),
     click.option(
@@ -23,11 +31,19 @@ _OPTIONS = (
     click.option("--log-dir", default=None, type=click.Path(path_type=Path), help="Of refused.log; none: stdout."),
     click.option("--server-names", default="localhost 127.0.0.1", envvar="NGINX_SERVER_NAMES", show_default=True,
                  help="Hosts that we are, as in the public address."),
+    *_TLS_OPTIONS,
 )  # fmt: skip
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def tls_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that name a certificate and its key."""
+    for option in reversed(_TLS_OPTIONS):
         command = option(command)
     return command
 
@@ -39,14 +55,14 @@ def nginx() -> None:
 
 @nginx.command(epilog="Example: itemindex nginx render --server-names api.example.org > /etc/nginx/nginx.conf")
 @_options
-def render(listen: str, metrics_listen: str, run_dir: Path, log_dir: Path | None, server_names: str) -> None:
+def render(**options: Any) -> None:
     """Print the configuration; paths in it lead into this installation."""
-    click.echo(_rendered(listen, metrics_listen, run_dir, log_dir, server_names), nl=False)
+    click.echo(_rendered(**options), nl=False)
 
 
-@nginx.command(epilog="Example: itemindex nginx run --listen 0.0.0.0:8080")
+@nginx.command(epilog="Example: itemindex nginx run --listen 0.0.0.0:8443 --tls-cert chain.pem --tls-key key.pem")
 @_options
-def run(listen: str, metrics_listen: str, run_dir: Path, log_dir: Path | None, server_names: str) -> None:
+def run(run_dir: Path, log_dir: Path | None, **options: Any) -> None:
     """Write the configuration into the run directory and become nginx. SIGQUIT lets it finish what it answers."""
     run_dir.mkdir(parents=True, exist_ok=True)
     for folder in ("body", "proxy"):
@@ -56,12 +72,20 @@ def run(listen: str, metrics_listen: str, run_dir: Path, log_dir: Path | None, s
         refused.unlink(missing_ok=True)
         refused.symlink_to("/dev/stdout")
     path = run_dir / "nginx.conf"
-    path.write_text(_rendered(listen, metrics_listen, run_dir, log_dir, server_names))
+    path.write_text(_rendered(run_dir=run_dir, log_dir=log_dir, **options))
     command = [front.binary(), "-p", str(run_dir), "-c", str(path), "-e", "/dev/stderr", "-g", "daemon off;"]
     os.execv(command[0], command)
 
 
-def _rendered(listen: str, metrics_listen: str, run_dir: Path, log_dir: Path | None, server_names: str) -> str:
+def _rendered(
+    listen: str,
+    metrics_listen: str,
+    run_dir: Path,
+    log_dir: Path | None,
+    server_names: str,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+) -> str:
     settings = Settings.from_environment()
     values = {
         "RUN_DIR": str(run_dir),
@@ -75,5 +99,6 @@ def _rendered(listen: str, metrics_listen: str, run_dir: Path, log_dir: Path | N
         "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": front.proxies(settings.trusted_proxies),
         "USER": "user root;" if os.getuid() == 0 else "",
+        **tls.places_of(tls.given(tls_cert, tls_key)),
     }
     return front.render(values)

@@ -16,7 +16,8 @@ import click
 
 from deploy.ctl.console import console, data_dir_option, errors, json_option, show
 from deploy.ctl.demo import load_demo
-from deploy.local import identity
+from deploy.ctl.nginx import tls_options
+from deploy.local import identity, tls
 from deploy.local.paths import Paths, port_is_free
 from deploy.local.stack import Stack
 from deploy.local.supervised import StackError, end_left_behind, locked, read_state, supervised
@@ -34,20 +35,36 @@ _READY_SECONDS = 30.0
     "--edges", "edge_workers", default=1, show_default=True, help="Worker processes of each of the two edges."
 )
 @click.option("--demo/--no-demo", default=True, show_default=True, help="Load the demo data on the first start.")
+@click.option(
+    "--tls", "local_tls", is_flag=True, help="Speak HTTPS with a self-signed certificate, made in the data directory."
+)
+@tls_options
 @click.option("--detach", is_flag=True, help="Return as soon as the service is ready; stop it with `itemindex down`.")
-def up(port: int, data_dir: Path, edge_workers: int, demo: bool, detach: bool) -> None:
+def up(
+    port: int,
+    data_dir: Path,
+    edge_workers: int,
+    demo: bool,
+    local_tls: bool,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    detach: bool,
+) -> None:
     """Run the whole service here: PostgreSQL, two Valkeys, two edges, relay, worker, nginx.
 
     The first start makes the database and loads the demo data; the next one finds it. Ctrl-C stops everything.
     """
     places = Paths.below(data_dir)
     if detach:
-        _detach(places, port, edge_workers, demo)
+        certificate = tls.given(tls_cert, tls_key)
+        paths = ["--tls-cert", str(certificate.chain), "--tls-key", str(certificate.key)] if certificate else []
+        _detach(places, port, edge_workers, demo, [*(["--tls"] if local_tls else []), *paths])
         return
     try:
         with locked(places):
             end_left_behind(places)
-            _run(Stack(places, port, edge_workers), demo)
+            certificate = tls.given(tls_cert, tls_key) or (tls.local(places) if local_tls else None)
+            _run(Stack(places, port, edge_workers, certificate=certificate), demo)
     except (StackError, FileNotFoundError, PermissionError) as error:
         errors.print(f"[bold red]itemindex:[/] {error}")
         sys.exit(1)
@@ -86,7 +103,7 @@ def _wait_until_ready(stack: Stack) -> None:
     """Wait until searches work too; on an empty index, or a slow machine, go on without."""
     ends = time.monotonic() + _READY_SECONDS
     while time.monotonic() < ends:
-        line = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=5)
+        line = tls.connection(stack.port, stack.certificate.chain if stack.certificate else None, timeout=5)
         with contextlib.suppress(OSError, ValueError, http.client.HTTPException), contextlib.closing(line):
             line.request("GET", "/v1/ready")
             document = json.load(line.getresponse())
@@ -103,6 +120,8 @@ def _interrupt(stop: list[int], number: int) -> None:
 def _greet(stack: Stack) -> None:
     base, token = stack.settings.base_url, stack.settings.anonymous_token
     header = f"-H 'X-Service-Public-Token: {token}'"
+    if stack.certificate:
+        header += f" --cacert {stack.certificate.chain}"
     console.print(f"\n[bold green]Item Index is ready.[/]  Read and try it: [link={base}/docs]{base}/docs[/link]\n")
     console.print(
         "Three calls to try (three a day are free without sign-up; `itemindex tokens issue` gives a hundred):\n"
@@ -125,10 +144,10 @@ def _who_can_sign_in(places: Paths, base_url: str) -> str:
     return "\n".join(lines)
 
 
-def _detach(places: Paths, port: int, edge_workers: int, demo: bool) -> None:
+def _detach(places: Paths, port: int, edge_workers: int, demo: bool, options: list[str]) -> None:
     log = places.log("supervisor")
     command = [sys.executable, "-m", "deploy.ctl.main", "up", "--port", str(port), "--data-dir", str(places.root),
-               "--edges", str(edge_workers), "--demo" if demo else "--no-demo"]  # fmt: skip
+               "--edges", str(edge_workers), "--demo" if demo else "--no-demo", *options]  # fmt: skip
     with log.open("wb") as file:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True)
     ends = time.monotonic() + _DETACHED_SECONDS

@@ -6,8 +6,10 @@ import re
 import signal
 from pathlib import Path
 
+from deploy.local import tls
 from deploy.local.paths import Paths
 from deploy.local.process import Program
+from deploy.local.tls import Certificate
 
 PROJECT = Path(__file__).parents[2]
 _BESIDE = PROJECT / "deploy" / "nginx"
@@ -25,6 +27,7 @@ _DEFAULTS = {
     "SERVER_NAMES": "localhost 127.0.0.1",
     "TRUSTED_PROXIES": "",
     "USER": "",
+    **tls.places_of(None),
     "PROBLEMS_JS": str(_BESIDE / "problems.js"),
     "PROBLEM_PAGES": str(_BESIDE / "problem-pages.conf"),
     "GUARDS": str(_BESIDE / "guards.conf"),
@@ -61,6 +64,7 @@ def proxies(trusted: str) -> str:
 def program(
     places: Paths, *, listen: str, metrics_listen: str, edges: list[Path], errors_base: str,
     stored: Path, server_names: str = _DEFAULTS["SERVER_NAMES"], trusted: str = "",
+    certificate: Certificate | None = None,
 ) -> Program:  # fmt: skip
     """Return the server as a program, its configuration written."""
     values = {
@@ -75,6 +79,7 @@ def program(
         "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": proxies(trusted),
         "USER": "user root;" if os.getuid() == 0 else "",
+        **tls.places_of(certificate),
     }
     path = places.run / "nginx.conf"
     path.write_text(render(values))
@@ -84,13 +89,13 @@ def program(
         name="nginx",
         command=[binary(), "-p", str(places.run), "-c", str(path), "-e", str(places.log("nginx")), "-g", "daemon off;"],
         log=places.log("nginx"),
-        ready=lambda: _answers(listen),
+        ready=lambda: _answers(listen, certificate),
         stop_signal=signal.SIGQUIT,
     )
 
 
-def _answers(listen: str) -> bool:
-    line = http.client.HTTPConnection(listen, timeout=2)
+def _answers(listen: str, certificate: Certificate | None) -> bool:
+    line = tls.connection(int(listen.rpartition(":")[2]), certificate.chain if certificate else None, timeout=2)
     try:
         line.request("GET", "/v1/health")
         return line.getresponse().status == 200

@@ -9,19 +9,21 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free
 from deploy.local.process import Program, ServiceProcess, tail
 from deploy.local.supervised import StackError, end_left_behind
+from deploy.local.tls import Certificate
 from deploy.local.worker import WORKER_APP, worker_command
 from shared.clock import utc_now
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.redis.urls import is_cluster
-from workers.ingest.load import SQL as LOAD
+from workers.provenance.events import SQL as EVENTS
 from workers.rollups import layout
 
 _STORES = ("postgres", "state", "cache")
@@ -48,6 +50,8 @@ class Stack:
     identity: dict[str, Any] | None = None
     identity_port: int = 0
     """Where the identity provider listens, if something stands between it and its address; 0: at its address."""
+    certificate: Certificate | None = None
+    """What the front shows; None: it speaks plain HTTP."""
 
     def start_servers(self, told: SpanContext) -> None:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
@@ -71,7 +75,7 @@ class Stack:
         told("migrations")
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
-            connection.execute(LOAD.lock.encode())
+            connection.execute(EVENTS.lock.encode())
             connection.commit()
             layout.ensure(connection)
 
@@ -100,7 +104,7 @@ class Stack:
             nginx.program(
                 self.places, listen=listen, metrics_listen=metrics, edges=edges,
                 errors_base=self.settings.errors_base, stored=self.settings.results_dir.resolve(),
-                trusted=self.settings.trusted_proxies,
+                trusted=self.settings.trusted_proxies, certificate=self.certificate, server_names=self._hosts(),
             )
         )  # fmt: skip
 
@@ -133,6 +137,7 @@ class Stack:
             "pid": os.getpid(),
             "ready": ready,
             "port": self.port,
+            "certificate": str(self.certificate.chain) if self.certificate else None,
             "metrics_port": self.metrics_port,
             "base_url": self.settings.base_url,
             "environment": self.settings.environment(),
@@ -170,7 +175,7 @@ class Stack:
             "accel_location": "" if outside.s3_bucket else "/_stored/",
             "metrics_dir": places.run / "metrics",
             "access_log": str(places.root / "log" / "access.log"),
-            "base_url": f"http://127.0.0.1:{self.port}/v1",
+            "base_url": f"{'https' if self.certificate else 'http'}://127.0.0.1:{self.port}/v1",
         }
         if not outside.database_url:
             own["database_url"] = postgres.url(places, postgres.OWNER, secrets["owner_password"])
@@ -188,6 +193,10 @@ class Stack:
         given = {name.lower() for name in os.environ}
         merged = {name: value for name, value in own.items() if name not in given}
         return Settings.from_environment({**os.environ, **{k.upper(): str(v) for k, v in merged.items()}})
+
+    def _hosts(self) -> str:
+        """Return the hosts that the front answers for: loopback, and that of the public address."""
+        return " ".join(dict.fromkeys(("localhost", "127.0.0.1", urlsplit(self.settings.base_url).hostname or "")))
 
     def _edge(self, name: str) -> Program:
         socket = self.places.socket(name)
@@ -217,7 +226,7 @@ class Stack:
         listen = self.identity_port or port
         if not port_is_free(listen):
             raise StackError(f"port {port} of the local identity provider is taken; free it, or set OIDC_ISSUER")
-        return identity.program(self.places, port, f"http://127.0.0.1:{self.port}", listen)
+        return identity.program(self.places, port, self.settings.base_url.removesuffix("/v1"), listen)
 
     def _relay(self) -> Program:
         command = [sys.executable, "-m", "workers.dispatch.dispatcher"]
