@@ -5,8 +5,8 @@ an entry is the net under a lost notice.
 """
 
 import asyncio
-import time
 
+from edge.auth.credential_cache import CredentialCache
 from edge.storage.database import Database
 from shared import credentials
 from shared.accounts import CredentialKind, Principal
@@ -21,8 +21,6 @@ _KINDS: dict[str, CredentialKind] = {
     credentials.FREE_PREFIX: "public-token",
     credentials.KEY_PREFIX: "api-key",
 }
-_REMEMBERED_SECONDS = 5.0
-_UNKNOWN_MAX = 10_000
 
 
 class CredentialStore:
@@ -35,8 +33,8 @@ class CredentialStore:
         self._pepper = pepper
         self._plans: dict[str, Plan] = {}
         self._anonymous: Principal | None = None
-        self._known: dict[str, tuple[float, Principal | None]] = {}
-        self._flights: dict[str, asyncio.Task[Principal | None]] = {}
+        self._cache = CredentialCache()
+        self._flights: dict[bytes, asyncio.Task[Principal | None]] = {}
         self._forgotten = 0
 
     @property
@@ -48,8 +46,8 @@ class CredentialStore:
         """Return the principal without waiting, if it is in memory and fresh. For the fast lane."""
         if credential == self._anonymous_token:
             return self._anonymous
-        entry = self._known.get(credential)
-        return entry[1] if entry is not None and entry[0] > time.monotonic() else None
+        entry = self._cache.find(self._cache.digest(credential))
+        return entry[1] if entry is not None else None
 
     async def find(self, kind: CredentialKind, credential: str) -> Principal | None:
         """Return the principal behind a credential of this kind, or None when it is not valid.
@@ -62,22 +60,23 @@ class CredentialStore:
             return None
         if form.prefix == credentials.ANONYMOUS_PREFIX:
             return await self._find_anonymous(credential)
-        entry = self._known.get(credential)
-        if entry is not None and entry[0] > time.monotonic():
+        digest = self._cache.digest(credential)
+        entry = self._cache.find(digest)
+        if entry is not None:
             return entry[1]
         # A burst of one key's first calls is one question to PostgreSQL, whose connections others need too.
-        flight = self._flights.get(credential)
+        flight = self._flights.get(digest)
         if flight is None:
-            flight = self._flights[credential] = asyncio.create_task(self._learn(form, kind, credential))
-            flight.add_done_callback(lambda done: self._landed(credential, done))
+            flight = self._flights[digest] = asyncio.create_task(self._learn(form, kind, credential, digest))
+            flight.add_done_callback(lambda done: self._landed(digest, done))
         else:
             metrics.flights_joined.labels("credential").inc()
         return await asyncio.shield(flight)
 
     def forget(self) -> None:
         """Forget everything remembered, plans included: something in the accounts' tables has changed."""
-        self._log.info("accounts-changed", remembered=len(self._known))
-        self._known.clear()
+        self._log.info("accounts-changed", remembered=len(self._cache))
+        self._cache.clear()
         self._flights.clear()
         self._forgotten += 1
         self._plans = {}
@@ -97,17 +96,19 @@ class CredentialStore:
             self._anonymous = Principal("public-token", "anonymous", await self.plan("anonymous"))
         return self._anonymous
 
-    def _landed(self, credential: str, flight: asyncio.Task[Principal | None]) -> None:
-        if self._flights.get(credential) is flight:
-            del self._flights[credential]
+    def _landed(self, digest: bytes, flight: asyncio.Task[Principal | None]) -> None:
+        if self._flights.get(digest) is flight:
+            del self._flights[digest]
         if not flight.cancelled():
             flight.exception()  # seen, also where every caller has hung up
 
-    async def _learn(self, form: credentials.Credential, kind: CredentialKind, credential: str) -> Principal | None:
+    async def _learn(
+        self, form: credentials.Credential, kind: CredentialKind, credential: str, digest: bytes
+    ) -> Principal | None:
         forgotten = self._forgotten
         principal = await self._read(form, kind, credential)
         if forgotten == self._forgotten:  # else something has changed since it was read: the next call reads again
-            self._remember(credential, (time.monotonic() + _REMEMBERED_SECONDS, principal))
+            self._cache.remember(digest, principal)
         return principal
 
     async def _read(self, form: credentials.Credential, kind: CredentialKind, credential: str) -> Principal | None:
@@ -121,10 +122,3 @@ class CredentialStore:
         if kind == "public-token":
             return Principal(kind, form.credential_id, plan)
         return Principal(kind, form.credential_id, plan, row["organization_id"], row["organization_name"])
-
-    def _remember(self, credential: str, entry: tuple[float, Principal | None]) -> None:
-        # Unknown credentials are remembered too, or a scanner would reach PostgreSQL on every request; all are
-        # dropped together when there are too many, because a scanner's entries are worth nothing.
-        if len(self._known) >= _UNKNOWN_MAX:
-            self._known.clear()
-        self._known[credential] = entry

@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import asyncpg
 
@@ -35,8 +36,13 @@ class UserService:
         self._clock = clock
         self._known: dict[bytes, tuple[float, Person]] = {}
 
-    async def by_token(self, text: str) -> Person:
-        """Return the person. Raises InvalidToken or ExpiredToken; StoreUnavailable where somebody needed is down."""
+    async def by_token(self, text: str, *, fresh: bool = False) -> Person:
+        """Return the person behind an ID token; with `fresh`, with the memberships that the database holds now.
+
+        Without it they are a few seconds old at most. A person who has just created an organization asks another edge
+        next, which may not have heard of it. Raises InvalidToken or ExpiredToken; StoreUnavailable where the provider
+        or the database is needed and unavailable.
+        """
         if self.provider is None or len(text) > id_token.TOKEN_BYTES_MAX:
             raise InvalidToken
         digest = hashlib.sha256(text.encode(errors="surrogateescape")).digest()
@@ -48,6 +54,8 @@ class UserService:
                 self._known.clear()
             entry = (time.monotonic() + min(left, _REMEMBERED_SECONDS), person)
             self._known[digest] = entry
+        elif fresh:
+            return replace(entry[1], memberships=await self._memberships(entry[1].id))
         return entry[1]
 
     async def identify(self, text: str, nonce: str | None = None) -> tuple[Identity, float]:
@@ -87,6 +95,9 @@ class UserService:
         self._known.clear()
 
     async def _with_memberships(self, person: asyncpg.Record) -> Person:
-        rows = await self._database.fetch(SQL.memberships, person["id"])
-        found = tuple(Membership(r["id"], r["name"], r["plan"], r["state"], r["role"]) for r in rows)
+        found = await self._memberships(person["id"])
         return Person(person["id"], person["name"], person["email"], found, email_verified=person["email_verified"])
+
+    async def _memberships(self, person_id: str) -> tuple[Membership, ...]:
+        rows = await self._database.fetch(SQL.memberships, person_id)
+        return tuple(Membership(r["id"], r["name"], r["plan"], r["state"], r["role"]) for r in rows)

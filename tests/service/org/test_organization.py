@@ -1,6 +1,7 @@
 """Organizations: who may do what, one key at a time, and every act in the audit log."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from edge.organizations.service import OrganizationService
 from shared.db.connect import connect
 from shared.organizations.contract import SQL
 from tests.service.org.conftest import SignedIn
+from tests.support.client import running_edge
 
 
 async def _works(signed_in: SignedIn, key: str) -> int:
@@ -289,3 +291,22 @@ async def test_a_bad_body_is_told_and_never_a_fault_of_ours(signed_in: SignedIn)
         assert answer.status == 400, body
     form = {"Authorization": f"Bearer {token}", "Content-Type": "application/x-www-form-urlencoded"}
     assert (await signed_in.edge.ask("POST", "/org", anonymous=False, head=form, body=b"name=a")).status == 415
+
+
+async def test_what_one_edge_has_written_another_knows_at_once_also_without_a_notice(
+    signed_in: SignedIn, tmp_path: Path
+) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    settings = signed_in.edge.settings
+    async with running_edge(settings, folder) as edge:
+        other = SignedIn(edge, signed_in.issuer)
+        await edge.resources.notices.stop()
+        assert (await other.ask("GET", "/org")).status == 404, "the other edge remembers a person of no organization"
+        organization = await signed_in.organization()
+        assert (await other.ask("POST", f"/org/api-key?organization={organization}")).status == 201
+        assert (await other.ask("GET", "/")).json["organization"]["id"] == organization
+        bob = await signed_in.join("bob", "admin")
+        assert (await other.ask("GET", "/org/members", "bob")).status == 200
+        assert (await signed_in.ask("PATCH", f"/org/members/{bob}", body={"role": "viewer"})).status == 204
+        assert (await other.ask("POST", "/org/api-key/rotations", "bob")).status == 403
