@@ -106,7 +106,7 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     acts = OrganizationService(resources.database, settings)
     idempotent = IdempotentActs(resources.database, settings)
     org = OrganizationApi(acts, idempotent, resources.plan_notices, cursors, origin_of(settings))
-    orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max)
+    orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
     documents = JobSerializer(settings.base_url, settings.errors_base)
     desk = ReportService(resources.database, resources.version, orders, documents, resources.results, resources.meter)
     return (

@@ -23,7 +23,7 @@ from shared.plans import INSTITUTIONAL
 def export_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
     """Return the routes of custom exports."""
     settings = resources.settings
-    orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max)
+    orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
     jobs, links = JobSerializer(settings.base_url, settings.errors_base), SignedUrls(settings.cursor_secret)
     documents = ExportSerializer(settings.base_url, jobs, links, settings.signed_url_seconds)
     desk = ExportService(resources.database, resources.version, settings.jobs_waiting_max)

@@ -129,6 +129,9 @@ class Settings:
     signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
     upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
 
+    result_missing_seconds: int = _setting(
+        "How long a result that its store does not have is looked for before it counts as lost and is paid back.", 900
+    )
     jobs_waiting_max: int = _setting(
         "Jobs that may wait in all queues together before nobody may order another one (503).", 10_000
     )

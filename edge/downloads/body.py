@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from shared.errors import StoreUnavailable
+from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.directory import Reader, ResultStore
 from shared.results.layout import Manifest, tail
 from shared.telemetry import metrics
@@ -26,6 +26,19 @@ async def apart(ask: Callable[..., Told], *arguments: object) -> Told:
         raise
 
 
+async def _opened(store: ResultStore, manifest: Manifest) -> Reader:
+    """Open an object and hold it against its manifest: a shorter one would break off in the middle of the answer."""
+    try:
+        reader = await apart(store.open, manifest.key)
+        if reader.size != manifest.bytes:
+            reader.close()
+            raise ResultGone(manifest.key)
+    except ResultGone:
+        metrics.results_missing.inc()
+        raise
+    return reader
+
+
 class ResultBody:
     """Bytes of known length with a strong ETag, read a chunk at a time."""
 
@@ -38,8 +51,8 @@ class ResultBody:
 
     @classmethod
     async def whole(cls, store: ResultStore, manifest: Manifest) -> Self:
-        """Open what was published, as it was published. Raises ResultGone."""
-        reader = await apart(store.open, manifest.key)
+        """Open what was published, as it was published. Raises ResultGone, also where it has another length."""
+        reader = await _opened(store, manifest)
         return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
 
     @classmethod
@@ -52,7 +65,7 @@ class ResultBody:
         meta = {**published, "cached": cached, "cost_units": units}
         if not manifest.tail_bytes or meta == published:
             return await cls.whole(store, manifest)
-        reader = await apart(store.open, manifest.key)
+        reader = await _opened(store, manifest)
         etag = f'"sha256-{manifest.sha256}-{"cached" if cached else "new"}-{units}"'
         return cls(reader, manifest.bytes - manifest.tail_bytes, tail(meta), etag)
 

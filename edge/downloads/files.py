@@ -9,6 +9,7 @@ from edge.downloads.body import ResultBody, apart
 from edge.http.ranges import Slice
 from shared.errors import ResultGone
 from shared.objects.directory import ResultStore
+from shared.telemetry import metrics
 
 
 class StoredFile(NamedTuple):
@@ -43,6 +44,7 @@ class FileResponder:
             "Content-Disposition": f'attachment; filename="{file.filename}"',
         }
         if await apart(self._store.size, file.key) != file.bytes:
+            metrics.results_missing.inc()
             raise ResultGone(file.key)
         if self._accel_location and _nginx_agrees(request, part):
             there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}

@@ -38,7 +38,10 @@ class ExportRepository:
     async def send(
         self, request: web.Request, organization: str | None, order_id: str, name: str
     ) -> web.StreamResponse:
-        """Send a file that the export's manifest names. Raises ResultGone when its time is over or it is lost."""
+        """Send a file that the export's manifest names. Raises ResultGone when its time is over or it is lost,
+
+        StoreUnavailable while the store does not have it and that is not yet confirmed.
+        """
         order = await self.find(organization, order_id)
         if order.state == "expired":
             raise ResultGone(order.id)
@@ -49,9 +52,8 @@ class ExportRepository:
         file = StoredFile(found.key, found.bytes, found.sha256, manifest.media_type, found.name)
         try:
             return await self._downloads.answer(request, file)
-        except ResultGone:
-            await self._orders.lose(order.job_id)  # so that nobody is sent to it again
-            raise
+        except ResultGone as gone:
+            raise await self._orders.missing(order.job_id, gone) from gone
 
     async def end(self, organization: str | None, order_id: str) -> None:
         """Cancel what is under way, which costs nothing then; let go the files of what is done."""

@@ -93,9 +93,8 @@ class Jobs:
             raise _no_result(order)
         try:
             body = await ResultBody.whole(self._store, manifest)
-        except ResultGone:
-            await self._orders.lose(order.job_id)
-            raise
+        except ResultGone as gone:
+            raise await self._orders.missing(order.job_id, gone) from gone
         return stream.answer(request, manifest, body)
 
     def _answer(self, order: Order) -> web.Response:

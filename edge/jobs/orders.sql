@@ -8,7 +8,7 @@ SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
 -- and on it this organization's own order, or the one that it already has. No row: its queue is full, or all queues
 -- together are; what is under way already may always be joined.
 WITH there AS (
-    SELECT id FROM jobs WHERE kind = $1 AND fingerprint = $4 AND state = 'succeeded'
+    SELECT id FROM jobs WHERE kind = $1 AND fingerprint = $4 AND state = 'succeeded' AND missing_since IS NULL
       AND expires_at > statement_timestamp() + interval '1 minute'
     ORDER BY finished_at DESC LIMIT 1),
 own AS (
@@ -92,6 +92,8 @@ WHERE id = $1 AND state IN ('queued', 'running')
   AND NOT EXISTS (SELECT FROM job_orders o WHERE o.job_id = $1 AND o.cancelled_at IS NULL)
 RETURNING id::text;
 
--- name: gone
--- The bytes are not where the row says: nobody is to be led there again.
-UPDATE jobs SET state = 'expired' WHERE id = $1 AND state = 'succeeded' RETURNING id::text;
+-- name: missing
+-- The store does not have the bytes that the row names. The dispatcher looks again before the result expires; the row
+-- comes back only for the first who misses them.
+UPDATE jobs SET missing_since = statement_timestamp()
+WHERE id = $1 AND state = 'succeeded' AND missing_since IS NULL RETURNING id::text;

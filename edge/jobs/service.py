@@ -12,14 +12,16 @@ from edge.storage.database import Database
 from shared.accounts import Principal
 from shared.clock import utc_now
 from shared.db.queries import beside
-from shared.errors import JobNotFound
+from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.exports.manifest import ExportManifest, export_manifest_from
 from shared.jobs.contract import ENDED, EXPORT, Kind
 from shared.results.layout import Manifest, manifest_from
+from shared.telemetry.log import Log
 
 SQL = beside(__file__, "orders.sql")
 _LOOK_SECONDS = 1.0
 _RETRY_SECONDS = 5
+_MISSING_RETRY_SECONDS = 30
 _BACKLOG_RETRY_SECONDS = 60
 
 
@@ -93,8 +95,9 @@ class Order:
 class JobOrders:
     """Reads and changes orders, always within one organization: another one's order is not there."""
 
-    def __init__(self, database: Database, watch: JobWaiters, waiting_max: int) -> None:
+    def __init__(self, database: Database, watch: JobWaiters, waiting_max: int, log: Log) -> None:
         self._database = database
+        self._log = log
         self._waiting_max = waiting_max
         self.watch = watch
 
@@ -165,9 +168,14 @@ class JobOrders:
             raise Problem("state-conflict", f"The job has ended as {order.state}; there is nothing to cancel.")
         return order
 
-    async def lose(self, job_id: str) -> None:
-        """Note that the published bytes are not there any more."""
-        await self._database.fetch(SQL.gone, job_id)
+    async def missing(self, job_id: str, gone: ResultGone) -> StoreUnavailable:
+        """Note that the store does not have a job's published bytes; return the error to raise.
+
+        A store may lose sight of an object for a while, so that only the dispatcher's confirmation lets it expire.
+        """
+        if await self._database.fetch(SQL.missing, job_id):
+            self._log.error("result-missing", job=job_id, object=gone.key)
+        return StoreUnavailable("results", _MISSING_RETRY_SECONDS, "does not have this result")
 
 
 def just_placed(order_id: str, wanted: Wanted, units: int) -> Order:

@@ -2,7 +2,7 @@
 -- Is the answer there for this snapshot, has this organization paid for it before, does it wait for it already?
 -- One row, whatever is there.
 WITH there AS (
-    SELECT id, result FROM jobs WHERE kind = $1 AND fingerprint = $2 AND state = 'succeeded'
+    SELECT id, result FROM jobs WHERE kind = $1 AND fingerprint = $2 AND state = 'succeeded' AND missing_since IS NULL
       AND expires_at > statement_timestamp() + interval '1 minute'
     ORDER BY finished_at DESC LIMIT 1)
 SELECT (SELECT id::text FROM there) AS job_id, (SELECT result FROM there) AS result,

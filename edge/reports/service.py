@@ -141,10 +141,10 @@ class ReportService:
     ) -> web.StreamResponse:
         try:
             body = await ResultBody.told(self._store, manifest, cached=cached, units=units)
-        except ResultGone:
-            if job_id is not None:
-                await self._orders.lose(job_id)
-            raise
+        except ResultGone as gone:
+            if job_id is None:
+                raise
+            raise await self._orders.missing(job_id, gone) from gone
         return stream.answer(request, manifest, body)
 
     def _accepted(self, order: Order) -> web.Response:

@@ -21,7 +21,11 @@ PARTIAL = ".partial"
 
 
 class Reader(Protocol):
-    """An open object; readable to its end even if it is deleted meanwhile."""
+    """An open object of `size` bytes; readable to its end even if it is deleted meanwhile."""
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
 
     def read(self, offset: int, length: int) -> bytes:
         """Return up to `length` bytes; fewer only at the end."""
@@ -87,6 +91,11 @@ class _File:
     def __init__(self, path: Path) -> None:
         # A link below the directory would lead out of it: nothing of ours is one.
         self._fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+
+    @property
+    def size(self) -> int:
+        """Ask the open file, which a later one of its name does not change."""
+        return os.fstat(self._fd).st_size
 
     def read(self, offset: int, length: int) -> bytes:
         """Read at a place, without moving anything that another reader would see."""

@@ -34,10 +34,10 @@ class _Object:
     def __init__(self, bucket: Bucket, key: str, size: int) -> None:
         self._bucket = bucket
         self._key = key
-        self._size = size
+        self.size = size
 
     def read(self, offset: int, length: int) -> bytes:
-        stop = min(offset + length, self._size)
+        stop = min(offset + length, self.size)
         if stop <= offset:
             return b""
         try:

@@ -50,6 +50,10 @@ report_answers = _counter(
     "report_answers", "Heavy GETs, by kind and how: stored, made, accepted (202), failed.", "kind", "how"
 )
 result_bytes_sent = _counter("result_bytes_sent", "Bytes of results and exports sent to callers.")
+results_missing = _counter("results_missing", "Requests for published bytes that the store of results did not have.")
+results_lost = _counter(
+    "results_lost", "Results that stayed missing: they expired, and their price is owed back.", "kind"
+)
 data_version = _gauge(
     "data_version", "The data_version that every edge serves, or a newer one.", "part", over="livemin"
 )

@@ -16,6 +16,7 @@ from shared.telemetry import metrics
 from shared.telemetry.http_server import keep_watch
 from shared.telemetry.log import Log
 from workers.app import app
+from workers.dispatch.missing import confirm_missing
 from workers.dispatch.refunds import Refunds
 from workers.dispatch.retention import tidy
 from workers.releases.retention import expire, order_due
@@ -108,6 +109,7 @@ class Dispatcher:
             if now >= self._next_tidy:
                 self._next_tidy = now + _TIDY_SECONDS
                 order_due(self._settings, connection)
+                confirm_missing(connection, self._results, self._log, self._settings.result_missing_seconds)
                 tidy(connection, self._results, self._log)
             if now >= self._next_expiry:
                 self._next_expiry = now + _EXPIRY_SECONDS

@@ -280,9 +280,11 @@ async def test_bytes_that_were_lost_are_made_again(edge: Edge, settings: Setting
     await work(settings)
     for name, attempt in list(DirectoryStore(settings.results_dir).attempts()):
         DirectoryStore(settings.results_dir).delete(name, attempt)
-    assert slug(await edge.get(COHORT, key=key)) == "result-expired"
+    for path in (COHORT, f"/jobs/{job['id']}/result"):
+        answer = await edge.get(path, key=key)
+        assert (answer.status, slug(answer)) == (503, "service-unavailable")
     assert await used(edge, key) == 10
-    assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["state"] == "expired"
+    assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["state"] == "succeeded"
     asking = asyncio.create_task(edge.get(COHORT, key=key))
     await work(settings)
     assert (await asking).status == 200

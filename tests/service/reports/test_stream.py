@@ -115,11 +115,20 @@ async def test_a_store_that_falls_silent_breaks_the_answer_off(
 
 
 async def test_a_result_that_is_cut_off_is_not_taken_for_whole(
-    edge: Edge, settings: Settings, told: tuple[str, str, Answer]
+    edge: Edge, settings: Settings, told: tuple[str, str, Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, key, whole = told
     [(job, attempt)] = DirectoryStore(settings.results_dir).attempts()
     file = settings.results_dir / job / str(attempt) / "cohorts.json"
-    file.write_bytes(whole.body[:-10])
-    with pytest.raises((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
-        await edge.get(path, key=key)
+    original = ResultBody.read
+
+    async def cut_off(self: ResultBody, offset: int, length: int) -> bytes:
+        file.write_bytes(whole.body[:-10])
+        return await original(self, offset, length)
+
+    with monkeypatch.context() as patch:  # while it is read
+        patch.setattr(ResultBody, "read", cut_off)
+        with pytest.raises((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
+            await edge.get(path, key=key)
+    answer = await edge.get(path, key=key)  # before it is read
+    assert (answer.status, answer.head["Retry-After"]) == (503, "30")
