@@ -1,5 +1,6 @@
 """deploy/docs/contract.md says what the code does: its paths, problem types and limits are compared with both."""
 
+import json
 import re
 from pathlib import Path
 
@@ -24,8 +25,6 @@ def section(number: int) -> str:
 @pytest.fixture(scope="module")
 def documented() -> set[tuple[str, str]]:
     """The operations of the OpenAPI document, with `{}` for each path parameter."""
-    import json
-
     paths = json.loads(CliRunner().invoke(openapi, []).stdout)["paths"]
     return {
         (method.upper(), re.sub(r"\{\w+\}", "{}", path.removeprefix("/v1")))
