@@ -3,9 +3,13 @@
 import os
 from typing import Any
 
+from edge.startup import check_role, checked_settings
 from edge.watchdog import watch_workers
-from shared.config import Settings
+from shared.config import settings_or_exit
 from shared.telemetry.http_server import keep_watch
+
+# Settings that must not be used end gunicorn here, with a line for each instead of a worker's traceback.
+_SETTINGS = settings_or_exit(checked_settings)
 
 worker_class = "edge.server.EdgeWorker"
 bind = os.environ.get("EDGE_BIND", "127.0.0.1:8000")
@@ -23,11 +27,15 @@ worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108
 umask = 0o077
 
 
+def on_starting(server: Any) -> None:
+    """Refuse to run with the rights of the schema's owner."""
+    settings_or_exit(lambda: check_role(_SETTINGS))
+
+
 def when_ready(server: Any) -> None:
     """Serve the metrics of all processes, and watch the workers: the master is the one process without callers."""
-    settings = Settings.from_environment()
-    keep_watch(settings)
-    watch_workers(server, settings.heartbeat_file)
+    keep_watch(_SETTINGS)
+    watch_workers(server, _SETTINGS.heartbeat_file)
 
 
 accesslog = None

@@ -16,6 +16,7 @@ from edge.quota.fallback import DegradedLimiter
 from edge.quota.limiter import RateLimiter
 from edge.quota.usage import UsageRecorder
 from edge.search.engine import SearchEngine
+from edge.startup import NEEDED
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
 from edge.storage.listener import PgListener
@@ -61,7 +62,7 @@ class Services:
 
 def build(settings: Settings) -> Services:
     """Build all resources; nothing is opened yet. Raises ConfigurationError where a needed setting is missing."""
-    settings.require("edge_database_url", "state_url", "cache_url", "token_pepper", "cursor_secret")
+    settings.require(*NEEDED)
     log = Log("edge", level=settings.log_level)
     database = _database(settings)
     state, cache = _stores(settings, log)

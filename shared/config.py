@@ -1,15 +1,14 @@
 """Every setting of every part, declared once, with a sentence. The environment is read here and nowhere else."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
+from shared.config_checks import SECRET_CHARACTERS_MIN, faults
 from shared.errors import ConfigurationError
 from shared.redis.urls import is_cluster
-
-_SECRET_CHARACTERS_MIN = 32
 
 
 def _setting(sentence: str, default: Any, *, secret: bool = False) -> Any:
@@ -157,7 +156,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
-        """Read the settings; raise ConfigurationError that names a value which cannot be read."""
+        """Read the settings; raise ConfigurationError with a line for each that cannot or must not be used."""
         given = os.environ if environment is None else environment
         values: dict[str, Any] = {}
         for item in fields(cls):
@@ -168,6 +167,8 @@ class Settings:
             raise ConfigurationError("QUOTA_OUTAGE must be bounded or closed")
         settings = cls(**values)
         settings._check_choices()
+        if found := faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)}):
+            raise ConfigurationError("\n".join(found))
         return settings._with_derived()
 
     def _check_choices(self) -> None:
@@ -178,7 +179,7 @@ class Settings:
         if self.plan_approval == "webhook":
             if not self.plan_approval_url.startswith(("https://", "http://")):
                 raise ConfigurationError("PLAN_APPROVAL_URL must be an https:// address where PLAN_APPROVAL is webhook")
-            if len(self.plan_approval_secret) < _SECRET_CHARACTERS_MIN:
+            if len(self.plan_approval_secret) < SECRET_CHARACTERS_MIN:
                 raise ConfigurationError("PLAN_APPROVAL_SECRET must have 32 characters or more")
 
     def _with_derived(self) -> Self:
@@ -203,6 +204,14 @@ class Settings:
         """Return the settings as environment variables, so that a child process reads the same."""
         pairs = ((f.name.upper(), getattr(self, f.name)) for f in fields(self))
         return {name: str(value) for name, value in pairs if value not in ("", None)}
+
+
+def settings_or_exit(read: Callable[[], Settings] = Settings.from_environment) -> Settings:
+    """Read the settings of a part that another program imports; end the process with one line for each fault."""
+    try:
+        return read()
+    except ConfigurationError as error:
+        raise SystemExit("\n".join(f"itemindex: {line}" for line in str(error).splitlines())) from None
 
 
 def _convert(name: str, text: str, default: Any) -> Any:

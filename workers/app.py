@@ -6,7 +6,7 @@ from typing import Any
 from celery import Celery, signals
 from kombu.entity import Queue
 
-from shared.config import Settings
+from shared.config import settings_or_exit
 from shared.jobs.contract import KINDS, QUEUES
 from shared.telemetry import metrics
 from shared.telemetry.http_server import keep_watch
@@ -14,7 +14,7 @@ from shared.telemetry.log import adopt_libraries
 from workers.broker import mend
 from workers.telemetry import log_of, spans_of
 
-settings = Settings.from_environment()
+settings = settings_or_exit()
 _SECONDS_MAX = max(kind.seconds_max for kind in KINDS.values())
 # A message that nobody acknowledged comes back after this; longer than any task may run, or it would run twice.
 _VISIBILITY_SECONDS = _SECONDS_MAX + 300

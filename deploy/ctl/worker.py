@@ -9,6 +9,7 @@ import click
 from deploy.ctl.console import data_dir_option, settings
 from deploy.local.nginx import PROJECT
 from deploy.local.worker import worker_command
+from edge.startup import NEEDED
 from shared.jobs.contract import QUEUES
 
 
@@ -20,7 +21,6 @@ def _queues(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
     return ",".join(dict.fromkeys(names))
 
 
-_EDGE_NEEDS = ("edge_database_url", "state_url", "cache_url", "token_pepper", "cursor_secret")
 _WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
 
 
@@ -36,7 +36,7 @@ def edge(bind: str, processes: int, data_dir: Path) -> None:
     """
     configuration = PROJECT / "deploy" / "gunicorn.conf.py"
     command = [sys.executable, "-m", "gunicorn", "-c", str(configuration), "edge.server:create_runner"]
-    _become(command, data_dir, _EDGE_NEEDS, {"EDGE_BIND": bind, "EDGE_WORKERS": str(processes)})
+    _become(command, data_dir, NEEDED, {"EDGE_BIND": bind, "EDGE_WORKERS": str(processes)})
 
 
 @click.command(epilog="Example: itemindex worker --queues reports --concurrency 4")

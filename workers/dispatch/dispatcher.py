@@ -6,7 +6,7 @@ import time
 import psycopg
 from kombu.exceptions import OperationalError as BrokerError
 
-from shared.config import Settings
+from shared.config import Settings, settings_or_exit
 from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import beside
 from shared.errors import StoreUnavailable
@@ -153,7 +153,7 @@ class Dispatcher:
 
 def main() -> None:
     """Run a relay until SIGTERM or SIGINT."""
-    settings = Settings.from_environment()
+    settings = settings_or_exit()
     log = Log("relay", level=settings.log_level)
     relay = Dispatcher(settings, log)
 
