@@ -1,12 +1,14 @@
 -- name: known
--- Is the answer there for this snapshot, has this organization paid for it before, does it wait for it already?
--- One row, whatever is there.
-WITH there AS (
-    SELECT id, result FROM jobs WHERE kind = $1 AND fingerprint = $2 AND state = 'succeeded' AND missing_since IS NULL
-      AND expires_at > statement_timestamp() + interval '1 minute'
-    ORDER BY finished_at DESC LIMIT 1)
+-- Is the answer there for this snapshot, is it there in another format ($4: those fingerprints), has this organization
+-- paid for it before in any, does it wait for it already? One row, whatever is there.
+WITH alike AS (
+    SELECT id, fingerprint, result, finished_at FROM jobs
+    WHERE kind = $1 AND fingerprint = ANY ($4::text[]) AND state = 'succeeded' AND missing_since IS NULL
+      AND expires_at > statement_timestamp() + interval '1 minute'),
+there AS (SELECT id, result FROM alike WHERE fingerprint = $2 ORDER BY finished_at DESC LIMIT 1)
 SELECT (SELECT id::text FROM there) AS job_id, (SELECT result FROM there) AS result,
-       EXISTS (SELECT FROM job_orders o JOIN there ON there.id = o.job_id
+       EXISTS (SELECT FROM alike) AS stored,
+       EXISTS (SELECT FROM job_orders o JOIN alike ON alike.id = o.job_id
                WHERE o.organization_id = $3 AND o.cancelled_at IS NULL) AS paid,
        EXISTS (SELECT FROM job_orders o JOIN jobs j ON j.id = o.job_id
                WHERE o.organization_id = $3 AND o.cancelled_at IS NULL AND j.kind = $1 AND j.fingerprint = $2

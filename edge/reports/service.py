@@ -23,7 +23,7 @@ from shared.db.queries import beside
 from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import Kind, fingerprint
 from shared.objects.directory import ResultStore
-from shared.results.layout import Manifest, manifest_from
+from shared.results.layout import MEDIA_TYPES, Manifest, manifest_from
 from shared.telemetry import metrics
 
 SQL = beside(__file__, "reports.sql")
@@ -81,13 +81,16 @@ class ReportService:
             await self._version.read()
         version = self._version.current
         wanted = Wanted(kind, parameters, format, fingerprint(parameters, format, version), version)
-        known = await self._database.fetch_row(SQL.known, kind.name, wanted.fingerprint, organization_id)
+        alike = [fingerprint(parameters, other, version) for other in MEDIA_TYPES]
+        known = await self._database.fetch_row(SQL.known, kind.name, wanted.fingerprint, organization_id, alike)
         assert known is not None
         found = manifest_from(json.loads(known["result"])) if known["result"] else None
-        if found is not None:
-            units = _PAID_UNITS if known["paid"] else kind.units_cached
+        if known["waiting"] and found is None:
+            units = 0  # the organization has paid for the job that it waits for
+        elif known["paid"]:
+            units = _PAID_UNITS
         else:
-            units = 0 if known["waiting"] else kind.units  # who waits for it already has paid for it
+            units = kind.units_cached if known["stored"] else kind.units  # stored in any format: the same rows
         return Quote(wanted, units, found, known["job_id"])
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
@@ -104,7 +107,7 @@ class ReportService:
         how = "made" if manifest is not None else "failed" if failed is not None else "accepted"
         metrics.report_answers.labels(kind, how).inc()
         if manifest is not None:
-            units = quote.wanted.kind.units
+            units = int(order.row["cost_units"])
             return await self._stream(request, manifest, cached=False, units=units, job_id=order.job_id)
         if failed is not None:
             job = {"job": self._documents.url(order.id)}

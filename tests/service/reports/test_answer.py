@@ -116,6 +116,30 @@ async def test_the_other_formats_are_files_that_are_the_same_every_time(
     assert first.head["Content-Disposition"] == f'attachment; filename="cohorts.{format}"'
 
 
+async def test_the_same_report_in_another_format_costs_the_stored_price(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    asking = asyncio.create_task(edge.get(COHORT, key=key))
+    await work(settings)
+    await asking
+    told = (await edge.get(f"{COHORT}&format=csv&dry_run=true", key=key)).json
+    assert (told["cost_units"], told["cached"]) == (1, False)
+    asking = asyncio.create_task(edge.get(f"{COHORT}&format=csv", key=key))
+    await work(settings)
+    assert (await asking).status == 200
+    assert await used(edge, key) == 11
+    stranger = api_key(settings)
+    assert (await edge.get(f"{COHORT}&format=parquet&dry_run=true", key=stranger)).json["cost_units"] == 1
+    assert (await edge.get(f"{COHORT}&granularity=day&dry_run=true", key=key)).json["cost_units"] == 10
+
+
+async def test_a_format_that_was_cancelled_makes_no_other_one_cheaper(edge: Edge, settings: Settings, key: str) -> None:
+    job = (await edge.get(COHORT, key=key, head=ASYNC)).json["id"]
+    assert (await edge.get(f"{COHORT}&format=csv&dry_run=true", key=key)).json["cost_units"] == 10
+    await edge.ask("DELETE", f"/jobs/{job}", key=key)
+    assert (await edge.get(f"{COHORT}&format=csv&dry_run=true", key=key)).json["cost_units"] == 10
+
+
 async def test_accept_chooses_the_format_and_none_is_406(edge: Edge, settings: Settings, key: str) -> None:
     asking = asyncio.create_task(edge.get(COHORT, key=key, head={"Accept": "text/csv, application/json;q=0.5"}))
     await work(settings)
