@@ -47,6 +47,7 @@ from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, Sust
 from edge.reports.service import ReportService
 from edge.search.handlers import Search
 from shared.config import Settings
+from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP
 from shared.plans import BRAND, INSTITUTIONAL
 
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
@@ -95,14 +96,14 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     lists = Paginator(cursors, lambda: resources.version.current)
     stores = {"state": resources.state, "cache": resources.cache}
     health = Health(settings, resources.database, stores, resources.version, resources.search)
-    pages, errors = Pages(settings, document), Errors(settings)
+    pages, errors = Pages(settings, document, resources.directory), Errors(settings)
     lookup = Lookup(resources.records, settings.base_url)
     batch = BatchLookup(resources.records, resources.version)
     search = Search(resources.search, cursors, settings.base_url)
     brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
     channels = Channels(resources.database, lists)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
-    root, quota = Root(settings, resources.meter), QuotaPage(resources.meter)
+    root, quota = Root(settings, resources.meter), QuotaPage(resources.meter, resources.database)
     acts = OrganizationService(resources.database, settings)
     idempotent = IdempotentActs(resources.database, settings)
     org = OrganizationApi(acts, idempotent, resources.plan_notices, cursors, origin_of(settings))
@@ -147,26 +148,26 @@ def _paid_routes(resources: Services, lists: Paginator, desk: ReportService, ord
     cohorts, rollup = Cohorts(desk), SustainabilityRollup(desk)
     categories, brands = CategoryInsights(desk), BrandInsights(desk)
     insights = f"{PREFIX}/index/insights"
-    one_category = rules.report("category-insights", categories.units, BRAND, "category-not-found")
-    one_brand = rules.report("brand-insights", brands.units, BRAND, "brand-not-found")
+    one_category = rules.report(CATEGORY_INSIGHTS, categories.units, BRAND, "category-not-found")
+    one_brand = rules.report(BRAND_INSIGHTS, brands.units, BRAND, "brand-not-found")
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))
     cancel = Rule(name="job-cancel", accepts=KEY, problems=("job-not-found", "state-conflict"))
     result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *rules.RESULT_PROBLEMS))
     return (
         Route("GET", f"{PREFIX}/index/pricing/{{iid}}", pricing.show, rules.light("pricing")),
         Route("GET", f"{PREFIX}/index/sustainability/{{iid}}", footprint.show, rules.light("sustainability")),
-        Route("GET", f"{PREFIX}/index/cohorts", cohorts.show, rules.report("cohorts", cohorts.units, BRAND)),
+        Route("GET", f"{PREFIX}/index/cohorts", cohorts.show, rules.report(COHORTS, cohorts.units, BRAND)),
         Route(
-            "GET", f"{insights}/categories", categories.list, rules.report("category-insights", categories.units, BRAND)
+            "GET", f"{insights}/categories", categories.list, rules.report(CATEGORY_INSIGHTS, categories.units, BRAND)
         ),
         Route("GET", f"{insights}/categories/{{code}}", categories.show, one_category),
-        Route("GET", f"{insights}/brands", brands.list, rules.report("brand-insights", brands.units, BRAND)),
+        Route("GET", f"{insights}/brands", brands.list, rules.report(BRAND_INSIGHTS, brands.units, BRAND)),
         Route("GET", f"{insights}/brands/{{slug}}", brands.show, one_brand),
         Route(
             "GET",
             f"{PREFIX}/index/rollups/sustainability",
             rollup.show,
-            rules.report("rollup", rollup.units, INSTITUTIONAL),
+            rules.report(SUSTAINABILITY_ROLLUP, rollup.units, INSTITUTIONAL),
         ),
         Route("GET", f"{PREFIX}/jobs", jobs.list, Rule(name="jobs", accepts=KEY_OR_BEARER)),
         Route("GET", f"{PREFIX}/jobs/{{id}}", jobs.show, job),

@@ -82,6 +82,12 @@ class CredentialStore:
         self._plans = {}
         self._anonymous = None
 
+    async def all_plans(self) -> tuple[Plan, ...]:
+        """Return every plan, the lowest rank first; the same objects until a plan changes. Raises StoreUnavailable."""
+        if not self._plans:
+            await self.plan("anonymous")
+        return tuple(sorted(self._plans.values(), key=lambda plan: plan.rank))
+
     async def plan(self, name: str) -> Plan:
         """Return a plan by its name. Raises KeyError where the table has none of that name."""
         if name not in self._plans:

@@ -20,12 +20,36 @@ BEARER: frozenset[CredentialKind] = frozenset({"bearer"})
 KEY_OR_BEARER: frozenset[CredentialKind] = frozenset({"api-key", "bearer"})
 
 
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a call is charged, as it is published: `units` for each `per` of `counted` that are begun.
+
+    `stored` are the units where the answer has been computed before, None where that makes no difference.
+    """
+
+    units: int
+    per: int = 1
+    counted: str = "call"
+    stored: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The price in words."""
+        if not self.units:
+            return "Costs nothing."
+        noun = "unit" if self.units == 1 else "units"
+        each = f" for each {self.per} {self.counted} begun" if self.per > 1 else ""
+        stored = f", {self.stored} where the answer is stored" if self.stored not in (None, self.units) else ""
+        return f"Costs {self.units} {noun}{each}{stored}."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """Who may come in and what it costs.
 
     `accepts` is empty for routes that ask for no credential; `units` is what one call is charged (0: nothing),
-    or a function of the validated request, which may have to look something up; `rank_min` is the least rank of plan
+    or a function of the validated request, which may have to look something up, and then `price` says what it will
+    return; `rank_min` is the least rank of plan
     that may call; `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route
     may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page;
     `per_person` calls count against the limits of the person who signs in;
@@ -43,6 +67,16 @@ class Rule:
     offers: tuple[str, ...] = ()
     key_as_bearer: bool = False
     per_person: bool = False
+    price: Price | None = None
+
+    @property
+    def published_price(self) -> Price:
+        """The price that the documents name. Raises ValueError where units are computed and no price is declared."""
+        if isinstance(self.units, int):
+            return Price(self.units)
+        if self.price is None:
+            raise ValueError(f"{self.name}: its units are computed and its price is not declared")
+        return self.price
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,23 @@
 import asyncio
 import hashlib
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 import yaml
 from aiohttp import web
 from aiohttp_apispec import docs
 
+from edge.auth.credentials import CredentialStore
 from edge.http.conditional import none_match
 from edge.http.html import Templates, page_of
 from edge.http.routing import API_PATH
 from edge.openapi.document import Document
 from shared.config import Settings
+from shared.errors import StoreUnavailable
+from shared.plans import Plan
 
 _YAML = "application/yaml"
 # PyYAML's own dumper takes a second for the document; libyaml's, where it is built in, a tenth of that.
@@ -27,11 +32,13 @@ class Pages:
     Made for each request, or on the event loop, it would let anybody keep all other callers of the process waiting.
     """
 
-    def __init__(self, settings: Settings, document: Document) -> None:
+    def __init__(self, settings: Settings, document: Document, directory: CredentialStore) -> None:
         self._settings = settings
         self._document = document
+        self._directory = directory
         self._templates = Templates(Path(__file__).with_name("templates"))
         self._texts: dict[str, asyncio.Task[str]] = {}
+        self._page: tuple[tuple[Any, ...], asyncio.Task[str]] | None = None
 
     @docs(operationId="getOpenApiJson", summary="This contract, as OpenAPI 3.1 in JSON", tags=["service"])
     async def openapi_json(self, request: web.Request) -> web.StreamResponse:
@@ -55,8 +62,16 @@ class Pages:
         produces=["text/html"],
     )
     async def docs(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the page."""
-        return page_of(await self._text(self._as_page))
+        """Answer with the page. Its limits are the plans' as they are now; without PostgreSQL they are left out."""
+        try:
+            plans = await self._directory.all_plans()
+        except StoreUnavailable:
+            plans = ()
+        # Operators change plans seldom: the page of the plans as they are is made once, and the former one is dropped.
+        known = tuple(astuple(plan) for plan in plans)
+        if self._page is None or self._page[0] != known:
+            self._page = known, asyncio.create_task(asyncio.to_thread(self._as_page, plans))
+        return page_of(await asyncio.shield(self._page[1]))
 
     async def home(self, request: web.Request) -> web.StreamResponse:
         """Lead from the origin itself to the page."""
@@ -76,10 +91,37 @@ class Pages:
         text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
         return text
 
-    def _as_page(self) -> str:
+    def _as_page(self, plans: tuple[Plan, ...]) -> str:
         document, settings = self._document.as_dict(), self._settings
-        token = settings.anonymous_token
-        return self._templates.text("docs.html", document=document, base_url=settings.base_url, token=token)
+        prices = prices_of(document)
+        return self._templates.text(
+            "docs.html", document=document, base_url=settings.base_url, token=settings.anonymous_token,
+            plans=plans, prices=prices,
+        )  # fmt: skip
+
+
+class PriceLine(NamedTuple):
+    """One line of the list of prices."""
+
+    method: str
+    path: str
+    summary: str
+    units: int
+    per: str
+    stored: int
+
+
+def prices_of(document: dict[str, Any]) -> list[PriceLine]:
+    """Return what each call that is charged costs, as the document says it."""
+    lines = []
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            price = operation["x-units"]
+            if price["units"]:
+                per = f"{price['per']} {price['of']}" if price["per"] > 1 else price["of"]
+                stored = price["units"] if price["stored"] is None else price["stored"]
+                lines.append(PriceLine(method.upper(), path, operation["summary"], price["units"], per, stored))
+    return lines
 
 
 def _cached(request: web.Request, text: str, content_type: str) -> web.Response:

@@ -11,8 +11,13 @@ from edge.http.context import CONTEXT
 from edge.http.problems import unavailable
 from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
+from edge.storage.database import Database
+from shared.accounts import Principal
 from shared.clock import rfc3339
+from shared.db.queries import beside
 from shared.errors import StoreUnavailable
+
+SQL = beside(__file__, "quota.sql")
 
 
 class Window(Schema):
@@ -26,24 +31,45 @@ class Window(Schema):
     resets_at = fields.DateTime(required=True, allow_none=True)
 
 
+class JobLimit(Schema):
+    """How many jobs an organization may have in one state."""
+
+    limit = fields.Int(required=True)
+    used = fields.Int(required=True)
+
+
+class JobLimits(Schema):
+    """Jobs at a time."""
+
+    running = fields.Nested(JobLimit(), required=True)
+    queued = fields.Nested(JobLimit(), required=True)
+
+
 class QuotaAnswer(Schema):
     """Who was counted, and how much."""
 
     counted_as = fields.Str(required=True, metadata={"description": "Your network, or your organization's id"})
     plan = fields.Str(required=True)
     limits = fields.List(fields.Nested(Window()), required=True)
+    jobs = fields.Nested(
+        JobLimits(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of the key's organization; null for other credentials, or where it is not known now"},
+    )
 
 
 class QuotaPage:
     """The handler."""
 
-    def __init__(self, meter: RateLimiter) -> None:
+    def __init__(self, meter: RateLimiter, database: Database) -> None:
         self._meter = meter
+        self._database = database
 
     @docs(operationId="getQuota", summary="What is left of my limits?", description="Costs nothing.", tags=["account"])
     @response_schema(QuotaAnswer(), 200, description="Every limit that applies to you")
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the account's limits; 503 while they cannot be read, because a guess would be a lie."""
+        """Answer with the account's limits. Raises `service-unavailable` while they cannot be read: none is guessed."""
         context = request[CONTEXT]
         principal, account = context.principal, context.account
         assert principal is not None
@@ -55,9 +81,23 @@ class QuotaPage:
             "counted_as": account.partition(":")[2],
             "plan": principal.plan.name,
             "limits": windows_of(decision),
+            "jobs": await self._jobs(principal),
         }
         body = msgspec.json.encode(document)
         return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})
+
+    async def _jobs(self, principal: Principal) -> dict[str, Any] | None:
+        if principal.kind != "api-key":
+            return None
+        try:
+            [used] = await self._database.fetch(SQL.jobs, principal.organization_id)
+        except StoreUnavailable:
+            return None
+        plan = principal.plan
+        return {
+            "running": {"limit": plan.jobs_running, "used": used["running"]},
+            "queued": {"limit": plan.jobs_queued, "used": used["queued"]},
+        }
 
 
 def windows_of(decision: Decision) -> list[dict[str, Any]]:

@@ -1,29 +1,34 @@
 """GET /: what this is, who you are, what your plan allows."""
 
+from collections.abc import Iterable
+
 import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.http.context import CONTEXT
+from edge.http.routing import RULE, Rule
 from edge.meta.quota import Window, windows_of
 from edge.quota.limiter import RateLimiter
 from shared.config import Settings
-from shared.plans import BRAND, INSTITUTIONAL, Plan
+from shared.plans import Plan
 
-# Capability: the least rank of plan that has it (contract, sections 1 and 4).
-ENTITLEMENTS = {
-    "lookup": 0,
-    "search": 0,
-    "brands": 0,
-    "batch-lookup": BRAND,
-    "pricing-history": BRAND,
-    "sustainability-metrics": BRAND,
-    "cohort-intelligence": BRAND,
-    "category-insights": BRAND,
-    "brand-insights": BRAND,
-    "sustainability-rollup": INSTITUTIONAL,
-    "enterprise-data-access": INSTITUTIONAL,
+# Each capability and the name of the rule of its calls, which says what plan it needs.
+CAPABILITIES = {
+    "lookup": "lookup",
+    "search": "search",
+    "brands": "brands",
+    "categories": "categories",
+    "channels": "channels",
+    "batch-lookup": "lookup-batch",
+    "pricing-history": "pricing",
+    "sustainability-metrics": "sustainability",
+    "cohort-intelligence": "cohorts",
+    "category-insights": "category-insights",
+    "brand-insights": "brand-insights",
+    "sustainability-rollup": "rollup",
+    "enterprise-data-access": "datasets",
 }
 
 
@@ -75,7 +80,7 @@ class Root:
             "organization": organization if principal.organization_id else None,
             "credential": principal.kind,
             "plan": principal.plan.name,
-            "entitlements": entitlements(principal.plan),
+            "entitlements": entitlements(principal.plan, request.app[RULE].values()),
             "batch_iids_max": principal.plan.batch_iids_max,
             "quota": windows_of(await self._meter.peek(account, principal.plan)),
             "links": {name: f"{base}/{path}" for name, path in _LINKS.items()},
@@ -90,12 +95,26 @@ _LINKS = {
     "lookup": "index/lookup",
     "search": "index/search",
     "brands": "index/brands",
+    "categories": "index/categories",
+    "channels": "index/channels",
+    "pricing": "index/pricing",
+    "sustainability": "index/sustainability",
+    "cohorts": "index/cohorts",
+    "category_insights": "index/insights/categories",
+    "brand_insights": "index/insights/brands",
+    "sustainability_rollup": "index/rollups/sustainability",
+    "datasets": "index/datasets",
+    "exports": "index/exports",
+    "delta_sharing": "delta-sharing/shares",
+    "jobs": "jobs",
+    "organization": "org",
     "openapi": "openapi.json",
     "docs": "docs",
     "errors": "errors",
 }
 
 
-def entitlements(plan: Plan) -> list[str]:
-    """Name the capabilities that a plan has."""
-    return [name for name, rank in ENTITLEMENTS.items() if plan.rank >= rank]
+def entitlements(plan: Plan, rules: Iterable[Rule]) -> list[str]:
+    """Name the capabilities that a plan has, by the rules of their calls."""
+    ranks = {rule.name: rule.rank_min for rule in rules}
+    return [capability for capability, name in CAPABILITIES.items() if plan.rank >= ranks[name]]

@@ -74,6 +74,10 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         if rule is None:  # HEAD, which every GET has, and other spellings of a path
             return
         operation: dict[str, Any] = {k: data[k] for k in ("operationId", "summary", "description", "tags") if k in data}
+        price = rule.published_price
+        operation["x-units"] = {"units": price.units, "per": price.per, "of": price.counted, "stored": price.stored}
+        if rule.accepts:
+            operation["description"] = f"{operation.get('description', '')} {price.sentence}".strip()
         operation["parameters"] = self._parameters(data, url_path)
         for schema in data["schemas"]:
             if schema["location"] == "json":

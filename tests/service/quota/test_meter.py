@@ -153,9 +153,9 @@ async def test_a_lost_reply_is_asked_again_and_charged_once(
     await meter.charge("ip:g", ANONYMOUS, 1, "0")
     asked = asyncio.create_task(meter.charge("ip:g", ANONYMOUS, 1, "lost"))
     await asyncio.sleep(0)
-    assert store._line is not None
-    store._line._flush()
-    store._line.abort()  # the store has the command, and its reply finds nobody
+    assert store._connection is not None
+    store._connection._flush()
+    store._connection.abort()  # the store has the command, and its reply finds nobody
     decision = await asked
     assert decision.verified
     assert decision.allowed

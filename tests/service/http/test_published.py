@@ -1,0 +1,144 @@
+"""What is published about prices, limits and links is what is charged, allowed and answered."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from edge.app import DOCUMENT, create_app
+from edge.http.routing import RULE
+from edge.meta.root import CAPABILITIES
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from tests.support.accounts import api_key, free_token
+from tests.support.client import Edge, running_edge
+from tests.support.servers import Contents
+from tests.support.shop import open_shop
+
+SOY = mint("shop", "1").iid
+HTML = {"Accept": "text/html"}
+# A call of each price, and its path in the document.
+PAID = [
+    (f"/index/lookup/{SOY}", "/index/lookup/{iid}"), ("/index/search?q=soy", "/index/search"), ("/index/brands", "/index/brands"),
+    ("/index/categories", "/index/categories"), ("/index/channels", "/index/channels"),
+    (f"/index/pricing/{SOY}", "/index/pricing/{iid}"), (f"/index/sustainability/{SOY}", "/index/sustainability/{iid}"),
+    ("/index/cohorts?brand=vita", "/index/cohorts"), ("/index/insights/brands", "/index/insights/brands"),
+    ("/index/insights/categories", "/index/insights/categories"), ("/index/insights/brands/vita", "/index/insights/brands/{slug}"),
+    ("/index/insights/categories/drinks", "/index/insights/categories/{code}"), ("/index/rollups/sustainability", "/index/rollups/sustainability"),
+]  # fmt: skip
+NOW = {"Prefer": "wait=0"}
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+async def used(edge: Edge, key: str) -> int:
+    return int((await edge.get("/quota", key=key)).json["limits"][0]["used"])
+
+
+@pytest.mark.parametrize(("path", "template"), PAID)
+async def test_each_call_is_charged_what_the_document_says(
+    edge: Edge, settings: Settings, path: str, template: str
+) -> None:
+    key = api_key(settings, "institutional")
+    price = edge.document["paths"][f"/v1{template}"]["get"]["x-units"]
+    assert (await edge.get(path, key=key, head=NOW)).status in (200, 202)
+    assert await used(edge, key) == price["units"]
+
+
+async def test_a_batch_and_an_export_are_charged_what_the_document_says(edge: Edge, settings: Settings) -> None:
+    key = api_key(settings, "institutional")
+    price = edge.document["paths"]["/v1/index/lookup"]["post"]["x-units"]
+    assert price == edge.document["paths"]["/v1/index/lookup"]["get"]["x-units"]
+    for count in (1, price["per"], price["per"] + 1):
+        before = await used(edge, key)
+        await edge.ask("POST", "/index/lookup", key=key, body=json.dumps({"iids": [SOY] * count}).encode())
+        assert await used(edge, key) - before == -(-count // price["per"]) * price["units"]
+    before, body = await used(edge, key), b'{"dataset": "brands"}'
+    ordered = await edge.ask("POST", "/index/exports", key=key, body=body, head={"Idempotency-Key": "published"})
+    assert ordered.status == 202
+    price = edge.document["paths"]["/v1/index/exports"]["post"]["x-units"]
+    assert await used(edge, key) - before == price["units"] == 100
+
+
+async def test_every_operation_names_its_price_in_a_sentence_too(edge: Edge) -> None:
+    for path, operations in edge.document["paths"].items():
+        for operation in operations.values():
+            price = operation["x-units"]
+            if operation["security"]:
+                said = f"Costs {price['units']} unit" if price["units"] else "Costs nothing."
+                assert said in operation["description"], path
+
+
+async def test_the_page_names_prices_plans_and_the_compatibility_policy(edge: Edge) -> None:
+    page = (await edge.get("/docs", anonymous=False, head=HTML)).body.decode()
+    for section in ("limits", "prices", "compatibility", "requests"):
+        assert f'<h2 id="{section}">' in page
+    line = page.split("/v1/index/rollups/sustainability</code></td>")[1].split("</tr>")[0]
+    assert "<td>20</td>" in line
+    assert "<td>50,000</td>" in page and "<td>1,000</td>" in page
+
+
+async def test_the_pages_limits_are_the_plans_as_they_are_now(settings: Settings, tmp_path: Path) -> None:
+    async with running_edge(settings, tmp_path) as edge:
+        assert "<td>61,234</td>" not in (await edge.get("/docs", anonymous=False)).body.decode()
+        with connect(settings.database_url, application="tests") as connection:
+            connection.execute("UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
+        while "<td>61,234</td>" not in (await edge.get("/docs", anonymous=False)).body.decode():
+            pass  # until the edge has heard of the change
+        edge.resources.directory.forget()
+        await edge.resources.database.close()
+        page = (await edge.get("/docs", anonymous=False)).body.decode()
+        assert "The plans cannot be read at the moment" in page
+
+
+async def test_root_links_the_paid_paths_and_each_link_is_a_path_of_the_document(
+    edge: Edge, settings: Settings
+) -> None:
+    root = (await edge.get("/", key=api_key(settings))).json
+    paths = [path.partition("{")[0].rstrip("/") for path in edge.document["paths"]]
+    for link in root["links"].values():
+        assert link.removeprefix("http://testserver").rstrip("/") in paths, link
+    assert {"pricing", "sustainability", "cohorts", "datasets", "exports", "jobs"} <= root["links"].keys()
+
+
+@pytest.mark.parametrize("plan", ["brand", "institutional"])
+async def test_entitlements_are_what_the_rules_let_in(edge: Edge, settings: Settings, plan: str) -> None:
+    key = api_key(settings, plan)
+    entitled = (await edge.get("/", key=key)).json["entitlements"]
+    paid = {"sustainability-rollup": "/index/rollups/sustainability", "enterprise-data-access": "/index/datasets",
+            "cohort-intelligence": "/index/cohorts?brand=vita", "batch-lookup": f"/index/lookup?iid={SOY}"}  # fmt: skip
+    for capability, path in paid.items():
+        allowed = (await edge.get(path, key=key, head=NOW)).status != 403
+        assert allowed == (capability in entitled), capability
+
+
+async def test_every_capability_names_a_rule(edge: Edge) -> None:
+    app = create_app(edge.resources)
+    assert set(CAPABILITIES.values()) <= {rule.name for rule in app[RULE].values()}
+    assert DOCUMENT in app
+
+
+async def test_a_batch_on_a_plan_without_one_names_the_plan_that_has_it(edge: Edge, settings: Settings) -> None:
+    answer = await edge.get(f"/index/lookup?iid={SOY}", key=api_key(settings, "free"))
+    assert (answer.status, answer.json["required_plan"]) == (403, "brand")
+
+
+async def test_quota_counts_the_organizations_jobs(edge: Edge, settings: Settings) -> None:
+    key, other = api_key(settings), api_key(settings, "institutional")
+    assert (await edge.get("/quota", key=key)).json["jobs"] == {
+        "running": {"limit": 4, "used": 0}, "queued": {"limit": 20, "used": 0},
+    }  # fmt: skip
+    for brand in ("vita", "maison"):
+        assert (await edge.get(f"/index/cohorts?brand={brand}", key=key, head=NOW)).status == 202
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE jobs SET state = 'running' WHERE parameters::text LIKE '%maison%'")
+    assert (await edge.get("/quota", key=key)).json["jobs"] == {
+        "running": {"limit": 4, "used": 1}, "queued": {"limit": 20, "used": 1},
+    }  # fmt: skip
+    assert (await edge.get("/quota", key=other)).json["jobs"]["queued"] == {"limit": 100, "used": 0}
+    assert (await edge.get("/quota")).json["jobs"] is None
+    assert (await edge.get("/quota", token=free_token(settings))).json["jobs"] is None
