@@ -127,6 +127,7 @@ class Settings:
     release_weekly_kept_days: int = _setting("How long the first release of a calendar week is kept.", 92)
     signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
     upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
+    ingest_unpacked_bytes_max: int = _setting("Bytes that a file of a load may unpack to.", 1 << 36)
 
     result_missing_seconds: int = _setting(
         "How long a result that its store does not have is looked for before it counts as lost and is paid back.", 900

@@ -169,9 +169,7 @@ def _find(text: str) -> Path:
 def _preview(mapping: Mapping, files: list[Path], as_json: bool, rows: int = 10) -> None:
     if mapping.item is None:
         raise LoadRefused("a mapping of factors has no rows to show; `itemindex ingest check` reads it")
-    batches = readers.read(
-        files[0], delimiter=mapping.delimiter, columns=mapping.columns, batch_rows=10_000, told=lambda done: None
-    )
+    batches = readers.read(files[0], mapping, batch_rows=10_000)
     shaped = Transformer(mapping, alt_names(mapping, files)).shape(next(iter(batches)), files[0])
     items = [
         {"iid": i.iid, "name": i.name, "brand": i.brand_name, "category": i.category_code,

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from shared.errors import LoadRefused
 from shared.money import minor_digits
+from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import EPOCH_2000_DAYS, parsed
 from workers.ingest.fields import Field
-from workers.ingest.readers import Batch
 
 _WHOLE_DIGITS_MAX = 12
 _ROUNDED_DIGITS_MAX = 18

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.ingest import clean
+from workers.ingest.batches import Batch, Reject
 from workers.ingest.mapping import Mapping
 from workers.ingest.normalize import times
-from workers.ingest.readers import Batch, Reject
 from workers.ingest.row_errors import Faults
 from workers.provenance.events import Event
 

@@ -136,6 +136,12 @@ class Field:
         'brand = { column = "maker", required = true }',
         default=False,
     )
+    sparse: bool = key(
+        "Of NDJSON: no row of a file need have the member. Without it, a member that no row has is an error: its name "
+        "is misspelt.",
+        'brand = { column = "maker.name", sparse = true }',
+        default=False,
+    )
     on_error: Literal["", "row", "field"] = key(
         "What an error in this field costs: the whole `row`, or only the `field`. A needed field of an observation "
         "takes the observation with it, and the item stays. Either way the value is kept as a reject.",

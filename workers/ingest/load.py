@@ -22,11 +22,11 @@ from shared.db.queries import beside
 from shared.errors import LoadRefused
 from shared.search.text import fold
 from workers.ingest import factors, readers
+from workers.ingest.batches import Batch, Reject
 from workers.ingest.items_csv import as_csv
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
 from workers.ingest.month_buffer import Chunk, Months
-from workers.ingest.readers import Reject
 from workers.ingest.spool import Spool
 from workers.ingest.stage import Stage
 from workers.ingest.transform import Transformed, Transformer
@@ -185,7 +185,7 @@ class _Load:
         self._connection.execute(SQL.finish.encode(), values)
         self._connection.commit()
 
-    def _batches(self) -> Iterator[tuple[Path, readers.Batch]]:
+    def _batches(self) -> Iterator[tuple[Path, Batch]]:
         before = 0
         for path in self._files:
 
@@ -193,9 +193,12 @@ class _Load:
                 self._told(before + done)
 
             for batch in readers.read(
-                path, delimiter=self._mapping.delimiter, columns=self._mapping.columns,
-                batch_rows=self._settings.upload_batch_rows, told=told,
-            ):  # fmt: skip
+                path,
+                self._mapping,
+                batch_rows=self._settings.upload_batch_rows,
+                told=told,
+                unpacked_bytes_max=self._settings.ingest_unpacked_bytes_max,
+            ):
                 yield path, batch
             before += path.stat().st_size
 

@@ -41,6 +41,12 @@ class Mapping:
         'quote = ""',
         default='"',
     )
+    cells_span_lines: bool = key(
+        "Of CSV: quoted cells may hold lines that look like rows of the file. Without it the lines of such a cell are "
+        "rejected, because a stray quotation mark makes such cells.",
+        "cells_span_lines = true",
+        default=False,
+    )
     on_error: str = key(
         "The `on_error` of fields that give none: `row` unless given.", 'on_error = "field"', default="row"
     )
@@ -63,6 +69,7 @@ class Mapping:
     path: Path
     columns: tuple[str, ...] = field(default=())
     item_columns: tuple[str, ...] = field(default=())
+    sparse_columns: frozenset[str] = field(default=frozenset())
 
     @property
     def counts_events(self) -> bool:
@@ -121,9 +128,10 @@ class _Reader:
             path=path,
             columns=tuple(dict.fromkeys(tables.columns)),
             item_columns=item_columns,
+            sparse_columns=frozenset(tables.sparse),
         )
 
-    def _form(self, document: dict[str, Any]) -> dict[str, str]:
+    def _form(self, document: dict[str, Any]) -> dict[str, Any]:
         """Read how a file is written."""
         tables, where = self._tables, "the mapping"
         encoding = tables.optional_text(document, "encoding", where, "utf-8")
@@ -137,7 +145,16 @@ class _Reader:
             self._refuse("delimiter must be one ASCII character")
         if len(quote.encode()) > 1 or quote in ("\r", "\n", "\0", delimiter):
             self._refuse("quote must be one ASCII character that is not the delimiter, or empty")
-        return {"encoding": encoding, "delimiter": delimiter, "quote": quote, "on_error": tables.on_error}
+        spanning = document.get("cells_span_lines", False)
+        if not isinstance(spanning, bool):
+            self._refuse("cells_span_lines must be true or false")
+        return {
+            "encoding": encoding,
+            "delimiter": delimiter,
+            "quote": quote,
+            "cells_span_lines": spanning,
+            "on_error": tables.on_error,
+        }
 
     def _rejects_max(self, document: dict[str, Any]) -> int | None:
         value = document.get("rejects_max")

@@ -29,7 +29,7 @@ _TEXTS = (
     "decimal",
     "multiply",
 )
-_FLAGS = ("trim", "required")
+_FLAGS = ("trim", "required", "sparse")
 _DECIMAL = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?", re.ASCII)
 
 
@@ -40,6 +40,7 @@ class Tables:
         self._name = name
         self.on_error = on_error
         self.columns: list[str] = []
+        self.sparse: set[str] = set()
 
     def only(self, table: Any, known: Collection[str], where: str) -> dict[str, Any]:
         """Return a table whose keys are all known."""
@@ -107,7 +108,9 @@ class Tables:
             self.refuse(f"{where} needs exactly one of {', '.join(_ORIGINS)}")
         self._check_types(given, where)
         given["match"] = self._pattern(given, where)
-        self.columns += [given["column"]] if "column" in given else given.get("columns", ())
+        named = [given["column"]] if "column" in given else given.get("columns", ())
+        self.columns += named
+        self.sparse |= set(named) if given.get("sparse") else set()
         given["null"] = ("", *given.get("null", ()))
         for name in ("replace", "crosswalk"):
             if name in given:

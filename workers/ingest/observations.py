@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 
 from shared.search.text import fold
 from workers.ingest import calendar_days, clean
+from workers.ingest.batches import Batch
 from workers.ingest.clean import Coded, Read
 from workers.ingest.event_identity import currency_bits, hash64, mix
 from workers.ingest.fields import Field, ObservationFields
-from workers.ingest.readers import Batch
 from workers.ingest.row_errors import Faults
 
 CHANNEL_CHARACTERS_MAX = 200

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from workers.ingest import clean
+from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
 from workers.ingest.clean import Coded, Read
 from workers.ingest.fields import Field
-from workers.ingest.readers import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
 
 
 class _Fault(NamedTuple):

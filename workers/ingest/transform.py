@@ -18,12 +18,12 @@ from shared.ids import canonical_iid
 from shared.slugs import slug
 from workers.ingest import calendar_days, clean
 from workers.ingest.batch_items import BatchItems, distinct, missing, row_days, together
+from workers.ingest.batches import Batch, Reject
 from workers.ingest.fields import Field, ItemFields
 from workers.ingest.item_tracker import NO_DAY, ItemTracker
 from workers.ingest.mapping import Mapping
 from workers.ingest.normalize import category, quantity, times
 from workers.ingest.observations import Observer, check_bounds
-from workers.ingest.readers import Batch, Reject
 from workers.ingest.row_errors import Faults
 
 # Asked with IIDs and with a source's own ids: which pairs of id and IID the index has; no id where another source's.

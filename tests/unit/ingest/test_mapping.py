@@ -8,10 +8,10 @@ import pytest
 from shared.errors import LoadRefused
 from shared.slugs import slug
 from workers.ingest import clean
+from workers.ingest.batches import Batch
 from workers.ingest.fields import Field
 from workers.ingest.mapping import read
 from workers.ingest.normalize import quantity
-from workers.ingest.readers import Batch
 
 PROJECT = Path(__file__).parents[3]
 GOOD = 'source = "s"\ntitle = "T"\nlicense = "L"\n[item]\nid = "a"\nname = "b"\n'

@@ -1,0 +1,205 @@
+"""A file is read row by row: what is no row is a reject, and the rows around it are read as they stand."""
+
+import codecs
+import csv
+import gzip
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.errors import LoadRefused
+from workers.ingest import read_csv, readers
+from workers.ingest.mapping import Mapping
+from workers.ingest.mapping import read as read_mapping
+
+TEXT = 'source = "s"\ntitle = "T"\nlicense = "L"\n[item]\nid = "id"\nname = "name"\nbrand = "brand"\n'
+
+
+def a_mapping(folder: Path, text: str = TEXT, before: str = "") -> Mapping:
+    path = folder / "m.toml"
+    path.write_text(before + text)
+    return read_mapping(path)
+
+
+def rows_of(path: Path, mapping: Mapping, **options: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, str]]]:
+    """Read a file; return its rows with their lines first, and the rejects' lines and reasons."""
+    rows, rejects = [], []
+    for batch in readers.read(path, mapping, batch_rows=1_000, **options):
+        columns = [column.to_pylist() for column in batch.columns.values()]
+        rows += list(zip([int(line) for line in batch.lines], *columns, strict=True))
+        rejects += [(reject.line, reject.reason) for reject in batch.rejects]
+    return rows, sorted(rejects)
+
+
+def put(folder: Path, content: str | bytes, name: str = "a.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize("block", [20, 64, 1 << 20])
+@pytest.mark.parametrize(
+    ("content", "kept", "lost"),
+    [
+        ('1,"W,Widgets\n2,B,C\n3,B,C\n', [3, 4], [2]),  # never closed
+        ('1,"10 inch,x\n2,B,C\n3,"5 inch,x\n4,B,C\n', [3, 5], [2, 4]),  # closed by what opens another
+        ('1,A,x\n2,"B"oops,C\n3,C,x\n', [2, 4], [3]),  # text after the closing mark
+        ('1,5" pipe,x\n2,B "quoted",C\n', [2, 3], []),  # a mark within a cell is a character
+        ('1,"two\nlines",x\n2,"say ""hi""",C\n3,"",x\n', [2, 4, 5], []),
+        ('1,"10 inch,x\n2,B,C\n3,5",x\n4,B,C\n', [5], [2, 3, 4]),  # swallowed rows are rejects of their own
+        ("1,A\n2,B,C\n3,B,C,D\n", [3], [2, 4]),
+        ("\n\n1,A,x\n\n2,B,C\n\n", [4, 6], []),
+        ("1,A,x\r\n2,B,C\r\n", [2, 3], []),
+        ('1,A,x\n2,B,"', [2], [3]),
+        ('1,A,x\n"2,B,C', [2], [3]),
+        ("1,A,x\n2,B,C", [2, 3], []),
+    ],
+)
+def test_a_stray_quotation_mark_costs_its_own_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, kept: list[int], lost: list[int], block: int
+) -> None:
+    monkeypatch.setattr(readers, "_BLOCK_BYTES", block)
+    rows, rejects = rows_of(put(tmp_path, "id,name,brand\n" + content), a_mapping(tmp_path))
+    assert [row[0] for row in rows] == kept
+    assert [line for line, _ in rejects] == lost
+
+
+def test_a_mapping_may_trust_cells_that_hold_rows(tmp_path: Path) -> None:
+    path = put(tmp_path, 'id,name,brand\n1,"a\n2,b,c\nd",x\n')
+    assert rows_of(path, a_mapping(tmp_path))[0] == []
+    assert rows_of(path, a_mapping(tmp_path, before="cells_span_lines = true\n"))[0] == [(2, "1", "a\n2,b,c\nd", "x")]
+
+
+def test_any_file_that_a_csv_writer_wrote_is_read_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The judge is Python's csv module. Few bytes a block, so that records end in every place of one."""
+    chance = random.Random(7)
+    monkeypatch.setattr(readers, "_BLOCK_BYTES", 40)
+    mapping = a_mapping(tmp_path, before="cells_span_lines = true\n")
+    for _ in range(300):
+        written = io.StringIO()
+        writer = csv.writer(
+            written,
+            quoting=chance.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+            lineterminator=chance.choice(["\n", "\r\n"]),
+        )
+        rows = [
+            ["".join(chance.choices('ab,"\n é', k=chance.randrange(1, 9))) + "." for _ in range(3)]
+            for _ in range(chance.randrange(1, 9))
+        ]
+        writer.writerows([["id", "name", "brand"], *rows])
+        found, rejects = rows_of(put(tmp_path, written.getvalue()), mapping)
+        assert rejects == []
+        assert [list(row[1:]) for row in found] == rows
+
+
+@pytest.mark.parametrize(
+    ("before", "content"),
+    [
+        ("", codecs.BOM_UTF8 + "id,name,brand\n1,Café,x\n".encode()), ('encoding = "latin-1"\n', "id,name,brand\n1,Café,x\n".encode("latin-1")),
+        ("", "id,name,brand\n1,Café,x\n".encode("utf-16")), ('encoding = "utf-16"\n', "id,name,brand\n1,Café,x\n".encode("utf-16")),
+        ('encoding = "cp1252"\ndelimiter = ";"\n', "id;name;brand\r\n1;Café;x\r\n".encode("cp1252")),
+        ('delimiter = "\\t"\nquote = ""\n', "id\tname\tbrand\n1\tCafé\tx\n".encode()),
+    ],
+)  # fmt: skip
+def test_a_file_is_read_in_its_own_encoding_and_form(tmp_path: Path, before: str, content: bytes) -> None:
+    assert rows_of(put(tmp_path, content), a_mapping(tmp_path, before=before)) == ([(2, "1", "Café", "x")], [])
+
+
+def test_without_quotation_marks_they_are_characters(tmp_path: Path) -> None:
+    rows, rejects = rows_of(put(tmp_path, 'id,name,brand\n1,"a,b\n'), a_mapping(tmp_path, before='quote = ""\n'))
+    assert (rows, rejects) == ([(2, "1", '"a', "b")], [])
+
+
+def test_bytes_that_the_encoding_lacks_reject_their_row(tmp_path: Path) -> None:
+    path = put(tmp_path, b"id,name,brand\n1,Caf\x81,x\n2,B,x\n")
+    rows, rejects = rows_of(path, a_mapping(tmp_path, before='encoding = "cp1252"\n'))
+    assert [row[0] for row in rows] == [3]
+    assert rejects == [(2, "is not valid CP1252")]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.ndjson"])
+def test_a_line_of_any_length_is_a_reject_in_flat_memory(tmp_path: Path, name: str) -> None:
+    long = b"x" * (9 << 20)
+    content = {"a.csv": b"id,name,brand\n1,A,x\n2," + long + b",x\n3,C,x\n", "a.ndjson": b'{"id":1,"name":"A","brand":"x"}\n{"id":"' + long
+               + b'"}\n{"id":3,"name":"C","brand":"x"}\n'}[name]  # fmt: skip
+    rows, rejects = rows_of(put(tmp_path, gzip.compress(content), name + ".gz"), a_mapping(tmp_path))
+    assert [row[1] for row in rows] == ["1", "3"]
+    assert len(rejects) == 1
+    assert "is longer than" in rejects[0][1]
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.ndjson.gz"])
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path: Path, name: str) -> None:
+    path = put(tmp_path, gzip.compress(b"id,name,brand\n" + b"1,A,x\n" * 100_000), name)
+    with pytest.raises(LoadRefused, match="unpacks to more"):
+        rows_of(path, a_mapping(tmp_path), unpacked_bytes_max=100_000)
+
+
+@pytest.mark.parametrize(
+    ("header", "word"),
+    [
+        ("id,name\n", "no column 'brand'"),
+        ("id,name,brands\n", "is 'brands' meant"),
+        ("id,name,brand,brand\n", "2 columns"),
+        ("\n\n", "header"),
+    ],
+)
+def test_a_header_that_does_not_fit_is_refused(tmp_path: Path, header: str, word: str) -> None:
+    with pytest.raises(LoadRefused, match=word):
+        rows_of(put(tmp_path, header), a_mapping(tmp_path))
+
+
+def test_a_header_may_name_twice_what_is_not_needed(tmp_path: Path) -> None:
+    assert rows_of(put(tmp_path, "id,x,name,x,brand\n1,a,b,c,d\n"), a_mapping(tmp_path))[0] == [(2, "1", "b", "d")]
+
+
+def test_members_are_found_by_paths_and_numbers_keep_their_digits(tmp_path: Path) -> None:
+    mapping = a_mapping(tmp_path, TEXT.replace('"brand"', '"brand.names.1"'))
+    rows = [{"id": 1.10, "name": True, "brand": {"names": ["a", "b"]}}, {"id": "x", "name": "n", "brand": None}]
+    content = (
+        "\n".join(map(json.dumps, rows)).replace("1.1", "1.10")
+        + '\n{"id":12345678901234567890.12345678901234567890,"name":"n"}\n'
+    )
+    found, rejects = rows_of(put(tmp_path, content, "a.ndjson"), mapping)
+    assert (found, rejects) == (
+        [(1, "1.10", "true", "b"), (2, "x", "n", None), (3, "12345678901234567890.12345678901234567890", "n", None)],
+        [],
+    )
+
+
+def test_a_member_that_no_row_has_is_an_error_unless_it_is_sparse(tmp_path: Path) -> None:
+    path = put(tmp_path, '{"id":"1","name":"A","brand":{"name":"B"}}\n', "a.ndjson")
+    with pytest.raises(LoadRefused, match=r"no row has a member 'brand.nam'.*is 'brand.name' meant"):
+        rows_of(path, a_mapping(tmp_path, TEXT.replace('"brand"', '"brand.nam"')))
+    sparse = TEXT.replace('"brand"', '{ column = "brand.nam", sparse = true }')
+    assert rows_of(path, a_mapping(tmp_path, sparse))[0] == [(1, "1", "A", None)]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"id":1,"id":2,"name":"A","brand":"B"}', "names a member twice"), ('{"id":1,"name":{"x":1},"brand":"B"}', "an object or a list"),
+        ('{"id":NaN,"name":"A","brand":"B"}', "NaN"), ("[1]", "not a JSON object"), ("{", "not a JSON object"), ('{"id":"\\ud800"}', "surrogate"),
+        ('{"id":1,"x":' + "[" * 40 + "]" * 40 + "}", "nested deeper"), ('{"id":1,"x":' + "[" * 200_000 + "]" * 200_000 + "}", "nested deeper"),
+        ("\\xff", "not a JSON object"),
+    ],
+    ids=["twice", "object", "NaN", "list", "broken", "surrogate", "deep", "very deep", "noise"],
+)  # fmt: skip
+def test_a_line_that_is_no_plain_object_is_a_reject(tmp_path: Path, line: str, reason: str) -> None:
+    good = '{"id":"9","name":"A","brand":"[[[[{{{{"}'
+    rows, rejects = rows_of(put(tmp_path, f"{line}\n{good}\n", "a.ndjson"), a_mapping(tmp_path))
+    assert [row[1] for row in rows] == ["9"]
+    assert [line for line, _ in rejects] == [1]
+    assert reason in rejects[0][1]
+
+
+def test_a_header_without_an_end_is_refused_soon(tmp_path: Path) -> None:
+    with pytest.raises(LoadRefused, match="header is too long"):
+        rows_of(put(tmp_path, b"x" * (3 << 20)), a_mapping(tmp_path))
+    assert read_csv.RECORD_BYTES_MAX == 1 << 20

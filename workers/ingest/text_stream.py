@@ -1,0 +1,75 @@
+"""The text of a file: unpacked, bounded, as UTF-8, whatever it is packed and encoded with. Flat memory."""
+
+import codecs
+from typing import Any, BinaryIO, Protocol, cast
+
+import pyarrow as pa
+
+from shared.errors import LoadRefused
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_UTF8 = ("utf-8", "utf8", "utf_8")
+# A lone surrogate, which UTF-8 does not have: the row that holds it is found and rejected as one of broken UTF-8 is.
+_UNDECODED = "\udcff"
+
+
+def _mark_undecoded(error: UnicodeError) -> tuple[str, int]:
+    return _UNDECODED, cast(UnicodeDecodeError, error).end
+
+
+codecs.register_error("itemindex-mark", _mark_undecoded)
+
+
+class ByteStream(Protocol):
+    """What can be read in pieces."""
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; none at the end."""
+
+
+class TextStream:
+    """Reads a file as UTF-8 without a byte order mark. Raises LoadRefused when it unpacks to more than is allowed."""
+
+    def __init__(self, name: str, file: BinaryIO, encoding: str, bytes_max: int) -> None:
+        head = file.read(4)
+        file.seek(0)
+        codec = next((codec for magic, codec in _MAGIC.items() if head.startswith(magic)), None)
+        source: Any = pa.PythonFile(file, mode="r")
+        self._stream = pa.CompressedInputStream(source, codec) if codec else source
+        self._name = name
+        self._left = bytes_max
+        self._bytes_max = bytes_max
+        self._begun = False
+        self._encoding = encoding
+        self._decoder: Any = None
+
+    def read(self, size: int) -> bytes:
+        """Return some bytes of UTF-8; none at the end. Bytes that the encoding does not have become invalid UTF-8."""
+        while True:
+            chunk = cast(bytes, self._stream.read(size))
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise LoadRefused(
+                    f"{self._name}: unpacks to more than {self._bytes_max:,} bytes (INGEST_UNPACKED_BYTES_MAX)"
+                )
+            if not self._begun:
+                chunk = self._begin(chunk)
+            if self._decoder is None:
+                return chunk
+            text = self._decoder.decode(chunk, final=not chunk)
+            if text or not chunk:
+                return cast(bytes, text.encode("utf-8", "surrogatepass"))
+
+    def _begin(self, chunk: bytes) -> bytes:
+        """Choose the encoding by the byte order mark, else by the mapping."""
+        self._begun = True
+        while 0 < len(chunk) < len(codecs.BOM_UTF8) and (more := cast(bytes, self._stream.read(1))):
+            chunk += more
+        encoding = self._encoding
+        for mark, named in _BYTE_ORDER_MARKS.items():
+            if chunk.startswith(mark):
+                chunk, encoding = chunk[len(mark) :], named
+        if encoding.lower() not in _UTF8:
+            self._decoder = codecs.getincrementaldecoder(encoding)("itemindex-mark")
+        return chunk
