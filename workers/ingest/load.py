@@ -2,12 +2,8 @@
 
 import hashlib
 import json
-import queue
-import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -27,6 +23,7 @@ from workers.ingest.items_csv import as_csv
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
 from workers.ingest.month_buffer import Chunk, Months
+from workers.ingest.read_ahead import ahead
 from workers.ingest.spool import Spool
 from workers.ingest.stage import Stage
 from workers.ingest.transform import Transformed, Transformer
@@ -35,10 +32,6 @@ from workers.provenance.events import Event
 from workers.rollups import layout
 
 SQL = beside(__file__, "load.sql")
-_READ_AHEAD = 4
-_STOP_SECONDS = 0.1
-# Who sends to the server needs the interpreter for moments only: with the usual 5 ms it waits longer than it sends.
-_SWITCH_SECONDS = 0.0005
 Told = Callable[[int], None]
 _Ready = Chunk | tuple[Transformed, Any]  # rows of a month, or a batch with its items as COPY takes them
 
@@ -153,7 +146,7 @@ class _Load:
         shaper = Transformer(self._mapping, alt_names(self._mapping, self._files), self._owners, channels)
         months = Months(constants, events=self._mapping.counts_events)
         stage = Stage(self._connection, self._mapping, months, constants, spool)
-        for ready in _ahead(self._shaped(shaper, months)):
+        for ready in ahead(self._shaped(shaper, months)):
             if isinstance(ready, Chunk):
                 stage.place(ready)
                 continue
@@ -262,41 +255,3 @@ def _sha256(path: Path) -> tuple[bytes, int]:
             return hashlib.file_digest(file, "sha256").digest(), path.stat().st_size
     except OSError as error:
         raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _ahead(shaped: Iterator[_Ready]) -> Iterator[_Ready]:
-    """Shape the next batches in a thread while the server takes the last one: both then have a core."""
-    switch_seconds = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    ready: queue.Queue[_Ready | BaseException | None] = queue.Queue(_READ_AHEAD)
-    stop = threading.Event()
-
-    def hand_over(one: _Ready | BaseException | None) -> bool:
-        """Put what is next into the queue; False when the load has ended, which a full queue must not hide."""
-        while not stop.is_set():
-            with suppress(queue.Full):
-                ready.put(one, timeout=_STOP_SECONDS)
-                return True
-        return False
-
-    def work() -> None:
-        end: BaseException | None = None
-        try:
-            for one in shaped:
-                if not hand_over(one):
-                    return
-        except BaseException as error:  # noqa: BLE001 - whatever it is belongs to the load, not to this thread
-            end = error
-        hand_over(end)
-
-    thread = threading.Thread(target=work, name="read-ahead", daemon=True)
-    thread.start()
-    try:
-        while (one := ready.get()) is not None:
-            if isinstance(one, BaseException):
-                raise one
-            yield one
-    finally:
-        stop.set()
-        sys.setswitchinterval(switch_seconds)
-        thread.join()

@@ -1,0 +1,39 @@
+"""What is made ahead comes in its order, and its thread ends with the iteration."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from workers.ingest.read_ahead import ahead
+
+
+def _threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "read-ahead"]
+
+
+def test_all_values_come_in_their_order() -> None:
+    assert list(ahead(iter(range(100)))) == list(range(100))
+    assert _threads() == []
+
+
+def test_the_thread_ends_when_the_consumer_fails_with_a_full_queue() -> None:
+    values = ahead(iter(range(1_000)))
+    with pytest.raises(RuntimeError):
+        for _ in values:
+            assert _threads() == ["read-ahead"]
+            raise RuntimeError
+    values.close()  # type: ignore[attr-defined]
+    assert _threads() == []
+
+
+def test_an_error_of_the_maker_reaches_the_consumer() -> None:
+    def made() -> Iterator[int]:
+        yield 1
+        raise ValueError("broken")
+
+    values = ahead(made())
+    assert next(values) == 1
+    with pytest.raises(ValueError, match="broken"):
+        next(values)
+    assert _threads() == []
