@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -146,14 +147,15 @@ class _Load:
         shaper = Transformer(self._mapping, alt_names(self._mapping, self._files), self._owners, channels)
         months = Months(constants, events=self._mapping.counts_events)
         stage = Stage(self._connection, self._mapping, months, constants, spool)
-        for ready in ahead(self._shaped(shaper, months)):
-            if isinstance(ready, Chunk):
-                stage.place(ready)
-                continue
-            shaped, items = ready
-            self._keep(shaped.rejects)
-            self._rows += shaped.rows
-            stage.take(shaped, items)
+        with closing(ahead(self._shaped(shaper, months))) as made:
+            for ready in made:
+                if isinstance(ready, Chunk):
+                    stage.place(ready)
+                    continue
+                shaped, items = ready
+                self._keep(shaped.rejects)
+                self._rows += shaped.rows
+                stage.take(shaped, items)
         stage.spans(*shaper.registry.spans())
         return stage
 

@@ -3,20 +3,20 @@
 import queue
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 _READ_AHEAD = 4
 _STOP_SECONDS = 0.1
-# The thread that sends to the server needs the interpreter for moments only: with the usual 5 ms it waits longer than it
-# sends.
+# The thread that sends to the server needs the interpreter for moments only: with the usual 5 ms it waits longer
+# than it sends.
 _SWITCH_SECONDS = 0.0005
 
 
-def ahead(made: Iterator[T]) -> Iterator[T]:
-    """Yield what is made, the next few made in a thread meanwhile. The thread ends with the iteration, also a failed one."""
+def ahead(made: Iterator[T]) -> Generator[T, None, None]:
+    """Yield what is made, while a thread makes the next few. The thread ends when the generator is closed."""
     switch_seconds = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
     ready: queue.Queue[Any] = queue.Queue(_READ_AHEAD)
