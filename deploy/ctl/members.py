@@ -51,7 +51,7 @@ def people(data_dir: Path, as_json: bool) -> None:
 def add(organization_id: str, person: str, role: str, data_dir: Path) -> None:
     """Add a PERSON (id or e-mail address) who has signed in before."""
     with connect(settings(data_dir).database_url, application="members") as connection:
-        values = (uuid_of(organization_id, _NO_SUCH), _person(connection, person), role, OPERATOR)
+        values = (uuid_of(organization_id, _NO_SUCH), person_of(connection, person), role, OPERATOR)
         if connection.execute(SQL.add_member.encode(), values).fetchone() is None:
             raise ItemIndexError("this person is a member already; change the role with `itemindex members role`")
     console.print("added")
@@ -89,7 +89,7 @@ def remove(organization_id: str, person: str, data_dir: Path) -> None:
 
 
 def _member(connection: Connection, organization_id: str, person: str) -> tuple[str, str, str]:
-    organization, person_id = uuid_of(organization_id, _NO_SUCH), _person(connection, person)
+    organization, person_id = uuid_of(organization_id, _NO_SUCH), person_of(connection, person)
     connection.execute(SQL.lock_owners.encode(), (organization,))
     for row in connection.execute(SQL.members.encode(), (organization,)).fetchall():
         if row[0] == person_id:
@@ -97,7 +97,8 @@ def _member(connection: Connection, organization_id: str, person: str) -> tuple[
     raise ItemIndexError("this person is no member; see `itemindex members list`")
 
 
-def _person(connection: Connection, text: str) -> str:
+def person_of(connection: Connection, text: str) -> str:
+    """Return the id of the one person of this id or address. Raises ItemIndexError where there is none, or several."""
     query = "SELECT id::text FROM people WHERE id::text = $1 OR lower(email) = lower($1)"
     rows = connection.execute(query, (text,)).fetchall()
     if len(rows) != 1:

@@ -110,7 +110,8 @@ def _client(client_secret: str, origin: str) -> None:
     client = models.Client(
         client_id=CLIENT_ID, client_secret=client_secret, client_name="Item Index", client_uri=origin,
         client_id_issued_at=datetime.datetime.now(datetime.UTC),
-        redirect_uris=[f"{origin}/dashboard/sign-in/callback"], grant_types=["authorization_code"],
+        redirect_uris=[f"{origin}/dashboard/sign-in/callback"],
+        post_logout_redirect_uris=[f"{origin}/dashboard/signed-out"], grant_types=["authorization_code"],
         response_types=["code"], scope=["openid", "profile", "email"], token_endpoint_auth_method="client_secret_basic",  # noqa: S106 - the method's name
     )  # fmt: skip
     Backend.instance.save(client)

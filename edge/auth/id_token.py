@@ -47,6 +47,8 @@ class Identity:
     name: str
     email_verified: bool = False
     """Whether the provider says that the address was verified. Saying nothing is not saying so."""
+    provider_session: str | None = None
+    """The provider's session (`sid`) in which the token was made, where it names one."""
 
 
 class Unverified(NamedTuple):
@@ -74,14 +76,14 @@ def usable_keys(document: Any) -> list[VerificationKey]:
     return [key for key in keys if key is not None]
 
 
-def parse(text: str) -> Unverified:
-    """Take a token apart. Raises InvalidToken for anything but a compact JWS of an allowed algorithm."""
+def parse(text: str, types: tuple[str, ...] = ("JWT",)) -> Unverified:
+    """Take a token apart. Raises InvalidToken for anything but a compact JWS of an allowed type and algorithm."""
     if len(text) > TOKEN_BYTES_MAX or not _FORM.fullmatch(text):
         raise InvalidToken
     head, payload, signature = text.split(".")
     header, claims = _object(head), _object(payload)
     algorithm, kid, kind = header.get("alg"), header.get("kid"), header.get("typ", "JWT")
-    if algorithm not in ALGORITHMS or "crit" in header or not isinstance(kind, str) or kind.upper() != "JWT":
+    if algorithm not in ALGORITHMS or "crit" in header or not isinstance(kind, str) or kind.upper() not in types:
         raise InvalidToken
     if kid is not None and (not isinstance(kid, str) or not 1 <= len(kid) <= 200):
         raise InvalidToken
@@ -107,10 +109,10 @@ def verify(token: Unverified, keys: list[VerificationKey]) -> None:
 
 def check_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: float) -> Identity:
     """Return who the token speaks of. Raises ExpiredToken after its time, InvalidToken where a claim is not right."""
-    if claims.get("iss") != issuer or not _addressed_to(claims, client_id) or not _is_id_token(claims):
+    if claims.get("iss") != issuer or not addressed_to(claims, client_id) or not _is_id_token(claims):
         raise InvalidToken
-    expires, issued = _moment(claims, "exp"), _moment(claims, "iat")
-    not_before = _moment(claims, "nbf") if "nbf" in claims else issued
+    expires, issued = moment_of(claims, "exp"), moment_of(claims, "iat")
+    not_before = moment_of(claims, "nbf") if "nbf" in claims else issued
     if expires - issued > LIFETIME_SECONDS_MAX or max(issued, not_before) > now + LEEWAY_SECONDS:
         raise InvalidToken
     subject = claims.get("sub")
@@ -122,7 +124,9 @@ def check_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: fl
     believed = isinstance(email, str) and 3 <= len(email) <= 254 and claims.get("email_verified", True) is True
     verified = believed and claims.get("email_verified") is True
     name = next((claims[k] for k in ("name", "preferred_username", "email") if _is_text(claims.get(k))), subject)
-    return Identity(issuer, subject, email if believed else None, str(name).strip()[:200], verified)
+    sid = claims.get("sid")
+    session = sid if isinstance(sid, str) and 1 <= len(sid) <= 255 else None
+    return Identity(issuer, subject, email if believed else None, str(name).strip()[:200], verified, session)
 
 
 def _signed_by(token: Unverified, key: VerificationKey) -> bool:
@@ -149,7 +153,8 @@ def _is_id_token(claims: dict[str, Any]) -> bool:
     )
 
 
-def _addressed_to(claims: dict[str, Any], client_id: str) -> bool:
+def addressed_to(claims: dict[str, Any], client_id: str) -> bool:
+    """Tell whether a token was made for us."""
     audience, party = claims.get("aud"), claims.get("azp")
     if isinstance(audience, list):
         # With several audiences the token says which of them it was made for.
@@ -157,7 +162,8 @@ def _addressed_to(claims: dict[str, Any], client_id: str) -> bool:
     return bool(audience == client_id and party in (None, client_id))
 
 
-def _moment(claims: dict[str, Any], name: str) -> float:
+def moment_of(claims: dict[str, Any], name: str) -> float:
+    """Return a claim in seconds since 1970. Raises InvalidToken where it is missing or no number."""
     value = claims.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e11:
         raise InvalidToken

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import asyncpg
 
-from edge.auth import id_token
+from edge.auth import id_token, logout_token
 from edge.auth.id_token import Identity, InvalidToken
+from edge.auth.logout_token import LogoutNotice
 from edge.auth.oidc_provider import OidcProvider
 from edge.storage.database import Database
 from shared.accounts import Membership, Person
@@ -68,6 +69,22 @@ class UserService:
         if nonce is not None and token.claims.get("nonce") != nonce:
             raise InvalidToken
         return identity, token.claims["exp"] + id_token.LEEWAY_SECONDS - now
+
+    async def logout_notice(self, text: str) -> LogoutNotice:
+        """Return what a logout token of the provider says. Raises InvalidToken."""
+        if self.provider is None:
+            raise InvalidToken
+        token = id_token.parse(text, logout_token.TYPES)
+        id_token.verify(token, await self.provider.keys_for(token))
+        return logout_token.check_logout_claims(
+            token.claims, issuer=self.provider.issuer, client_id=self._client_id, now=self._clock()
+        )
+
+    async def id_of(self, subject: str) -> str | None:
+        """Return the id of the provider's person, or None for one who has never signed in."""
+        assert self.provider is not None
+        row = await self._database.fetch_row(SQL.person, self.provider.issuer, subject)
+        return str(row["id"]) if row else None
 
     async def join(self, identity: Identity) -> Person:
         """Return the person, created at the first call.

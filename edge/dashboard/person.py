@@ -91,7 +91,3 @@ class PersonPages:
         joined = await self._acts.accept_invitation(visit.person, secret)
         await self._sessions.choose(visit.cookie, visit.session, joined)
         return see("/dashboard")
-
-    async def signed_out(self, request: web.Request) -> web.StreamResponse:
-        """The last page."""
-        return render(request, "signed_out.html", None)

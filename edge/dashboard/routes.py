@@ -20,6 +20,7 @@ from edge.dashboard.reports import ReportPages
 from edge.dashboard.session_guard import SessionGuard
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages
+from edge.dashboard.sign_out import SignOutPages
 from edge.downloads.files import FileResponder
 from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer
@@ -56,6 +57,7 @@ def routes(
     limits = PersonLimits(resources.meter, settings)
     door = SessionGuard(resources.people, sessions, cookies, origin, limits)
     sign_in = SignInPages(resources.people, limits, sessions, cookies, settings, origin, resources.log)
+    sign_out = SignOutPages(resources.people, sessions, cookies, settings, origin, resources.log)
     secret = OneTimeSecrets(IdempotentActs(resources.database, settings), sessions)
     org = OrganizationPages(acts, secret, resources.directory, resources.meter, origin, settings.base_url)
     person = PersonPages(acts, secret, resources.directory, resources.plan_notices, sessions, settings)
@@ -68,8 +70,11 @@ def routes(
         *_bulk_data(door, resources, payer, orders),
         _get("/sign-in", door.open(sign_in.begin)),
         _get("/sign-in/callback", door.open(sign_in.finish)),
-        _post("/sign-out", door.form(sign_in.sign_out)),
-        _get("/signed-out", door.open(person.signed_out)),
+        _post("/sign-out", door.form(sign_out.sign_out)),
+        _get("/signed-out", door.open(sign_out.signed_out)),
+        _get("/sessions", door.page(sign_out.list)),
+        _post("/sessions/end", door.form(sign_out.end)),
+        Route("POST", f"{HOME}/back-channel-logout", sign_out.back_channel, Rule(name="back-channel-logout")),
     )
 
 

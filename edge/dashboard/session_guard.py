@@ -11,7 +11,7 @@ from aiohttp import web
 from marshmallow import ValidationError
 
 from edge.auth.users import UserService
-from edge.dashboard.sessions import Cookies, Session, Sessions
+from edge.dashboard.sessions import Cookies, Sessions
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS
 from edge.http.problems import Problem, problem_of
@@ -19,6 +19,7 @@ from edge.organizations.service import Actor
 from edge.quota.people import PersonLimits
 from shared.accounts import Person
 from shared.errors import ItemIndexError
+from shared.sessions import Session
 
 # With `no-referrer` a browser would send `Origin: null` with our own forms, and they could not be told from others'.
 _FIELDS = {**PAGE_FIELDS, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import hmac
 import secrets
 import time
 from collections.abc import Callable
@@ -15,19 +16,20 @@ from edge.storage.redis_client import RedisClient
 from shared.errors import StoreUnavailable
 from shared.redis import keys
 from shared.sealing import seal, sealing_key, unseal
+from shared.sessions import SESSION_ID_CHARACTERS, ListedSession, Session, SessionBeginning
 
 _SIGN_IN_SECONDS = 600
+_AGENT_CHARACTERS_MAX = 200
 _FLASH_SECONDS = 300
 _PAUSES_SECONDS = (0.1, 0.3, 0.6)
 
 
-class Session(msgspec.Struct, frozen=True):
-    """What is kept of a visit. `csrf` is in every form; `organization` is the one chosen, None for the first joined."""
+@dataclass(frozen=True, slots=True)
+class IdToken:
+    """The verified ID token of a sign-in, and the provider's session that it names (`sid`), if any."""
 
-    person_id: str
-    csrf: str
-    born: float
-    organization: str | None = None
+    text: str
+    provider_session: str | None = None
 
 
 class SignIn(msgspec.Struct, frozen=True):
@@ -54,6 +56,11 @@ class Cookies:
         """Name of the cookie that binds a sign-in to the browser that began it."""
         return f"{self.session}-sign-in"
 
+    @property
+    def sign_out(self) -> str:
+        """Name of the cookie by which the last page finds the way to the provider's sign-out."""
+        return f"{self.session}-sign-out"
+
     def set(self, response: web.StreamResponse, name: str, value: str, seconds: int | None = None) -> None:
         """Set a cookie for the dashboard alone."""
         response.set_cookie(name, value, max_age=seconds, path="/dashboard", httponly=True, secure=self.secure,
@@ -75,10 +82,18 @@ class Sessions:
         self._seconds_max = seconds_max
         self._clock = clock
 
-    async def begin(self, person_id: str) -> str:
+    async def begin(self, person_id: str, network: str, agent: str, signed_in: IdToken) -> str:
         """Begin a session and return its cookie: always a new one, so that nobody can plant a session beforehand."""
-        cookie = secrets.token_urlsafe(32)
-        await self._write(cookie, Session(person_id, secrets.token_urlsafe(32), self._clock()))
+        cookie, now = secrets.token_urlsafe(32), self._clock()
+        sealed = seal(sealing_key(cookie, "id-token"), signed_in.text.encode())
+        await self._write(cookie, Session(person_id, secrets.token_urlsafe(32), now, sealed_id_token=sealed))
+        beginning = SessionBeginning(now, network, agent[:_AGENT_CHARACTERS_MAX], signed_in.provider_session)
+        listed = keys.sessions_of(person_id)
+        await self._ask("HSET", listed, _digest(cookie), msgspec.json.encode(beginning))
+        await self._ask("EXPIRE", listed, self._seconds_max)
+        if signed_in.provider_session is not None:
+            name = keys.provider_session(_digest(signed_in.provider_session))
+            await self._ask("SET", name, person_id, "EX", self._seconds_max)
         return cookie
 
     async def find(self, cookie: str) -> Session | None:
@@ -98,7 +113,50 @@ class Sessions:
 
     async def end(self, cookie: str) -> None:
         """End a session; its cookie is worth nothing from now on."""
-        await self._ask("DEL", _session_key(cookie))
+        packed = await self._ask("GETDEL", _session_key(cookie))
+        if isinstance(packed, bytes):
+            session = msgspec.json.decode(packed, type=Session)
+            await self._ask("HDEL", keys.sessions_of(session.person_id), _digest(cookie))
+
+    async def listed(self, person_id: str) -> list[ListedSession]:
+        """Return the sessions of a person, the newest first; those that have ended by time are forgotten."""
+        packed = await self._ask("HGETALL", keys.sessions_of(person_id))
+        found = []
+        for name, value in zip(packed[::2], packed[1::2], strict=True):
+            digest, left = name.decode(), await self._ask("TTL", keys.session(name.decode()))
+            if left < 0:
+                await self._ask("HDEL", keys.sessions_of(person_id), digest)
+                continue
+            beginning = msgspec.json.decode(value, type=SessionBeginning)
+            idle = max(0, self._idle_seconds - left)
+            found.append(ListedSession(digest[:SESSION_ID_CHARACTERS], digest, beginning, idle))
+        return sorted(found, key=lambda session: -session.beginning.born)
+
+    async def end_of(self, person_id: str, chosen: Callable[[ListedSession], bool]) -> int:
+        """End the person's sessions that are chosen; return how many there were."""
+        ended = [session for session in await self.listed(person_id) if chosen(session)]
+        for session in ended:
+            await self._ask("DEL", keys.session(session.digest))
+            await self._ask("HDEL", keys.sessions_of(person_id), session.digest)
+        return len(ended)
+
+    async def person_of_provider_session(self, sid: str) -> str | None:
+        """Return the person who signed in within a session of the provider, if one of ours began there."""
+        person = await self._ask("GET", keys.provider_session(_digest(sid)))
+        return person.decode() if isinstance(person, bytes) else None
+
+    async def obey_once(self, notice: str, seconds: int) -> bool:
+        """Tell whether a logout token comes for the first time; remembered for as long as it could come again."""
+        return bool(await self._ask("SET", keys.logout_notice(_digest(notice)), "1", "NX", "EX", seconds))
+
+    def is_of(self, session: ListedSession, cookie: str) -> bool:
+        """Tell whether a listed session is the one of this cookie."""
+        return hmac.compare_digest(session.digest, _digest(cookie))
+
+    def id_token_of(self, cookie: str, session: Session) -> str | None:
+        """Return the ID token that the session began with."""
+        plain = unseal(sealing_key(cookie, "id-token"), session.sealed_id_token)
+        return plain.decode() if plain else None
 
     async def put_flash(self, cookie: str, page: str, text: str) -> None:
         """Keep a text that a page of this session shows once, for five minutes; the store cannot read it."""

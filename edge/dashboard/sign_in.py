@@ -1,4 +1,4 @@
-"""Signing in with the provider: authorization code with PKCE, state and nonce; and signing out.
+"""Signing in with the provider: authorization code with PKCE, state and nonce.
 
 Sources: OpenID Connect Core 1.0, section 3.1; RFC 7636 (PKCE); RFC 9207 (`iss` in the answer); RFC 9700.
 """
@@ -16,8 +16,8 @@ from aiohttp import web
 from edge.auth.id_token import InvalidToken
 from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
-from edge.dashboard.session_guard import PageError, SignedIn
-from edge.dashboard.sessions import Cookies, Sessions, SignIn
+from edge.dashboard.session_guard import PageError
+from edge.dashboard.sessions import Cookies, IdToken, Sessions, SignIn
 from edge.http.context import CONTEXT
 from edge.quota.people import PersonLimits
 from shared.config import Settings
@@ -94,16 +94,12 @@ class SignInPages:
         if old:
             await self._sessions.end(old)
         response = _see(sign_in.destination)
-        self._cookies.set(response, self._cookies.session, await self._sessions.begin(person.id))
+        begun = IdToken(token, identity.provider_session)
+        agent = request.headers.get("User-Agent", "")
+        cookie = await self._sessions.begin(person.id, request[CONTEXT].network, agent, begun)
+        self._cookies.set(response, self._cookies.session, cookie)
         self._cookies.drop(response, self._cookies.sign_in)
         self._log.info("signed-in", person=person.id)
-        return response
-
-    async def sign_out(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """End the session."""
-        await self._sessions.end(visit.cookie)
-        response = _see(f"{HOME}/signed-out")
-        self._cookies.drop(response, self._cookies.session)
         return response
 
     async def _redeem(self, provider: OidcProvider, code: str, sign_in: SignIn) -> str:

@@ -31,6 +31,21 @@ def session(digest: str) -> str:
     return f"s:{digest}"
 
 
+def sessions_of(person_id: str) -> str:
+    """Hash of a person's sessions: the digest of each cookie, and how the session began. It may name ended ones."""
+    return f"sp:{person_id}"
+
+
+def provider_session(digest: str) -> str:
+    """The person behind a session of the identity provider, under the hash of its `sid`."""
+    return f"sid:{digest}"
+
+
+def logout_notice(digest: str) -> str:
+    """Marker of a logout token that was obeyed, under the hash of its `jti`."""
+    return f"lo:{digest}"
+
+
 def flash(digest: str, page: str) -> str:
     """What a page of a session shows once, sealed with the session's cookie."""
     return f"fl:{digest}:{page}"

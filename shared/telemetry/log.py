@@ -21,6 +21,7 @@ EVENTS: dict[str, str] = {
     "search-index": "The process searches in a new index.",
     "accounts-changed": "A credential or plan changed and what was remembered of it is forgotten.",
     "signed-in": "A person signed in to the dashboard.",
+    "sessions-ended": "Dashboard sessions of a person were ended: by the person, the identity provider or an operator.",
     "plan-notice-failed": "The billing system did not take the notice of a requested plan; it is posted again.",
     "job-relayed": "A job was handed to the broker.",
     "job-started": "A worker claimed a job.",

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -57,6 +58,7 @@ class Issuer:
     extra_keys: list[Any] = field(default_factory=list)
     fetches: int = 0
     down: bool = False
+    ends_sessions: bool = False
     jwks_path: str = "/jwks"
     raw_jwks: bytes | None = None
     discoveries: int = 0
@@ -75,6 +77,14 @@ class Issuer:
         key = self.keys[-1]
         return jwt.encode(self.claims(subject, **more), key.private, key.algorithm, {"kid": key.kid, **(head or {})})
 
+    def logout_token(self, **more: Any) -> str:
+        """Return a logout token, changed as asked; a claim of None is left out."""
+        events = {"http://schemas.openid.net/event/backchannel-logout": {}}
+        claims = {"jti": secrets.token_hex(8), "sub": "ada", "events": events, "name": None, "email": None,
+                  "email_verified": None, **more}  # fmt: skip
+        head = {"typ": "logout+jwt"}
+        return self.token(head=head, **claims)
+
     def rotate(self, kid: str, *, keep: bool = True) -> None:
         """Sign with a new key from now on."""
         self.keys = [*(self.keys if keep else []), SigningKey.make(kid)]
@@ -87,6 +97,7 @@ class Issuer:
         return web.json_response({
             "issuer": self.url, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
             "jwks_uri": f"{self.url}{self.jwks_path}",
+            **({"end_session_endpoint": f"{self.url}/end"} if self.ends_sessions else {}),
         })  # fmt: skip
 
     def code(self, subject: str = "ada", **claims: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from deploy.ctl.doctor_redis import look_at
-from edge.dashboard.sessions import Sessions
+from edge.dashboard.sessions import IdToken, Sessions
 from edge.index.records import Record, RecordCache
 from edge.quota.fallback import DegradedLimiter
 from edge.quota.limiter import RateLimiter
@@ -139,7 +139,7 @@ async def test_sessions_and_the_workers_refunds_find_their_keys(cluster: ValkeyC
         Sessions(client, idle_seconds=60, seconds_max=60),
         RateLimiter(client, DegradedLimiter(closed=True)),
     )
-    cookies = [await sessions.begin(f"person-{n}") for n in range(20)]
+    cookies = [await sessions.begin(f"person-{n}", "192.0.2.1", "tests", IdToken("token")) for n in range(20)]
     days = {n: (await meter.charge(f"org:refund-{n}", PLAN, 5, "job")).day for n in range(20)}
     cluster.primary_of(0).kill()
     found = await asyncio.gather(*(sessions.find(cookie) for cookie in cookies))

@@ -1,0 +1,78 @@
+"""`itemindex sessions`: who is signed in to the dashboard, and how an operator ends that."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from deploy.ctl.console import OPERATOR, console, data_dir_option, json_option, settings, show
+from deploy.ctl.members import person_of
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.errors import ItemIndexError
+from shared.redis import keys
+from shared.redis.connect import connect_store
+from shared.sessions import SESSION_ID_CHARACTERS, SessionBeginning
+from shared.telemetry.log import Log
+
+_DEADLINE_SECONDS = 5.0
+
+
+@click.group()
+def sessions() -> None:
+    """Sessions of the dashboard: list and end those of a person."""
+
+
+@sessions.command("list", epilog="Example: itemindex sessions list ada@example.org")
+@click.argument("person")
+@data_dir_option
+@json_option
+def list_(person: str, data_dir: Path, as_json: bool) -> None:
+    """List the sessions of a PERSON (id or e-mail address)."""
+    chosen = settings(data_dir)
+    found = _sessions(chosen, _person(chosen, person))
+    show((_row(digest, beginning) for digest, beginning in found.items()), as_json=as_json, title="sessions")
+
+
+@sessions.command(epilog="Example: itemindex sessions end ada@example.org")
+@click.argument("person")
+@click.argument("session_id", required=False)
+@data_dir_option
+def end(person: str, session_id: str | None, data_dir: Path) -> None:
+    """End one session of a PERSON, or all; each is refused from its next page on."""
+    chosen = settings(data_dir)
+    person_id = _person(chosen, person)
+    ended = [digest for digest in _sessions(chosen, person_id) if session_id in (None, digest[:SESSION_ID_CHARACTERS])]
+    if session_id is not None and not ended:
+        raise ItemIndexError("there is no such session; see `itemindex sessions list`")
+    store = connect_store(chosen.state_url, deadline_seconds=_DEADLINE_SECONDS)
+    for digest in ended:
+        store.delete(keys.session(digest))
+        store.hdel(keys.sessions_of(person_id), digest)
+    Log("ctl", stream=sys.stderr).info("sessions-ended", person=person_id, sessions=len(ended), by=OPERATOR)
+    console.print(f"ended {len(ended)}")
+
+
+def _sessions(chosen: Settings, person_id: str) -> dict[str, SessionBeginning]:
+    store = connect_store(chosen.state_url, deadline_seconds=_DEADLINE_SECONDS)
+    packed: Any = store.hgetall(keys.sessions_of(person_id))
+    listed = {name.decode(): msgspec.json.decode(value, type=SessionBeginning) for name, value in packed.items()}
+    return {digest: beginning for digest, beginning in listed.items() if store.exists(keys.session(digest))}
+
+
+def _row(digest: str, beginning: SessionBeginning) -> dict[str, Any]:
+    began = datetime.fromtimestamp(beginning.born, UTC).isoformat(timespec="seconds")
+    return {
+        "id": digest[:SESSION_ID_CHARACTERS],
+        "signed_in": began,
+        "network": beginning.network,
+        "browser": beginning.agent,
+    }
+
+
+def _person(chosen: Settings, text: str) -> str:
+    with connect(chosen.database_url, application="sessions") as connection:
+        return person_of(connection, text)

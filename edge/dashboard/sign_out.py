@@ -1,0 +1,121 @@
+"""Ending sessions: one's own here and at the provider, others of the same person, and those that the provider ends.
+
+Sources: OpenID Connect RP-Initiated Logout 1.0; OpenID Connect Back-Channel Logout 1.0.
+"""
+
+import contextlib
+import secrets
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from edge.auth.id_token import TOKEN_BYTES_MAX, InvalidToken
+from edge.auth.logout_token import LIFETIME_SECONDS_MAX
+from edge.auth.users import UserService
+from edge.dashboard.session_guard import SignedIn, form_of, render, see
+from edge.dashboard.sessions import Cookies, Sessions
+from edge.http.problems import Problem
+from shared.clock import utc_now
+from shared.config import Settings
+from shared.errors import StoreUnavailable
+from shared.sessions import ListedSession
+from shared.telemetry.log import Log
+
+_LAST_PAGE = "/dashboard/signed-out"
+_SESSIONS_PAGE = "/dashboard/sessions"
+
+
+class SignOutPages:
+    """The handlers."""
+
+    def __init__(
+        self, people: UserService, sessions: Sessions, cookies: Cookies, settings: Settings, origin: str, log: Log
+    ) -> None:
+        self._people = people
+        self._sessions = sessions
+        self._cookies = cookies
+        self._client_id = settings.oidc_client_id
+        self._origin = origin
+        self._log = log
+
+    async def sign_out(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """End the session; the last page goes on to the provider's sign-out, where it has one."""
+        await self._sessions.end(visit.cookie)
+        response = see(_LAST_PAGE)
+        self._cookies.drop(response, self._cookies.session)
+        address = await self._provider_sign_out(visit)
+        if address is not None:
+            # Not a redirect of the form itself: browsers hold that against the page's `form-action`.
+            once = secrets.token_urlsafe(32)
+            await self._sessions.put_flash(once, _LAST_PAGE, address)
+            self._cookies.set(response, self._cookies.sign_out, once, 60)
+        return response
+
+    async def signed_out(self, request: web.Request) -> web.StreamResponse:
+        """The last page."""
+        once = request.cookies.get(self._cookies.sign_out)
+        address = await self._sessions.take_flash(once, _LAST_PAGE) if once else None
+        response = render(request, "signed_out.html", None, provider_sign_out=address)
+        if once:
+            self._cookies.drop(response, self._cookies.sign_out)
+        return response
+
+    async def list(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """The person's sessions, and forms that end them."""
+        now = utc_now().timestamp()
+        listed = [
+            {"session": session, "current": self._sessions.is_of(session, visit.cookie),
+             "hours": int((now - session.beginning.born) // 3600)}
+            for session in await self._sessions.listed(visit.person.id)
+        ]  # fmt: skip
+        return render(request, "sessions.html", visit, listed=listed)
+
+    async def end(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """End one session of the person, or all but this one."""
+        chosen = (await form_of(request)).get("session", "")
+
+        def ends(session: ListedSession) -> bool:
+            return session.id == chosen or (chosen == "others" and not self._sessions.is_of(session, visit.cookie))
+
+        ended = await self._sessions.end_of(visit.person.id, ends)
+        self._log.info("sessions-ended", person=visit.person.id, sessions=ended, by="person")
+        return see(_SESSIONS_PAGE)
+
+    async def back_channel(self, request: web.Request) -> web.StreamResponse:
+        """End the sessions that a logout token of the provider names. Answers 200 without a body, or a problem."""
+        if request.content_type != "application/x-www-form-urlencoded":
+            raise Problem("unsupported-media-type", "Send the logout token as a form field, `logout_token`.")
+        text = (await request.post()).get("logout_token")
+        if not isinstance(text, str) or len(text) > TOKEN_BYTES_MAX:
+            raise Problem("invalid-request", "There is no logout token in the form field `logout_token`.")
+        try:
+            notice = await self._people.logout_notice(text)
+        except InvalidToken:
+            raise Problem("invalid-request", "The logout token is not valid.") from None
+        if await self._sessions.obey_once(notice.id, 2 * LIFETIME_SECONDS_MAX):
+            person = await self._person(notice.subject, notice.provider_session)
+            sid = notice.provider_session
+            if person is not None:
+                ended = await self._sessions.end_of(
+                    person, lambda session: sid is None or session.beginning.provider_session == sid
+                )
+                self._log.info("sessions-ended", person=person, sessions=ended, by="provider")
+        return web.Response(headers={"Cache-Control": "no-store"})
+
+    async def _person(self, subject: str | None, provider_session: str | None) -> str | None:
+        if subject is not None:
+            return await self._people.id_of(subject)
+        return await self._sessions.person_of_provider_session(provider_session or "")
+
+    async def _provider_sign_out(self, visit: SignedIn) -> str | None:
+        if self._people.provider is None:
+            return None
+        endpoint = None
+        with contextlib.suppress(StoreUnavailable):  # the session here is ended all the same
+            endpoint = (await self._people.provider.endpoints()).end_session
+        if endpoint is None:
+            return None
+        asked = {"client_id": self._client_id, "post_logout_redirect_uri": f"{self._origin}{_LAST_PAGE}"}
+        hint = self._sessions.id_token_of(visit.cookie, visit.session)
+        joint = "&" if "?" in endpoint else "?"
+        return f"{endpoint}{joint}{urlencode({**asked, **({'id_token_hint': hint} if hint else {})})}"

@@ -1,0 +1,163 @@
+"""Sessions are listed and ended: by the person, by an operator, by the identity provider, and at the provider too."""
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from click.testing import CliRunner
+
+from deploy.ctl.sessions import sessions as command
+from edge.auth.id_token import InvalidToken
+from edge.auth.logout_token import check_logout_claims
+from shared.config import Settings
+from tests.service.dashboard.test_sessions import Browser, browser
+from tests.support.client import running_edge
+from tests.support.issuer import CLIENT, running_issuer
+
+__all__ = ["browser"]
+
+
+async def _signed_in(browser: Browser, who: str = "ada", **claims: Any) -> Browser:
+    visitor = Browser(browser.edge, browser.issuer)
+    asked = await visitor.begin()
+    code = browser.issuer.code(who, nonce=asked["nonce"], **claims)
+    assert await visitor.come_back(state=asked["state"], code=code) == 303
+    return visitor
+
+
+async def _is_in(visitor: Browser) -> bool:
+    return await visitor.ask("GET", "/dashboard") == 200
+
+
+async def test_a_person_sees_every_session_and_ends_one_or_all_others(browser: Browser) -> None:
+    here, there, third = [await _signed_in(browser) for _ in range(3)]
+    stranger = await _signed_in(browser, "grace")
+    assert await here.ask("GET", "/dashboard/sessions") == 200
+    ids = re.findall(r'name="session" value="([0-9a-f]{16})"', here.text)
+    assert len(ids) == 2 and "(this one)" in here.text
+    form = {"csrf": here.csrf(), "session": ids[0]}
+    assert await here.ask("POST", "/dashboard/sessions/end", form) == 303
+    assert sorted([await _is_in(there), await _is_in(third)]) == [False, True]
+    assert await here.ask("POST", "/dashboard/sessions/end", {**form, "session": "others"}) == 303
+    assert [await _is_in(visitor) for visitor in (here, there, third, stranger)] == [True, False, False, True]
+
+
+async def test_nobody_ends_the_session_of_another_person(browser: Browser) -> None:
+    ada, grace = await _signed_in(browser), await _signed_in(browser, "grace")
+    await _signed_in(browser)
+    await ada.ask("GET", "/dashboard/sessions")
+    [theirs] = re.findall(r'name="session" value="([0-9a-f]{16})"', ada.text)
+    await grace.ask("GET", "/dashboard/sessions")
+    assert await grace.ask("POST", "/dashboard/sessions/end", {"csrf": grace.csrf(), "session": theirs}) == 303
+    await ada.ask("GET", "/dashboard/sessions")
+    assert theirs in ada.text
+
+
+async def test_an_operator_lists_and_ends_a_persons_sessions(browser: Browser) -> None:
+    one, two, grace = await _signed_in(browser), await _signed_in(browser), await _signed_in(browser, "grace")
+    settings = browser.edge.settings
+    runner = CliRunner(env={"DATABASE_URL": settings.database_url, "STATE_URL": settings.state_url})
+    listed = runner.invoke(command, ["list", "ada@example.org", "--json"])
+    ids = re.findall(r'"id": "([0-9a-f]{16})"', listed.stdout)
+    assert len(ids) == 2, listed.output
+    assert runner.invoke(command, ["end", "ada@example.org", ids[0]]).exit_code == 0
+    assert sorted([await _is_in(one), await _is_in(two)]) == [False, True]
+    assert runner.invoke(command, ["end", "ada@example.org"]).exit_code == 0
+    assert [await _is_in(visitor) for visitor in (one, two, grace)] == [False, False, True]
+
+
+async def _tell(browser: Browser, token: str, kind: str = "application/x-www-form-urlencoded") -> int:
+    url = "http://testserver/dashboard/back-channel-logout"
+    head = {"X-Real-IP": "192.0.2.1", "Content-Type": kind}
+    async with browser.edge.session.post(url, data=f"logout_token={token}", headers=head) as answer:
+        assert answer.headers["Cache-Control"] == "no-store"
+        return answer.status
+
+
+async def test_the_provider_ends_all_sessions_of_a_person_or_those_of_one_of_its_own(browser: Browser) -> None:
+    laptop, phone = await _signed_in(browser, sid="laptop"), await _signed_in(browser, sid="phone")
+    grace = await _signed_in(browser, "grace", sid="desk")
+    assert await _tell(browser, browser.issuer.logout_token(sid="phone")) == 200
+    assert [await _is_in(visitor) for visitor in (laptop, phone, grace)] == [True, False, True]
+    assert await _tell(browser, browser.issuer.logout_token(sub=None, sid="desk")) == 200
+    assert [await _is_in(visitor) for visitor in (laptop, grace)] == [True, False]
+    assert await _tell(browser, browser.issuer.logout_token()) == 200
+    assert not await _is_in(laptop)
+    assert await _tell(browser, browser.issuer.logout_token(sub="never-seen")) == 200
+
+
+async def test_a_logout_token_is_obeyed_once(browser: Browser) -> None:
+    token = browser.issuer.logout_token()
+    assert await _tell(browser, token) == 200
+    later = await _signed_in(browser)
+    assert await _tell(browser, token) == 200
+    assert await _is_in(later)
+
+
+async def test_what_is_no_logout_token_ends_nothing(browser: Browser) -> None:
+    visitor = await _signed_in(browser)
+    issuer = browser.issuer
+    for token in (
+        issuer.token(),
+        issuer.logout_token(nonce="n"),
+        issuer.logout_token()[:-4] + "AAAA",
+        "x",
+        "x" * 9_000,
+    ):
+        assert await _tell(browser, token) == 400
+    assert await _tell(browser, issuer.logout_token(), "text/plain") == 415
+    assert await _is_in(visitor)
+
+
+NOW = 1_800_000_000
+GOOD = {
+    "iss": "https://id.example", "aud": CLIENT, "iat": NOW, "exp": NOW + 120, "jti": "j", "sub": "ada",
+    "events": {"http://schemas.openid.net/event/backchannel-logout": {}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [
+    {"iss": "https://evil.example"}, {"aud": "other"}, {"jti": None}, {"jti": 7}, {"sub": None}, {"events": None},
+    {"events": {}}, {"events": []}, {"events": {"http://schemas.openid.net/event/backchannel-logout": 1}},
+    {"iat": NOW + 600}, {"exp": NOW - 600}, {"exp": NOW + 90_000}, {"exp": None}, {"nonce": "n"}, {"sub": "x" * 256},
+])  # fmt: skip
+def test_a_logout_token_with_a_wrong_claim_is_refused(change: dict[str, Any]) -> None:
+    claims = {name: value for name, value in {**GOOD, **change}.items() if value is not None}
+    with pytest.raises(InvalidToken):
+        check_logout_claims(claims, issuer="https://id.example", client_id=CLIENT, now=NOW)
+    assert check_logout_claims(GOOD, issuer="https://id.example", client_id=CLIENT, now=NOW).subject == "ada"
+
+
+@pytest.fixture
+async def farewell(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
+    """A browser whose provider has a sign-out of its own."""
+    async with running_issuer() as issuer, running_edge(replace(settings, oidc_issuer=issuer.url), tmp_path) as edge:
+        issuer.ends_sessions = True
+        yield Browser(edge, issuer)
+
+
+async def test_signing_out_goes_on_to_the_provider_and_names_the_session(farewell: Browser) -> None:
+    await farewell.sign_in()
+    await farewell.ask("GET", "/dashboard")
+    assert await farewell.ask("POST", "/dashboard/sign-out", {"csrf": farewell.csrf()}) == 303
+    assert "id_token" not in farewell.last.headers["Location"]
+    assert await farewell.ask("GET", "/dashboard/signed-out") == 200
+    [address] = re.findall(r'content="0; url=([^"]+)"', farewell.text)
+    asked = parse_qs(urlsplit(address.replace("&amp;", "&")).query)
+    assert address.startswith(f"{farewell.issuer.url}/end?")
+    assert asked["post_logout_redirect_uri"] == ["http://testserver/dashboard/signed-out"]
+    identity, _ = await farewell.edge.resources.people.identify(asked["id_token_hint"][0])
+    assert identity.subject == "ada"
+    assert await farewell.ask("GET", "/dashboard/signed-out") == 200
+    assert "http-equiv" not in farewell.text
+
+
+async def test_the_store_of_sessions_holds_no_id_token_that_could_be_used(browser: Browser) -> None:
+    await browser.sign_in()
+    state = browser.edge.resources.state
+    [name] = await state.command("KEYS", "s:*")
+    assert b"eyJ" not in await state.command("GET", name)
