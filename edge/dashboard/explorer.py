@@ -20,7 +20,7 @@ from edge.search.engine import SearchEngine
 from shared.errors import ItemMerged
 from shared.ids import canonical_iid
 from shared.plans import BRAND
-from shared.search.model import Search as Question
+from shared.search.model import SearchQuery as Question
 
 _HITS = 12
 _QUERY_MAX = 200

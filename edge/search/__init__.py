@@ -1,1 +1,1 @@
-"""Free search: the query language, the engine over an immutable index, and its pages."""
+"""Free search: query language, engine over an immutable index, paging."""

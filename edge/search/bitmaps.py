@@ -1,4 +1,4 @@
-"""Questions of common words only, answered from rows of bits: a logical AND, and the first bits are the best."""
+"""Queries of common words only, answered from bitmaps: a logical AND whose first set bits are the best hits."""
 
 import math
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from shared.search import layout
 
 # BM25's constants, as tantivy has them.
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75
-Row = NDArray[np.uint64]
+Bitmap = NDArray[np.uint64]
 Ranked = list[tuple[float, int]]
 
 
 class CommonTerms:
-    """The rows of an index, memory-mapped."""
+    """The bitmaps of an index, memory-mapped."""
 
     def __init__(self, folder: Path, items: int) -> None:
         terms = msgspec.json.decode((folder / layout.COMMON_TERMS).read_bytes(), type=list[tuple[str, str, int]])
@@ -32,29 +32,29 @@ class CommonTerms:
         self._length_mean = float(self._lengths.mean()) if items else 1.0
         self._items = items
 
-    def row(self, field: str, terms: Sequence[str]) -> Row | None:
-        """Return the items that have all the terms; None unless each of the terms is common."""
+    def row(self, field: str, terms: Sequence[str]) -> Bitmap | None:
+        """Return the items that contain all terms, or None unless every term is common."""
         places = [self._places[field, term] for term in terms if (field, term) in self._places]
         if self._rows is None or len(places) < len(terms):
             return None
-        found: Row = np.bitwise_and.reduce(self._rows[places], axis=0)
+        found: Bitmap = np.bitwise_and.reduce(self._rows[places], axis=0)
         return found
 
-    def with_all(self, rows: Sequence[Row], count: int) -> tuple[Ranked, int]:
-        """Return score and rank of the best items that are in every row, and how many are."""
+    def match_all(self, rows: Sequence[Bitmap], count: int) -> tuple[Ranked, int]:
+        """Return score and rank of the best items in every bitmap, and their total number."""
         found = np.bitwise_and.reduce(rows)
-        weight = sum(self._rarity(row) for row in rows)
+        weight = sum(self._idf(row) for row in rows)
         return self._best(found, count, weight), int(np.bitwise_count(found).sum())
 
-    def with_most(self, rows: Sequence[Row], kept: Sequence[Row], count: int) -> tuple[Ranked, int]:
-        """Return the items that are in some of the rows and in all of the kept ones, and how many are.
+    def match_any(self, rows: Sequence[Bitmap], kept: Sequence[Bitmap], count: int) -> tuple[Ranked, int]:
+        """Return the best items in some of the bitmaps and in all filter bitmaps `kept`, and their total number.
 
-        Those in more of the rows come first.
+        Items in more of the bitmaps rank first.
         """
         times = np.sum([_bits(row) for row in rows], axis=0, dtype=np.uint8)
         if kept:
             times *= _bits(np.bitwise_and.reduce(kept))
-        weight = sum(self._rarity(row) for row in rows)
+        weight = sum(self._idf(row) for row in rows)
         best: Ranked = []
         for met in range(len(rows), 0, -1):
             row = np.packbits(times == met, bitorder="little").view(np.uint64)
@@ -63,8 +63,8 @@ class CommonTerms:
                 break
         return best, int(np.count_nonzero(times))
 
-    def weigh(self, candidates: Ranked, rows: Sequence[Row], bonus: float) -> Ranked:
-        """Add to each candidate what the common words count that it has; return them best first, equals by rank."""
+    def rescore(self, candidates: Ranked, rows: Sequence[Bitmap], bonus: float) -> Ranked:
+        """Add the weights of the common words in each candidate; return them best first, equal scores by rank."""
         if not candidates or not rows:
             return candidates
         ranks = np.array([rank for _, rank in candidates])
@@ -72,15 +72,15 @@ class CommonTerms:
         places = self._place[ranks]
         word, bit = places // 64, (places % 64).astype(np.uint64)
         for row in rows:
-            scores += (row[word] >> bit & np.uint64(1)) * (bonus + self._rarity(row))
-        best = np.lexsort((ranks, -scores))[: np.count_nonzero(scores)]  # what has none of the words is no hit
+            scores += (row[word] >> bit & np.uint64(1)) * (bonus + self._idf(row))
+        best = np.lexsort((ranks, -scores))[: np.count_nonzero(scores)]  # without any word: no hit
         return list(zip(scores[best].tolist(), ranks[best].tolist(), strict=True))
 
-    def _rarity(self, row: Row) -> float:
+    def _idf(self, row: Bitmap) -> float:
         documents = int(np.bitwise_count(row).sum())
         return math.log(1 + (self._items - documents + 0.5) / (documents + 0.5))
 
-    def _best(self, row: Row, count: int, weight: float) -> Ranked:
+    def _best(self, row: Bitmap, count: int, weight: float) -> Ranked:
         filled = np.flatnonzero(row)[:count]
         bits = np.unpackbits(row[filled].view(np.uint8), bitorder="little").reshape(-1, 64)
         which, bit = np.nonzero(bits)
@@ -90,5 +90,5 @@ class CommonTerms:
         return list(zip((weight * share).tolist(), self._order[places].tolist(), strict=True))
 
 
-def _bits(row: Row) -> NDArray[np.uint8]:
+def _bits(row: Bitmap) -> NDArray[np.uint8]:
     return np.unpackbits(row.view(np.uint8), bitorder="little")

@@ -1,4 +1,4 @@
-"""Searches off the event loop, always in the newest whole index."""
+"""Runs searches in threads, always over the newest complete index."""
 
 import asyncio
 import time
@@ -10,44 +10,44 @@ from edge.search.index import SearchIndex
 from edge.search.paging import find
 from shared.errors import StoreUnavailable
 from shared.search import layout
-from shared.search.model import Page, Search
+from shared.search.model import Page, SearchQuery
 from shared.telemetry.log import Log
 
-# tantivy works without the interpreter's lock, so a second thread uses the second core.
+# tantivy releases the interpreter lock, so a second thread uses a second core.
 _THREADS = 2
-# Beyond that, waiting would outlast the caller's patience: better a prompt 503.
+# Longer queues would outlast a caller's time-out; a prompt 503 is better.
 _PENDING_MAX = 200
-# A notice may be lost; the directory tells the same.
-_LOOK_AGAIN_SECONDS = 5.0
+# A notification may be lost; the directory shows the same.
+_CHECK_SECONDS = 5.0
 
 
 class SearchEngine:
-    """The search of one edge process. Needs the index only, none of the stores."""
+    """The search of one edge process. It needs only the index, no store."""
 
     def __init__(self, directory: Path, log: Log) -> None:
         self._directory = directory
         self._log = log
         self._index: SearchIndex | None = None
         self._swapping = Lock()
-        self._look_again_at = 0.0
+        self._next_check_at = 0.0
         self._pending = 0
         self._threads = ThreadPoolExecutor(_THREADS, "search")
 
     @property
     def data_version(self) -> int:
-        """Return the data_version that is searched; 0 while there is no index."""
+        """The data_version of the open index; 0 without one."""
         index = self._index
         return index.data_version if index else 0
 
     def refresh(self) -> None:
-        """Open the newest index soon, in a thread; searches that run end in the one they began in."""
+        """Open the newest index in a thread; running searches finish in the index they started with."""
         self._threads.submit(self._swap)
 
     def close(self) -> None:
-        """Let running searches end and start none."""
+        """Finish running searches and start no others."""
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    async def find(self, search: Search) -> Page:
+    async def find(self, search: SearchQuery) -> Page:
         """Return a page of hits. Raises StoreUnavailable without an index, or with too many searches waiting."""
         if self._pending >= _PENDING_MAX:
             raise StoreUnavailable("search", retry_after_seconds=1)
@@ -57,9 +57,9 @@ class SearchEngine:
         finally:
             self._pending -= 1
 
-    def _find(self, search: Search) -> Page:
-        # Without one, whoever asks waits for the index that is being opened: a process that begins is asked at once.
-        if self._index is None or time.monotonic() >= self._look_again_at:
+    def _find(self, search: SearchQuery) -> Page:
+        # A process receives searches as soon as it starts, so the first ones wait for the index that is being opened.
+        if self._index is None or time.monotonic() >= self._next_check_at:
             self._swap(due=True)
         index = self._index
         if index is None:
@@ -67,17 +67,17 @@ class SearchEngine:
         return find(index, search)
 
     def _swap(self, *, due: bool = False) -> None:
-        """Open the newest index; with `due` only if nobody has looked just now: a broken one is not tried each time."""
+        """Open the newest index; with `due`, only if the last check is old: a broken index is not retried each time."""
         with self._swapping:
-            if due and time.monotonic() < self._look_again_at:
+            if due and time.monotonic() < self._next_check_at:
                 return
-            self._look_again_at = time.monotonic() + _LOOK_AGAIN_SECONDS
+            self._next_check_at = time.monotonic() + _CHECK_SECONDS
             found = layout.newest(self._directory)
             if found is None or found[1].id == (self._index.id if self._index else ""):
                 return
             try:
                 self._index = SearchIndex(*found)
-            except (OSError, ValueError) as error:  # pruned while it was being opened; the next look finds a newer one
+            except (OSError, ValueError) as error:  # pruned while it was being opened; the next check finds a newer one
                 self._log.warning("search-index", version=found[1].data_version, error=type(error).__name__)
                 return
             self._log.info("search-index", version=found[1].data_version, items=found[1].items)

@@ -12,8 +12,7 @@ from edge.http.parameters import QUERY
 from edge.search import schemas
 from edge.search.engine import SearchEngine
 from shared.errors import InvalidCursor
-from shared.search.model import Hit, Position
-from shared.search.model import Search as Question
+from shared.search.model import Hit, Position, SearchQuery
 
 KIND = "search"
 
@@ -42,7 +41,7 @@ class Search:
         asked: dict[str, Any] = request[QUERY]
         query = {name: asked[name] for name in ("q", "limit", "brand", "category", "product_type")}
         after = self._position(query, asked["cursor"])
-        page = await self._engine.find(Question(**query, after=after))
+        page = await self._engine.find(SearchQuery(**query, after=after))
         end = msgspec.to_builtins(page.next) if page.next else None
         return envelope(
             [self._entry(hit) for hit in page.hits],

@@ -1,4 +1,4 @@
-"""What of a hit met the question. Pure."""
+"""Which parts of a hit match the query. Pure."""
 
 from collections.abc import Callable
 
@@ -7,19 +7,19 @@ from shared.search import layout
 from shared.search.model import Item, MatchedOn
 from shared.search.text import indexed_words, stems
 
-Matched = Callable[[Item, list[str]], list[MatchedOn]]
+MatchedOnRule = Callable[[Item, list[str]], list[MatchedOn]]
 
 
 def iid_only(item: Item, alt_names: list[str]) -> list[MatchedOn]:
-    """Say that an item was found by its IID."""
+    """Report a match by IID."""
     return ["iid_prefix"]
 
 
-def matcher(words: list[Word]) -> Matched:
-    """Return a function that names the parts of an item in which a word of the question is met."""
-    readings = [reading for word in words for reading in word.readings]
-    whole = {reading.terms for reading in readings if reading.field == layout.WORDS}
-    begun = tuple(reading.terms[0] for reading in readings if reading.field == layout.PREFIXES)
+def matcher(words: list[Word]) -> MatchedOnRule:
+    """Return a function that names the parts of an item that contain a word of the query."""
+    variants = [variant for word in words for variant in word.variants]
+    whole = {variant.terms for variant in variants if variant.field == layout.WORDS}
+    begun = tuple(variant.terms[0] for variant in variants if variant.field == layout.PREFIXES)
     single = {terms[0] for terms in whole if len(terms) == 1}
     joint = [set(terms) for terms in whole if len(terms) > 1]
 

@@ -1,4 +1,4 @@
-"""One search index, opened read-only and memory-mapped: documents, words, the sorted IIDs."""
+"""One search index, opened read-only and memory-mapped: documents, vocabulary, sorted IIDs."""
 
 import mmap
 from bisect import bisect_left
@@ -19,7 +19,7 @@ _AFTER_ANY_IID = "\x7f"
 
 
 class SearchIndex:
-    """The index of one data_version. All methods are quick and may be called from several threads."""
+    """The index of one data_version. All methods are fast and thread-safe."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         items = tantivy.Index.open(str(folder / layout.ITEMS))
@@ -38,21 +38,21 @@ class SearchIndex:
         self._warm()
 
     def best(self, query: tantivy.Query, count: int) -> tuple[Ranked, int]:
-        """Return score and rank of the best documents, best first and equal scores by IID, and how many there are."""
+        """Return score and rank of the best documents (equal scores by IID) and the total number of matches."""
         result = self._searcher.search(query, count, count=True)
-        # One segment, written in the order of IIDs: a document's number is its rank, and equals come in that order.
+        # The one segment is in IID order: a document's number is its rank, and equal scores come in that order.
         return [(score, address.doc) for score, address in result.hits], int(result.count)  # type: ignore[attr-defined]
 
     def frequency(self, field: str, term: str) -> int:
-        """Return how many documents have a term."""
+        """Return the number of documents with a term."""
         return self._searcher.doc_freq(field, term)
 
     def read(self, rank: int) -> tuple[Item, list[str]]:
-        """Return an item and its other names."""
+        """Return an item and its alternative names."""
         stored = self._searcher.doc(tantivy.DocAddress(0, rank))
         return _STORED.decode(bytes(stored.get_first(layout.HIT)))  # type: ignore[arg-type]
 
-    def words_near(self, word: str, edits: int, count: int, *, beginning: bool = False) -> list[str]:
+    def similar_words(self, word: str, edits: int, count: int, *, beginning: bool = False) -> list[str]:
         """Return the most frequent words within so many edits of a word, or of which a beginning is."""
         query = tantivy.Query.fuzzy_term_query(self._word_schema, layout.WORD, word, edits, prefix=beginning)
         found = self._word_searcher.search(query, count, count=False, order_by_field=layout.FREQUENCY)
@@ -63,11 +63,11 @@ class SearchIndex:
         return str(self._iids[self._offsets[rank] : self._offsets[rank + 1]], "ascii")
 
     def rank_of(self, iid: str) -> int:
-        """Return the rank that an IID has or would have."""
+        """Return the rank of an IID, or the rank at which it would be inserted."""
         return bisect_left(range(self.items), iid, key=self.iid)
 
     def among(self, ranks: range, filters: Sequence[tuple[str, str]], count: int) -> tuple[list[int], int]:
-        """Return the first of some ranks whose items have all the filters' terms, and how many there are."""
+        """Return the first `count` of the ranks whose items have all filter terms, and the total number of such ranks."""
         field = tantivy.FieldType.Unsigned
         terms = [tantivy.Query.term_query(self.schema, name, term, "basic") for name, term in filters]
         within = tantivy.Query.range_query(
@@ -79,23 +79,23 @@ class SearchIndex:
         return [rank for _, rank in found], total
 
     def has(self, iid: str) -> bool:
-        """Tell whether an item with this IID is in the index."""
+        """Return whether the index contains an IID."""
         rank = self.rank_of(iid)
         return rank < self.items and self.iid(rank) == iid
 
     def ranks_beginning(self, prefix: str) -> range:
-        """Return the ranks of all IIDs with a beginning."""
+        """Return the ranks of all IIDs with a prefix."""
         return range(self.rank_of(prefix), self.rank_of(prefix + _AFTER_ANY_IID))
 
     def _warm(self) -> None:
-        # What libraries build on first use (tables of edits: 10 ms) is not for the first caller to wait for.
-        self.words_near("beginning", 2, 1)
-        self.words_near("beginning", 1, 1, beginning=True)
+        # Libraries build tables on first use (10 ms for edit distances); the first caller should not wait for them.
+        self.similar_words("beginning", 2, 1)
+        self.similar_words("beginning", 1, 1, beginning=True)
         self.best(tantivy.Query.term_query(self.schema, layout.WORDS, "begin", "freq"), 1)
 
 
 def _map(path: Path) -> Any:
-    if path.stat().st_size == 0:  # an index of no items; nothing cannot be mapped
+    if path.stat().st_size == 0:  # an index without items; an empty file cannot be mapped
         return b""
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -1,32 +1,32 @@
-"""A page of a search: items with all words, then with the last word begun, then with some words; cut where asked."""
+"""One page of a search: items with all words, then with the last word as a prefix, then with some words."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
 
 from edge.search.bitmaps import Ranked
-from edge.search.highlight import Matched, iid_only, matcher
+from edge.search.highlight import MatchedOnRule, iid_only, matcher
 from edge.search.index import SearchIndex
 from edge.search.query_plan import Planner, filters_of
 from edge.search.query_words import WEIGHTS, Weights, Word, read_words
 from shared.errors import InvalidParameter
 from shared.ids import canonical_iid_prefix
 from shared.search import layout
-from shared.search.model import Hit, Page, Position, Search
+from shared.search.model import Hit, Page, Position, SearchQuery
 
-# Up to the largest page: where all words find fewer items, some words add to them.
+# If fewer items than the largest page contain all words, items with some of the words follow.
 FEW_HITS = 50
-# The sum at which half of a band is used up: that of two fairly rare words.
+# The BM25 sum that is mapped to the middle of a tier: that of two fairly rare words.
 SCORE_HALF = 10.0
-# Where the band of items with some of the words ends.
+# The upper end of the tier of items with some of the words.
 SCORE_ALL_WORDS = 1 / 3
-# How many items are ranked at a time. Pages within one reach are cut from the very same ranking.
-_REACHES = (64, 512, 4_096, 32_768)
+# How many items are ranked at a time. Pages within one depth are cut from the same ranking.
+_DEPTHS = (64, 512, 4_096, 32_768)
 _IID_START = "IID-"
 
 
 @dataclass(slots=True)
 class _Ranking:
-    """What was found, best first. `whole`: nothing more is to be found; `exact`: nor are there more than `total`."""
+    """Ranked items, best first. `whole`: no further item matches; `exact`: `total` is not a lower bound."""
 
     ranked: Ranked
     total: int
@@ -36,26 +36,26 @@ class _Ranking:
     words: list[Word]
 
 
-def find(index: SearchIndex, search: Search, weights: Weights = WEIGHTS) -> Page:
-    """Return one page of hits, the same one for the same question, position and index.
+def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS) -> Page:
+    """Return one page of hits: always the same page for the same query, position and index.
 
-    Score: the sum s of what each word counts (BM25), as s / (s + 10) in one of three bands of 0–1: the upper one where
-    all words are met, the middle one where the last is only begun, the lower one where only some are met.
-    An IID scores 1, each one that only begins as asked 0.5. Raises InvalidParameter for a brand or category of no item.
+    Score: the BM25 sum s of all words, mapped to s / (s + 10) in one of three tiers of 0–1: the upper tier if all words
+    match, the middle one if the last word matches only as a prefix, the lower one if only some words match.
+    An equal IID scores 1, an IID with the given prefix 0.5. Raises InvalidParameter for an unknown brand or category.
     """
     _check_filters(index, search)
     if search.q[: len(_IID_START)].upper() == _IID_START:
         return _by_iid(index, search)
-    reach = _reach((search.after.rank if search.after else 0) + search.limit)
+    depth = _depth((search.after.rank if search.after else 0) + search.limit)
     while True:
-        ranking = _rank(index, search, weights, reach)
+        ranking = _rank(index, search, weights, depth)
         start = _start(index, ranking.ranked, search.after)
         if start + search.limit < len(ranking.ranked) or ranking.whole:
             return _page(index, search, ranking, start, matcher(ranking.words))
-        reach *= 8
+        depth *= 8
 
 
-def _check_filters(index: SearchIndex, search: Search) -> None:
+def _check_filters(index: SearchIndex, search: SearchQuery) -> None:
     lists = {"brand": (layout.BRAND, search.brand), "category": (layout.CATEGORY, search.category)}
     for name, (field, asked) in lists.items():
         if asked is not None and not index.frequency(field, asked):
@@ -63,28 +63,28 @@ def _check_filters(index: SearchIndex, search: Search) -> None:
             raise InvalidParameter(name, f"names no {name}; /v1/index/{plural} lists them")
 
 
-def _rank(index: SearchIndex, search: Search, weights: Weights, reach: int) -> _Ranking:
+def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int) -> _Ranking:
     planner = Planner(index, weights, filters_of(search))
     words = read_words(index, search.q, weights)
-    whole = planner.with_all_words([*words[:-1], *(word.whole() for word in words[-1:])], reach)
-    begun = planner.with_all_words(words, reach if whole.total < reach else 1)
+    whole = planner.match_all([*words[:-1], *(word.whole() for word in words[-1:])], depth)
+    begun = planner.match_all(words, depth if whole.total < depth else 1)
     total = max(whole.total, begun.total)
-    ranked = _banded(whole.ranked, 2, set())
-    ranked += _banded(begun.ranked, 1, {rank for _, rank in ranked})
+    ranked = _in_tier(whole.ranked, 2, set())
+    ranked += _in_tier(begun.ranked, 1, {rank for _, rank in ranked})
     if total >= FEW_HITS:
-        return _Ranking(ranked[:reach], total, total, total <= min(len(ranked), reach), begun.exact, words)
-    words = read_words(index, search.q, weights, generous=True)
-    some = planner.with_some_words(words, reach)
-    ranked += _banded(some.ranked, 0, {rank for _, rank in ranked})
-    return _Ranking(ranked, max(some.total, len(ranked)), total, len(some.ranked) < reach, some.exact, words)
+        return _Ranking(ranked[:depth], total, total, total <= min(len(ranked), depth), begun.exact, words)
+    words = read_words(index, search.q, weights, fuzzy=True)
+    some = planner.match_any(words, depth)
+    ranked += _in_tier(some.ranked, 0, {rank for _, rank in ranked})
+    return _Ranking(ranked, max(some.total, len(ranked)), total, len(some.ranked) < depth, some.exact, words)
 
 
-def _banded(found: Ranked, band: int, known: set[int]) -> Ranked:
+def _in_tier(found: Ranked, band: int, known: set[int]) -> Ranked:
     return [((band + score / (score + SCORE_HALF)) / 3, rank) for score, rank in found if rank not in known]
 
 
-def _reach(needed: int) -> int:
-    return next((reach for reach in _REACHES if needed < reach), 8 * needed)
+def _depth(needed: int) -> int:
+    return next((depth for depth in _DEPTHS if needed < depth), 8 * needed)
 
 
 def _start(index: SearchIndex, ranked: Ranked, after: Position | None) -> int:
@@ -97,7 +97,7 @@ def _start(index: SearchIndex, ranked: Ranked, after: Position | None) -> int:
     return bisect_right(ranked, last, key=lambda entry: (-entry[0], entry[1]))
 
 
-def _by_iid(index: SearchIndex, search: Search) -> Page:
+def _by_iid(index: SearchIndex, search: SearchQuery) -> Page:
     prefix = canonical_iid_prefix(search.q)
     ranks = index.ranks_beginning(prefix) if prefix else range(0)
     after = search.after
@@ -115,7 +115,9 @@ def _by_iid(index: SearchIndex, search: Search) -> Page:
     return _page(index, search, ranking, 0, iid_only, done)
 
 
-def _page(index: SearchIndex, search: Search, ranking: _Ranking, start: int, matched: Matched, done: int = 0) -> Page:
+def _page(
+    index: SearchIndex, search: SearchQuery, ranking: _Ranking, start: int, matched: MatchedOnRule, done: int = 0
+) -> Page:
     hits = []
     for score, rank in ranking.ranked[start : start + search.limit]:
         item, alt_names = index.read(rank)

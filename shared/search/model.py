@@ -49,7 +49,7 @@ class Position(msgspec.Struct, frozen=True, array_like=True):
     data_version: int
 
 
-class Search(msgspec.Struct, frozen=True, kw_only=True):
+class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     """What a caller asks. `brand` is a slug, `category` a code that matches those below it too."""
 
     q: str

@@ -16,7 +16,7 @@ from rich.progress import Progress
 from edge.search.index import SearchIndex
 from edge.search.paging import find
 from shared.search import layout
-from shared.search.model import Item, Search
+from shared.search.model import Item, SearchQuery
 from tests.perf.search_sample import ADJECTIVES, NOUNS, SEED, documents
 from workers.search.build import build
 
@@ -77,7 +77,7 @@ def _measure(index: SearchIndex, queries: int) -> list[dict[str, Any]]:
         times, found = [], 0
         for question, wanted in [make() for _ in range(queries)]:
             started = time.perf_counter()
-            page = find(index, Search(q=question))
+            page = find(index, SearchQuery(q=question))
             times.append((time.perf_counter() - started) * 1000)
             found += any(wanted in _text(hit.item) for hit in page.hits)
         p50, p99 = np.percentile(times, [50, 99])

@@ -21,7 +21,7 @@ from edge.search.query_words import WEIGHTS, Weights
 from shared.errors import ConfigurationError
 from shared.ids import mint
 from shared.search import layout
-from shared.search.model import Document, Item, Search
+from shared.search.model import Document, Item, SearchQuery
 from shared.search.text import asked_words
 from workers.search.build import build
 
@@ -118,7 +118,7 @@ def _open(path: Path) -> TextIO:
 
 def ranked(index: SearchIndex, query: str, weights: Weights = WEIGHTS) -> list[str]:
     """Return the IIDs that a page of the product shows for a query."""
-    return [hit.item.iid for hit in find(index, Search(q=query, limit=DEPTH), weights).hits]
+    return [hit.item.iid for hit in find(index, SearchQuery(q=query, limit=DEPTH), weights).hits]
 
 
 def evaluate(grades: Judgements, rank: Callable[[str], list[str]]) -> Scores:

@@ -8,7 +8,7 @@ import pytest
 from edge.search.index import SearchIndex
 from edge.search.paging import find
 from shared.search import layout
-from shared.search.model import Page, Search
+from shared.search.model import Page, SearchQuery
 from workers.search.job import make_index
 
 Owner = psycopg.Connection[tuple[object, ...]]
@@ -44,7 +44,7 @@ def filled(owner: Owner) -> Owner:
 def ask(directory: Path, q: str, **more: str) -> Page:
     found = layout.newest(directory)
     assert found is not None
-    return find(SearchIndex(*found), Search(q=q, **more))
+    return find(SearchIndex(*found), SearchQuery(q=q, **more))
 
 
 def test_without_a_load_there_is_no_index(database: str, owner: Owner, tmp_path: Path) -> None:

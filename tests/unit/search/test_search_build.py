@@ -6,7 +6,7 @@ import pytest
 
 from edge.search.paging import find
 from shared.search import layout
-from shared.search.model import Search
+from shared.search.model import SearchQuery
 from tests.unit.search.conftest import catalogue, opened
 from workers.search import build as building
 from workers.search.build import build, prune
@@ -42,13 +42,16 @@ def test_the_same_version_can_be_built_again(tmp_path: Path) -> None:
     first = opened(catalogue(), tmp_path, 1)
     second = opened(catalogue()[:3], tmp_path, 1)
     assert first.id != second.id
-    assert (len(find(first, Search(q="IID-")).hits), len(find(second, Search(q="IID-")).hits)) == (len(catalogue()), 3)
+    assert (len(find(first, SearchQuery(q="IID-")).hits), len(find(second, SearchQuery(q="IID-")).hits)) == (
+        len(catalogue()),
+        3,
+    )
 
 
 def test_an_index_of_nothing_finds_nothing(tmp_path: Path) -> None:
     index = opened([], tmp_path)
     for q in ("soy", "IID-", "s", "維他"):
-        assert find(index, Search(q=q)).hits == []
+        assert find(index, SearchQuery(q=q)).hits == []
 
 
 def test_only_the_newest_versions_are_kept(tmp_path: Path) -> None:

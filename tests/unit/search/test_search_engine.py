@@ -12,7 +12,7 @@ import pytest
 from edge.search import engine as engine_module
 from edge.search.engine import SearchEngine
 from shared.errors import StoreUnavailable
-from shared.search.model import Search
+from shared.search.model import SearchQuery
 from shared.telemetry.log import Log
 from tests.unit.search.conftest import catalogue
 from workers.search.build import build, prune
@@ -20,13 +20,13 @@ from workers.search.build import build, prune
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SearchEngine:
-    monkeypatch.setattr(engine_module, "_LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(engine_module, "_CHECK_SECONDS", 0.0)
     return SearchEngine(tmp_path, Log("edge", stream=io.StringIO()))
 
 
 async def test_without_an_index_the_search_is_unavailable(engine: SearchEngine) -> None:
     with pytest.raises(StoreUnavailable):
-        await engine.find(Search(q="soy"))
+        await engine.find(SearchQuery(q="soy"))
     assert engine.data_version == 0
     engine.close()
 
@@ -43,11 +43,11 @@ async def test_whoever_asks_while_the_first_index_is_opened_waits_for_it(
             super().__init__(*given)
 
     monkeypatch.setattr(engine_module, "SearchIndex", Slow)
-    monkeypatch.setattr(engine_module, "_LOOK_AGAIN_SECONDS", 60.0)
+    monkeypatch.setattr(engine_module, "_CHECK_SECONDS", 60.0)
     build(catalogue(), tmp_path, 1)
     engine.refresh()
     assert await asyncio.to_thread(opening.wait, 10)
-    assert (await engine.find(Search(q="soy"))).hits
+    assert (await engine.find(SearchQuery(q="soy"))).hits
     engine.close()
 
 
@@ -61,22 +61,22 @@ async def test_a_broken_index_is_not_opened_for_each_search(
         raise ValueError("broken")
 
     monkeypatch.setattr(engine_module, "SearchIndex", broken)
-    monkeypatch.setattr(engine_module, "_LOOK_AGAIN_SECONDS", 60.0)
+    monkeypatch.setattr(engine_module, "_CHECK_SECONDS", 60.0)
     build(catalogue(), tmp_path, 1)
     for _ in range(5):
         with pytest.raises(StoreUnavailable):
-            await engine.find(Search(q="soy"))
+            await engine.find(SearchQuery(q="soy"))
     assert len(opened) == 1
     engine.close()
 
 
 async def test_a_new_index_is_taken_up_whole(engine: SearchEngine, tmp_path: Path) -> None:
     build(catalogue()[:1], tmp_path, 1)
-    first = await engine.find(Search(q="IID-"))
+    first = await engine.find(SearchQuery(q="IID-"))
     for version in (2, 3, 4):
         build(catalogue(), tmp_path, version)
     prune(tmp_path)
-    second = await engine.find(Search(q="IID-"))
+    second = await engine.find(SearchQuery(q="IID-"))
     assert (first.data_version, first.total) == (1, 1)
     assert (second.data_version, second.total) == (4, len(catalogue()))
     engine.close()
@@ -84,10 +84,10 @@ async def test_a_new_index_is_taken_up_whole(engine: SearchEngine, tmp_path: Pat
 
 async def test_searches_go_on_in_an_index_that_was_removed(engine: SearchEngine, tmp_path: Path) -> None:
     folder = build(catalogue(), tmp_path, 1)
-    assert (await engine.find(Search(q="soy"))).hits
+    assert (await engine.find(SearchQuery(q="soy"))).hits
     for path in sorted(folder.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
-    assert (await engine.find(Search(q="chocolate"))).hits
+    assert (await engine.find(SearchQuery(q="chocolate"))).hits
     engine.close()
 
 
@@ -96,7 +96,7 @@ async def test_more_searches_than_can_wait_are_refused_at_once(
 ) -> None:
     monkeypatch.setattr(engine_module, "_PENDING_MAX", 5)
     build(catalogue(), tmp_path, 1)
-    answers = await asyncio.gather(*(engine.find(Search(q="soy")) for _ in range(20)), return_exceptions=True)
+    answers = await asyncio.gather(*(engine.find(SearchQuery(q="soy")) for _ in range(20)), return_exceptions=True)
     assert sum(isinstance(answer, StoreUnavailable) for answer in answers) == 15
-    assert (await engine.find(Search(q="soy"))).hits
+    assert (await engine.find(SearchQuery(q="soy"))).hits
     engine.close()

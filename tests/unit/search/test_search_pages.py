@@ -10,7 +10,7 @@ from edge.search import paging
 from edge.search.index import SearchIndex
 from edge.search.paging import find
 from shared.search import layout
-from shared.search.model import Hit, Search
+from shared.search.model import Hit, SearchQuery
 from tests.perf.search_sample import documents
 from tests.unit.search.conftest import opened
 
@@ -41,7 +41,7 @@ def walk(index: SearchIndex, q: str, limit: int, pages: int) -> list[Hit]:
     hits: list[Hit] = []
     after = None
     for _ in range(pages):
-        page = find(index, Search(q=q, limit=limit, after=after))
+        page = find(index, SearchQuery(q=q, limit=limit, after=after))
         hits += page.hits
         after = page.next
         if after is None:
@@ -55,7 +55,7 @@ def test_all_pages_together_are_all_hits_each_once_and_in_order(many: SearchInde
     keys = [(-hit.score, hit.item.iid) for hit in hits]
     assert keys == sorted(keys)
     assert len({hit.item.iid for hit in hits}) == len(hits)
-    page = find(many, Search(q=q, limit=50))
+    page = find(many, SearchQuery(q=q, limit=50))
     assert len(hits) == page.total if page.exact else len(hits) >= page.total
 
 
@@ -71,12 +71,12 @@ def test_a_cursor_goes_on_in_a_newer_index(tmp_path: Path) -> None:
     whole = list(documents(400))
     before = opened(whole, tmp_path, 1)
     after = opened(whole[:200] + whole[201:], tmp_path, 2)
-    first = find(before, Search(q="IID-", limit=200))
-    second = find(after, Search(q="IID-", limit=200, after=first.next))
+    first = find(before, SearchQuery(q="IID-", limit=200))
+    second = find(after, SearchQuery(q="IID-", limit=200, after=first.next))
     assert [hit.item.iid for hit in second.hits] == [document.item.iid for document in whole[201:]]
-    first = find(before, Search(q="classic", limit=20))
+    first = find(before, SearchQuery(q="classic", limit=20))
     assert first.next is not None
-    second = find(after, Search(q="classic", limit=20, after=first.next))
+    second = find(after, SearchQuery(q="classic", limit=20, after=first.next))
     assert {hit.item.iid for hit in first.hits}.isdisjoint(hit.item.iid for hit in second.hits)
 
 
@@ -89,5 +89,5 @@ def test_rows_of_bits_find_the_same_items_as_tantivy(tmp_path: Path, monkeypatch
         one, other = (walk(index, q, limit=50, pages=100) for index in (plain, rows))
         met = [{hit.item.iid for hit in hits if hit.score > 1 / 3} for hits in (one, other)]
         assert met[0] == met[1] != set()
-    totals = [find(index, Search(q="classic shirt")).total for index in (plain, rows)]
+    totals = [find(index, SearchQuery(q="classic shirt")).total for index in (plain, rows)]
     assert totals[0] == totals[1] > paging.FEW_HITS

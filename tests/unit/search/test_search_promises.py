@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from edge.search.index import SearchIndex
 from edge.search.paging import find
 from shared.errors import InvalidParameter
-from shared.search.model import Item, Page, Search
+from shared.search.model import Item, Page, SearchQuery
 from tests.unit.search.conftest import catalogue
 
 
 def ask(index: SearchIndex, q: str, **more: str | int) -> Page:
-    return find(index, Search(q=q, **more))  # type: ignore[arg-type]
+    return find(index, SearchQuery(q=q, **more))  # type: ignore[arg-type]
 
 
 def iids(page: Page) -> list[str]:
@@ -163,7 +163,7 @@ def test_filters_hold_for_iids_too(index: SearchIndex) -> None:
     page = ask(index, "IID-", category="clothing", limit=3)
     assert iids(page) == ["IID-C0001", "IID-C0002", "IID-C0003"]
     assert page.total == 4
-    rest = find(index, Search(q="IID-", category="clothing", limit=3, after=page.next))
+    rest = find(index, SearchQuery(q="IID-", category="clothing", limit=3, after=page.next))
     assert (iids(rest), rest.total, rest.next) == (["IID-C0004"], 4, None)
 
 
