@@ -67,7 +67,7 @@ class SearchIndex:
         return bisect_left(range(self.items), iid, key=self.iid)
 
     def among(self, ranks: range, filters: Sequence[tuple[str, str]], count: int) -> tuple[list[int], int]:
-        """Return the first `count` of the ranks whose items have all filter terms, and the total number of such ranks."""
+        """Return the first `count` ranks whose items have all filter terms, and the total number of such ranks."""
         field = tantivy.FieldType.Unsigned
         terms = [tantivy.Query.term_query(self.schema, name, term, "basic") for name, term in filters]
         within = tantivy.Query.range_query(
