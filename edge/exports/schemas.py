@@ -150,7 +150,7 @@ class ExportFile(Schema):
 
 
 class ExportManifest(Schema):
-    """What was exported. With `since`, rows replace the same items', of observations in `months` (none: all)."""
+    """What was exported. With `since`, rows replace the same items'; observations' only in `months`, or all of them."""
 
     dataset = fields.Str(required=True)
     schema = fields.List(fields.Nested(SchemaColumn()), required=True)
@@ -159,7 +159,12 @@ class ExportManifest(Schema):
     media_type = fields.Str(required=True)
     data_version = fields.Int(required=True)
     since = fields.Int(required=True, allow_none=True)
-    months = fields.List(fields.Date(), required=True)
+    months = fields.List(
+        fields.Date(), required=True, metadata={"description": "Months with changes; empty where nothing has changed"}
+    )
+    all_months = fields.Bool(
+        required=True, metadata={"description": "Whether rows replace those of all months; `months` is empty then"}
+    )
     created_at = fields.DateTime(required=True)
     expires_at = fields.DateTime(required=True)
     signed_until = fields.DateTime(required=True)

@@ -46,6 +46,8 @@ class ExportSerializer:
             return None
         until = min(self.now() + self._link_seconds, int(order.row["expires_at"].timestamp()))
         document: dict[str, Any] = msgspec.to_builtins(manifest)
+        if manifest.all_months is None:
+            document["all_months"] = not manifest.months
         for file in document["files"]:
             del file["key"]  # where it lies is our affair
             query = self._links.query(signed_of(order.id, file["name"]), organization, until)

@@ -22,7 +22,11 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExportManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """All files of an export, published by one UPDATE. `months` are those that `since` was narrowed to; none: all."""
+    """All files of an export, published by one UPDATE.
+
+    `months` are those that `since` was narrowed to, unless it could not be: then `all_months` holds. It is None in
+    manifests that were published before it existed, whose `months` are empty where all count.
+    """
 
     dataset: str
     schema: list[dict[str, Any]]
@@ -32,6 +36,7 @@ class ExportManifest(msgspec.Struct, frozen=True, kw_only=True):
     data_version: int
     since: int | None
     months: list[str]
+    all_months: bool | None = None
     created_at: str
     rows: int
     bytes: int

@@ -9,6 +9,8 @@ from shared.money import minor_exceptions
 
 ROWS_SQL = beside(__file__, "rows.sql")
 FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
+NO_MONTH = FIRST_DAY
+"""Stands alone in a scope's months where nothing has changed: it has no rows, and an empty list would mean all."""
 
 
 class Request(NamedTuple):
@@ -92,7 +94,7 @@ def scope_of(request: Request, named: Any, months: list[date] | None) -> Scope:
         request.first,
         request.last,
         # An item that has come into a filter comes with all of its history, not only with the months that changed.
-        [] if months is None or by_item else months or [FIRST_DAY],
+        [] if months is None or by_item else months or [NO_MONTH],
     )
 
 

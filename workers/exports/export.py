@@ -14,7 +14,7 @@ from shared.db.connect import Connection, connect, unavailable
 from shared.errors import ItemIndexError, JobRefused
 from shared.exports.contract import GONE, ID_END, ROWS
 from shared.exports.manifest import ExportManifest, File, described, media_type
-from shared.exports.request import ROWS_SQL, Request, Scope, counting, scope_of
+from shared.exports.request import NO_MONTH, ROWS_SQL, Request, Scope, counting, scope_of
 from shared.jobs.contract import EXECUTE, EXPORT
 from shared.objects.directory import ResultStore
 from shared.objects.open import store_of
@@ -71,15 +71,18 @@ def lend_hand(settings: Settings, connection: Connection, job_id: str) -> int:
 
 def _pin(
     holder: Connection, store: ResultStore, request: Request
-) -> tuple[int, str, list[str], list[tuple[str, int, int]]]:
-    """Find what everything is read from, and split it: the release of the newest version, else a snapshot."""
+) -> tuple[int, str, list[str] | None, list[tuple[str, int, int]]]:
+    """Find what everything is read from, and split it: the release of the newest version, else a snapshot.
+
+    Returns its version, its name, the months that the export is narrowed to (None: all), and the parts' ranges.
+    """
     holder.isolation_level, holder.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
     version = _one(holder, ROWS_SQL.newest)[0]
     usual = _PART_ROWS.get(request.dataset, 1) // 2
     in_release = release_source.ranges(holder, store, request, version, usual)
     if 0 < len(in_release) <= _PARTS_MAX:
         holder.rollback()  # nobody reads this snapshot: held open, it would keep VACUUM from its work
-        return version, RELEASE, [], [(ROWS, first, end) for first, end in in_release]
+        return version, RELEASE, None, [(ROWS, first, end) for first, end in in_release]
     snapshot = _one(holder, "SELECT pg_export_snapshot()")[0]
     named = _one(holder, ROWS_SQL.named, request.brand, request.category, request.channel)
     months = None
@@ -87,7 +90,8 @@ def _pin(
         known, changed = _one(holder, ROWS_SQL.months_since, request.since)
         months = changed if known else None
     scope = scope_of(request, named, months)
-    listed = [month.isoformat() for month in scope.months] if request.dataset == "observations" else []
+    narrowed = request.dataset == "observations" and bool(scope.months)
+    listed = [month.isoformat() for month in scope.months if month != NO_MONTH] if narrowed else None
     return version, snapshot, listed, _ranges(holder, request, scope)
 
 
@@ -180,7 +184,7 @@ def _ring(job_id: str, times: int) -> None:
             app.send_task(EXECUTE, args=[job_id], queue=EXPORT.queue, retry=False)
 
 
-def _manifest(request: Request, version: int, months: list[str], made: list[File]) -> ExportManifest:
+def _manifest(request: Request, version: int, months: list[str] | None, made: list[File]) -> ExportManifest:
     # A part without rows is no file, but for one that tells the schema where none has any.
     full = [file for file in made if file.rows] or made[:1]
     return ExportManifest(
@@ -191,7 +195,8 @@ def _manifest(request: Request, version: int, months: list[str], made: list[File
         media_type=media_type(request.format, request.compression),
         data_version=version,
         since=request.since,
-        months=months,
+        months=months or [],
+        all_months=months is None,
         created_at=rfc3339(utc_now()),
         rows=sum(file.rows for file in full if file.content == ROWS),
         bytes=sum(file.bytes for file in full),

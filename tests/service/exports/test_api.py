@@ -280,8 +280,26 @@ async def test_since_holds_what_changed_and_what_went(edge: Edge, settings: Sett
     vita = {"dataset": "observations", **changes, "filter": {"brand": "vita"}}
     whole = (await done(edge, settings, key, vita))["manifest"]
     assert (whole["months"], whole["rows"]) == ([], 4)  # all of what may have come into the filter
+    assert [one["all_months"] for one in (manifest, items, whole)] == [False, True, True]
     none = (await done(edge, settings, key, {"dataset": "items", "since": 2}))["manifest"]
     assert (none["rows"], len(none["files"])) == (0, 1)
+
+
+async def test_since_of_nothing_names_no_month_and_replaces_none(edge: Edge, settings: Settings, key: str) -> None:
+    unchanged = {"dataset": "observations", "format": "ndjson", "since": 1}
+    manifest = (await done(edge, settings, key, unchanged))["manifest"]
+    assert (manifest["rows"], manifest["months"], manifest["all_months"]) == (0, [], False)
+
+
+async def test_a_manifest_from_before_says_by_its_months_whether_all_count(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    export = await done(edge, settings, key)
+    execute(settings, "UPDATE jobs SET result = result - 'all_months' WHERE kind = 'export'")
+    assert (await edge.get(f"/index/exports/{export['id']}", key=key)).json["manifest"]["all_months"] is True
+    months = "UPDATE jobs SET result = jsonb_set(result, '{months}', '[\"2026-07-01\"]') WHERE kind = 'export'"
+    execute(settings, months)
+    assert (await edge.get(f"/index/exports/{export['id']}", key=key)).json["manifest"]["all_months"] is False
 
 
 async def test_a_signed_address_needs_no_header_and_opens_one_file_only(
