@@ -109,7 +109,9 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     org = OrganizationApi(acts, idempotent, resources.plan_notices, cursors, origin_of(settings))
     orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
     documents = JobSerializer(settings.base_url, settings.errors_base)
-    desk = ReportService(resources.database, resources.version, orders, documents, resources.results, resources.meter)
+    desk = ReportService(
+        resources.database, resources.version, orders, documents, resources.results, resources.meter, cursors
+    )
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),

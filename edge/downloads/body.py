@@ -1,9 +1,10 @@
 """The bytes of an answer: a published file, and for a JSON answer of a caller's own an end that is written anew."""
 
 import asyncio
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -56,18 +57,22 @@ class ResultBody:
         return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
 
     @classmethod
-    async def told(cls, store: ResultStore, manifest: Manifest, *, cached: bool, units: int) -> Self:
+    async def told(
+        cls, store: ResultStore, manifest: Manifest, *, cached: bool, units: int, more: Mapping[str, Any] | None = None
+    ) -> Self:
         """Open what was published, its meta saying what it cost this caller. Raises ResultGone.
 
-        The data's bytes stay what they are. Where the meta would say just what was published, all of them do.
+        `more` are members of the meta that only this caller's answer has. The data's bytes stay what they are; where
+        the meta would say just what was published, all of them do.
         """
         published = msgspec.json.decode(manifest.meta)
-        meta = {**published, "cached": cached, "cost_units": units}
+        meta = {**published, "cached": cached, "cost_units": units, **(more or {})}
         if not manifest.tail_bytes or meta == published:
             return await cls.whole(store, manifest)
         reader = await _opened(store, manifest)
-        etag = f'"sha256-{manifest.sha256}-{"cached" if cached else "new"}-{units}"'
-        return cls(reader, manifest.bytes - manifest.tail_bytes, tail(meta), etag)
+        end = tail(meta)
+        etag = f'"sha256-{manifest.sha256}-{hashlib.sha256(end).hexdigest()[:16]}"'
+        return cls(reader, manifest.bytes - manifest.tail_bytes, end, etag)
 
     async def read(self, offset: int, length: int) -> bytes:
         """Return up to `length` bytes from a place; empty only when the file is shorter than its manifest says."""

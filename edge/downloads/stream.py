@@ -57,8 +57,13 @@ class Stream(web.StreamResponse):
             metrics.result_bytes_sent.inc(len(chunk))
 
 
-def answer(request: web.Request, manifest: Manifest, body: ResultBody) -> web.StreamResponse:
-    """Make the answer that the request's conditions ask for: 200, 206, 304; raises the problems 412 and 416."""
+def answer(
+    request: web.Request, manifest: Manifest, body: ResultBody, following: str | None = None
+) -> web.StreamResponse:
+    """Make the answer that the request's conditions ask for: 200, 206, 304; raises the problems 412 and 416.
+
+    `following` is the address of the next page, for callers whose format has no place for it in the body.
+    """
     try:
         part = part_of(request, body.etag, body.length)
     except Problem:
@@ -70,6 +75,8 @@ def answer(request: web.Request, manifest: Manifest, body: ResultBody) -> web.St
     fields = {"Content-Type": content_type(manifest.media_type), "Vary": "Accept"}
     if body.etag == etag_of(manifest.sha256):
         fields["Repr-Digest"] = repr_digest(manifest.sha256)
+    if following is not None:
+        fields["Link"] = f'<{following}>; rel="next"'
     if manifest.format != "json":
         fields["Content-Disposition"] = f'attachment; filename="{manifest.filename}"'
     return sending(body, part, fields)

@@ -70,7 +70,8 @@ class CategoryInsights:
     async def units(self, request: web.Request) -> int:
         """Return what this question costs."""
         code = _named(request, "code")
-        parameters = {"code": code, **_spelled(request, schemas.INSIGHTS_NAMES)}
+        names = schemas.INSIGHTS_NAMES if code else schemas.CATEGORY_LIST_NAMES
+        parameters = {"code": code, **_spelled(request, names)}
         return await self._desk.price(request, CATEGORY_INSIGHTS, parameters)
 
     @_report(
@@ -79,7 +80,7 @@ class CategoryInsights:
         "Items, prices, change, channels and rank of each.",
         schemas.CategoryReply,
     )
-    @querystring_schema(schemas.InsightsQuery())
+    @querystring_schema(schemas.CategoryListQuery())
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with all categories."""
         return await self._desk.answer(request)
@@ -106,7 +107,8 @@ class BrandInsights:
     async def units(self, request: web.Request) -> int:
         """Return what this question costs."""
         slug = _named(request, "slug")
-        parameters = {"slug": slug, **_spelled(request, schemas.INSIGHTS_NAMES)}
+        names = schemas.INSIGHTS_NAMES if slug else schemas.BRAND_LIST_NAMES
+        parameters = {"slug": slug, **_spelled(request, names)}
         return await self._desk.price(request, BRAND_INSIGHTS, parameters)
 
     @_report(
@@ -115,7 +117,7 @@ class BrandInsights:
         "Rank, percentile, prices against their categories, peers.",
         schemas.BrandReply,
     )
-    @querystring_schema(schemas.InsightsQuery())
+    @querystring_schema(schemas.BrandListQuery())
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with all brands."""
         return await self._desk.answer(request)

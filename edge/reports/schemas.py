@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta
-from edge.http.parameters import Flag, Parameters, Utf8
+from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
 from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, RollupRow
 from shared.footprint import BASES
 from shared.results.layout import MEDIA_TYPES
@@ -15,6 +15,8 @@ from shared.results.layout import MEDIA_TYPES
 # The parameters that make a question; the others say only how its answer comes.
 _SHARED = ("from", "to", "granularity", "channel", "currency")
 INSIGHTS_NAMES = (*_SHARED, "kind")
+BRAND_LIST_NAMES = (*INSIGHTS_NAMES, "sort", "limit", "cursor")
+CATEGORY_LIST_NAMES = (*BRAND_LIST_NAMES, "parent")
 COHORT_NAMES = ("brand", "category", *_SHARED, "group_by", "kind")
 ROLLUP_NAMES = ("brand", "category", *_SHARED, "group_by", "basis")
 _LIST_MAX = 100
@@ -101,6 +103,31 @@ class InsightsQuery(ReportQuery):
     kind = kind_field()
 
 
+def _sort(by_name: str, default: str) -> fields.Str:
+    allowed = ("observations", "-observations", by_name, f"-{by_name}")
+    told = f"Order of the list, `-` from the end; default: {default}"
+    return fields.Str(load_default=default, validate=validate.OneOf(allowed), metadata={"description": told})
+
+
+class BrandListQuery(InsightsQuery):
+    """Query of the insights of many brands."""
+
+    sort = _sort("brand", "-observations")
+    limit = WholeNumber(1, 500, load_default=50, metadata={"description": "Brands on a page"})
+    cursor = CursorText()
+
+
+class CategoryListQuery(InsightsQuery):
+    """Query of the insights of many categories."""
+
+    parent = Utf8(
+        1, 400, load_default=None, metadata={"description": "Only the children of this category; default: first level"}
+    )
+    sort = _sort("category", "category")
+    limit = WholeNumber(1, 500, load_default=500, metadata={"description": "Categories on a page"})
+    cursor = CursorText()
+
+
 class RollupQuery(ReportQuery):
     """Query of a sustainability rollup."""
 
@@ -137,6 +164,17 @@ class ReportMeta(Meta):
         validate=validate.OneOf(KINDS), metadata={"description": "Observations behind the statistics of prices"}
     )
     basis = fields.Str(validate=validate.OneOf(BASES), metadata={"description": "What footprints are multiplied by"})
+    window_ended_by = fields.Str(
+        validate=validate.OneOf(["request", "data", "index", "today"]),
+        metadata={
+            "description": "Where `to` comes from: the request, the last day with enough data of what was asked for, "
+            "that of the whole index where nothing of it was observed, or today where the index is empty"
+        },
+    )
+    total = fields.Int(metadata={"description": "How many brands or categories the whole list has"})
+    next_cursor = fields.Str(
+        allow_none=True, metadata={"description": "Of the next page of a list; null on the last. Also `Link: rel=next`"}
+    )
 
 
 class Reply(Estimate):

@@ -11,6 +11,7 @@ from edge.analytics.envelope import asked_format
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
 from edge.http.context import CONTEXT, Context
+from edge.http.cursors import CursorSigner
 from edge.http.parameters import QUERY
 from edge.http.prefer import wait_seconds
 from edge.http.problems import Problem, invalid_parameters
@@ -55,6 +56,7 @@ class ReportService:
         documents: JobSerializer,
         store: ResultStore,
         meter: RateLimiter,
+        cursors: CursorSigner,
     ) -> None:
         self._database = database
         self._version = version
@@ -62,13 +64,14 @@ class ReportService:
         self._documents = documents
         self._store = store
         self._meter = meter
+        self._cursors = cursors
 
     async def price(self, request: web.Request, kind: Kind, parameters: dict[str, Any]) -> int:
         """Return the units that this request costs. Nothing is queued yet; a name that nobody knows is refused here."""
         format = asked_format(request)
         principal = request[CONTEXT].principal
         assert principal is not None
-        quote = await self.quote(principal.organization_id, kind, parameters, format)
+        quote = await self.quote(principal.organization_id, kind, self._opened(kind, parameters), format)
         request[QUOTE] = quote
         return 0 if request[QUERY]["dry_run"] else quote.units
 
@@ -142,13 +145,30 @@ class ReportService:
     async def _stream(
         self, request: web.Request, manifest: Manifest, *, cached: bool, units: int, job_id: str | None
     ) -> web.StreamResponse:
+        cursor = self._next_cursor(request[QUOTE].wanted, manifest)
+        more = {"next_cursor": cursor} if manifest.paged else None
+        following = str(request.rel_url.update_query(cursor=cursor)) if cursor else None
         try:
-            body = await ResultBody.told(self._store, manifest, cached=cached, units=units)
+            body = await ResultBody.told(self._store, manifest, cached=cached, units=units, more=more)
         except ResultGone as gone:
             if job_id is None:
                 raise
             raise await self._orders.missing(job_id, gone) from gone
-        return stream.answer(request, manifest, body)
+        return stream.answer(request, manifest, body, following)
+
+    def _opened(self, kind: Kind, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the question with the position that its cursor stands for. Raises InvalidCursor."""
+        if "cursor" not in parameters:
+            return parameters
+        question = {name: value for name, value in parameters.items() if name != "cursor"}
+        cursor = parameters["cursor"]
+        return {**question, "after": self._cursors.open(kind.name, question, cursor) if cursor else None}
+
+    def _next_cursor(self, wanted: Wanted, manifest: Manifest) -> str | None:
+        if manifest.after is None:
+            return None
+        question = {name: value for name, value in wanted.parameters.items() if name != "after"}
+        return self._cursors.seal(wanted.kind.name, question, manifest.after)
 
     def _accepted(self, order: Order) -> web.Response:
         body = msgspec.json.encode(self._documents.make(order))
@@ -162,7 +182,8 @@ class ReportService:
     async def _check_names(self, parameters: dict[str, Any]) -> None:
         slug, code = parameters.get("slug"), parameters.get("code")
         brands = [*parameters.get("brand", ()), *([slug] if slug else ())]
-        categories = [*parameters.get("category", ()), *([code] if code else ())]
+        parent = parameters.get("parent")
+        categories = [*parameters.get("category", ()), *([code] if code else ()), *([parent] if parent else ())]
         channels = parameters.get("channel", [])
         if not brands and not categories and not channels:
             return
@@ -173,7 +194,8 @@ class ReportService:
         if code in row["categories"]:
             raise Problem("category-not-found", "No category has this code.")
         faults = [("brand", "names no brand; /v1/index/brands lists them")] * bool(row["brands"])
-        faults += [("category", "names no category; /v1/index/categories lists them")] * bool(row["categories"])
+        unknown = "parent" if parent in row["categories"] else "category"
+        faults += [(unknown, "names no category; /v1/index/categories lists them")] * bool(row["categories"])
         faults += [("channel", "names no channel")] * bool(row["channels"])
         if faults:
             raise invalid_parameters(faults)

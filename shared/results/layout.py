@@ -23,7 +23,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     `tail_bytes` of a JSON answer are its end, from the meta on; the edge writes that anew where `cached` and
     `cost_units` differ for a caller. Everything before it is the same for everybody. `meta` is kept as JSON text:
-    PostgreSQL would give its members another order, and the end other bytes.
+    PostgreSQL would give its members another order, and the end other bytes. `paged` answers are a page of a list;
+    the next one begins after the position `after`, and there is none where that is None.
     """
 
     key: str
@@ -36,6 +37,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     data_version: int
     meta: str
     tail_bytes: int = 0
+    paged: bool = False
+    after: list[Any] | None = None
 
     @property
     def filename(self) -> str:

@@ -9,6 +9,7 @@ from shared.db.connect import Connection
 from shared.results.rounding import FOUR_DECIMALS, SIX_DECIMALS
 from workers.reports.aggregator import Key
 from workers.reports.filters import Filter, Tree, brand_ids, filter_of, range_of
+from workers.reports.paging import Listed, Page, page_of
 from workers.reports.periods import Range, day_of
 from workers.reports.query import Told, gather, settled, snapshot
 from workers.reports.ranking import Figure, all_ranks, change, counts, figures, period_before
@@ -24,7 +25,6 @@ from workers.reports.rendering import (
 from workers.reports.result import Answer
 
 PEERS = 5
-LISTED = 50
 _CATEGORY = pa.struct([
     ("category", pa.string()), ("items", pa.int64()), ("observations", pa.int64()), ("share", pa.float64()),
     ("median", MONEY), ("category_median", MONEY), ("against_category", pa.float64()),
@@ -53,8 +53,7 @@ ROUNDING = {
 METHOD = (
     "medians are exact (percentile_cont over every observed price); rank and percentile count observations of all "
     "channels; against_categories is the mean of median over category median, weighted by the brand's observations; "
-    f"peers have most observations in the brand's largest category; without a brand, the {LISTED} with most of them; "
-    f"{DISCOUNT_METHOD}"
+    f"peers have most observations in the brand's largest category; {DISCOUNT_METHOD}"
 )
 
 
@@ -69,9 +68,13 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         days = range_of(connection, whole, parameters)
         chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
         report = _Report(connection, tree, chosen, days, told)
-        rows = report.rows(one or report.largest())
+        page = None if one else report.page(parameters)
+        rows = report.rows(one or (page.ids if page else ()))
     table = pa.Table.from_pylist(rows, SCHEMA)
-    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING, chosen.kind)
+    return Answer(
+        table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING, kind=chosen.kind, page=page,
+        ended_by=days.ended_by,
+    )  # fmt: skip
 
 
 class _Report:
@@ -87,16 +90,17 @@ class _Report:
         brands_only = {k: {b: n for b, n in by.items() if b} for k, by in {**before, **self._counts}.items()}
         self._ranks = all_ranks(brands_only)
 
-    def largest(self) -> tuple[int, ...]:
-        """Return the brands with most observations in the range."""
+    def page(self, parameters: dict[str, Any]) -> Page:
+        """Return the brands that a list is about: those with observations in the range, sorted, from a position on."""
         sums: dict[int, int] = {}
         for by_brand in self._counts.values():
             for brand, n in by_brand.items():
                 sums[brand] = sums.get(brand, 0) + n
-        return tuple(sorted((brand for brand in sums if brand), key=lambda brand: (-sums[brand], brand))[:LISTED])
+        names = brand_names(self._connection, [brand for brand in sums if brand])
+        return page_of({b: Listed(sums[b], names[b][0]) for b in names}, "brand", parameters)
 
     def rows(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
-        """Return a row for each brand, period and currency, the largest brands first."""
+        """Return a row for each brand, period and currency, the brands in the order given."""
         chosen = replace(self._chosen, brands=brands)
         found = self._gather(chosen.grouped("brand"))
         self.seen |= found.days
@@ -118,7 +122,8 @@ class _Report:
             self._add_categories(row, figure, key, of_brand[key[:3]], of_category)
             row["peers"] = [_peer(names[one.first_group], rivals[main[key[:3]]][one]) for one in peers[key]]
             rows.append(row)
-        return sorted(rows, key=lambda row: (row["period"], row["currency"], row["rank"], row["brand"]))
+        places = {names[brand][0]: place for place, brand in enumerate(brands)}
+        return sorted(rows, key=lambda row: (row["period"], row["currency"], places[row["brand"]]))
 
     def _gather(self, chosen: Filter, days: Range | None = None) -> Any:
         return gather(self._connection, self._tree, chosen, days or self._days, self._told)

@@ -9,6 +9,7 @@ from shared.db.connect import Connection
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import Key
 from workers.reports.filters import Category, Filter, Tree, filter_of, range_of
+from workers.reports.paging import LIMIT_MAX, Listed, Page, page_of
 from workers.reports.periods import Range, day_of
 from workers.reports.query import Told, gather, settled, snapshot
 from workers.reports.ranking import Figure, all_ranks, change, counts, figures, period_before
@@ -53,25 +54,53 @@ METHOD = (
 
 
 def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
-    """Compute insights of one category, or of each on the first level. Raises CategoryNotFound, InvalidParameter."""
+    """Compute insights of one category, or of many on one level. Raises CategoryNotFound, InvalidParameter."""
     with snapshot(connection):
         tree = Tree.read(connection)
         code = parameters.get("code")
-        asked = [tree.find(code)] if code else [one for one in tree.by_id.values() if len(one.path) == 1]
         chosen = filter_of(connection, tree, {n: parameters.get(n) for n in ("channel", "currency", "kind")})
-        whole = _of(chosen, asked[0]) if code else chosen
+        parent = tree.find(parameters["parent"]) if parameters.get("parent") else None
+        one = tree.find(code) if code else parent
+        whole = _of(chosen, one) if one else chosen
         days = range_of(connection, whole, parameters)
         chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
         report = _Report(connection, tree, chosen, days)
+        page = None if code else _page(connection, tree, chosen, days, parent, parameters)
+        asked = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
         rows: list[dict[str, Any]] = []
-        for done, category in enumerate(sorted(asked, key=lambda one: one.code)):
+        for done, category in enumerate(asked):
             told("reading", done, len(asked))
             rows += report.rows(category, _within(told, done, len(asked)))
         told("reading", len(asked), len(asked))
-    table = pa.Table.from_pylist(
-        sorted(rows, key=lambda row: (row["period"], row["category"], row["currency"])), SCHEMA
-    )
-    return Answer(table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING, chosen.kind)
+    places = {category.code: place for place, category in enumerate(asked)}
+    rows.sort(key=lambda row: (row["period"], places[row["category"]], row["currency"]))
+    table = pa.Table.from_pylist(rows, SCHEMA)
+    return Answer(
+        table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING, kind=chosen.kind, page=page,
+        ended_by=days.ended_by,
+    )  # fmt: skip
+
+
+def _page(
+    connection: Connection, tree: Tree, chosen: Filter, days: Range, parent: Category | None,
+    parameters: dict[str, Any],
+) -> Page:  # fmt: skip
+    """Return the categories that a list is about: those of one level with observations in the range."""
+    above = parent.path if parent else ()
+    level = [
+        one.id for one in tree.by_id.values()
+        if len(one.path) == len(above) + 1 and (parent is None or one.id in parent.below)
+    ]  # fmt: skip
+    sums = dict.fromkeys(level, 0)
+    for found in counts(connection, "t", level, days, chosen).values():
+        for number, n in found.items():
+            sums[number] += n
+    listed = {number: Listed(n, tree.by_id[number].code) for number, n in sums.items() if n}
+    return page_of(listed, "category", {"sort": "category", "limit": LIMIT_MAX, **_given(parameters)})
+
+
+def _given(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 def _within(told: Told, done: int, total: int) -> Told:

@@ -12,6 +12,7 @@ from workers.reports.filters import Filter, Tree, filter_of, range_of
 from workers.reports.periods import day_of
 from workers.reports.query import Told, gather, settled, snapshot
 from workers.reports.rendering import (
+    DISCOUNT_METHOD,
     DISCOUNT_UNITS,
     DISCOUNTS,
     MONEY,
@@ -22,7 +23,8 @@ from workers.reports.rendering import (
     shares,
 )
 from workers.reports.result import Answer
-from workers.reports.statistics import METHOD, PERCENTS
+from workers.reports.statistics import METHOD as EXACT
+from workers.reports.statistics import PERCENTS
 
 _CHANNELS = pa.list_(pa.struct([("channel", pa.string()), ("observations", pa.int64()), ("share", pa.float64())]))
 _FIGURES = [
@@ -36,6 +38,7 @@ UNITS = {
     "items": "items", "observations": "observations", "price_n": "observations",
     "channels.share": "share of observations", **DISCOUNT_UNITS,
 }  # fmt: skip
+METHOD = f"{EXACT}; {DISCOUNT_METHOD}"
 ROUNDING = dict.fromkeys(("mean", "stddev", "channels.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS)
 
 
@@ -53,7 +56,10 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         names = Names.read(connection, tree, chosen, found.keys)
     table = _table(found, chosen, names)
     told("computing", table.num_rows, table.num_rows)
-    return Answer(table, days.first, days.last, coverage(days, found.days), UNITS, METHOD, ROUNDING, chosen.kind)
+    covered = coverage(days, found.days)
+    return Answer(
+        table, days.first, days.last, covered, UNITS, METHOD, ROUNDING, kind=chosen.kind, ended_by=days.ended_by
+    )
 
 
 def _given(parameters: dict[str, Any]) -> dict[str, Any]:

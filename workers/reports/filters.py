@@ -1,7 +1,9 @@
 """Canonical parameters into what is read: ids instead of names, and the range of days with its default filled in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from statistics import median
 from typing import Any
 
 from shared.clock import utc_now
@@ -13,6 +15,8 @@ from workers.rollups.codec import unpack
 
 SQL = beside(__file__, "reports.sql")
 DEFAULT_DAYS = 90
+ENOUGH_SHARE = 0.2
+"""Of the median day's observations: with fewer, a day does not end the default window."""
 DIMENSIONS = ("brand", "category", "channel")
 KINDS = {"listing": ("l",), "sale": ("s",), "both": ("l", "s")}
 
@@ -112,26 +116,46 @@ def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) ->
 
 
 def range_of(connection: Connection, chosen: Filter, parameters: dict[str, Any]) -> Range:
-    """Return the days asked for; by default 90, the last of them the last day that holds data of what is asked for."""
+    """Return the days asked for; by default 90, up to the last day with enough data of what is asked for."""
     granularity = parameters.get("granularity")
     if granularity is not None and granularity not in GRANULARITIES:
         raise InvalidParameter("granularity", f"must be one of {', '.join(GRANULARITIES)}")
-    first, last = _day(parameters, "from"), _day(parameters, "to")
-    last = last or _last_day(connection, chosen)
+    first, last, ended_by = _day(parameters, "from"), _day(parameters, "to"), "request"
+    if last is None:
+        last, ended_by = _window_end(connection, chosen)
     if first is None:
         first = last - timedelta(days=DEFAULT_DAYS - 1)
     if first > last:
         raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}")
-    return Range(first, last, granularity)
+    return Range(first, last, granularity, ended_by)
 
 
-def _last_day(connection: Connection, chosen: Filter) -> date:
+def _window_end(connection: Connection, chosen: Filter) -> tuple[date, str]:
+    """Return the last day of the default window: of what is asked for, else of the whole index, else today."""
+    everything = Filter(currency=chosen.currency, kinds=chosen.kinds)
+    for ended_by, one in (("data", chosen), ("index", everything)):
+        counts = _observations_by_day(connection, one)
+        if counts:
+            return last_day_with_enough(counts), ended_by
+    return utc_now().date(), "today"
+
+
+def _observations_by_day(connection: Connection, chosen: Filter) -> dict[date, int]:
     scope, ids = chosen.scope
-    cursor = connection.cursor(binary=True)
     values = (scope, list(ids), chosen.currency, list(chosen.kinds))
-    rows = cursor.execute(SQL.last_day.encode(), values).fetchall()
-    days = [month + timedelta(days=int(unpack(packed)[0].nonzero()[0][-1])) for month, packed in rows]
-    return max(days, default=utc_now().date())
+    counts: dict[date, int] = {}
+    for month, packed in connection.cursor(binary=True).execute(SQL.days.encode(), values):
+        by_day = unpack(packed)[0]
+        for place in by_day.nonzero()[0].tolist():
+            day = month + timedelta(days=place)
+            counts[day] = counts.get(day, 0) + int(by_day[place])
+    return counts
+
+
+def last_day_with_enough(counts: Mapping[date, int]) -> date:
+    """Return the last day with at least a fifth of the median day's observations: a few stray rows end no window."""
+    enough = ENOUGH_SHARE * median(counts.values())
+    return max(day for day, n in counts.items() if n >= enough)
 
 
 def _day(parameters: dict[str, Any], name: str) -> date | None:

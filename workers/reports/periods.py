@@ -13,11 +13,15 @@ EPOCH = date(1970, 1, 1)
 
 
 class Range(NamedTuple):
-    """Days from the first to the last, both included, in periods of a granularity; None: one period of all of them."""
+    """Days from the first to the last, both included, in periods of a granularity; None: one period of all of them.
+
+    `ended_by` says where the last day comes from: `request`, `data` of what was asked for, `index` (all data), `today`.
+    """
 
     first: date
     last: date
     granularity: str | None
+    ended_by: str = "request"
 
     @property
     def days(self) -> int:

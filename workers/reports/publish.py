@@ -83,6 +83,8 @@ def _write(store: ResultStore, job: dict[str, Any], data_version: int, answer: A
         data_version=data_version,
         meta=msgspec.json.encode(meta).decode(),
         tail_bytes=len(layout.tail(meta)) if format == "json" else 0,
+        paged=answer.page is not None,
+        after=answer.page.after if answer.page else None,
     )
 
 
@@ -96,6 +98,7 @@ def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> 
         "rows": answer.table.num_rows,
         "from": answer.first,
         "to": answer.last,
+        "window_ended_by": answer.ended_by,
         "coverage": {
             "days": coverage.days,
             "observed_days": coverage.observed_days,
@@ -108,6 +111,7 @@ def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> 
         "rounding": answer.rounding,
         **({"kind": answer.kind} if answer.kind else {}),
         **({"basis": answer.basis} if answer.basis else {}),
+        **({"total": answer.page.total} if answer.page else {}),
     }
 
 

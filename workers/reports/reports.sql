@@ -14,14 +14,11 @@ SELECT id, code, path FROM categories;
 -- All of them: an answer names each channel that it meets.
 SELECT id, code FROM channels;
 
--- name: last_day
--- The newest month of what was asked for; its last day is in the counts by day.
+-- name: days
+-- How many observations each day has of what was asked for: the default window ends on the last one with enough.
 SELECT month, days FROM month_cells
 WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL OR currency = $3)
-  AND (cardinality($4::text[]) = 0 OR kind = ANY ($4::text[]::"char"[]))
-  AND month = (SELECT max(month) FROM month_cells
-               WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL OR currency = $3)
-                 AND (cardinality($4::text[]) = 0 OR kind = ANY ($4::text[]::"char"[])));
+  AND (cardinality($4::text[]) = 0 OR kind = ANY ($4::text[]::"char"[]));
 
 -- name: heads
 -- What cells count, without their packed prices.

@@ -5,6 +5,8 @@ from datetime import date
 
 import pyarrow as pa
 
+from workers.reports.paging import Page
+
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
@@ -28,7 +30,8 @@ class Answer:
     `table`: money is decimal128, days are date32, what is nested is a struct or a list. `first` and `last` are the
     range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
     `rounding` to what each rounded field is rounded, `kind` of which observations the statistics of prices are,
-    `basis` what footprints are multiplied by: `sales` or `assortment`.
+    `basis` what footprints are multiplied by: `sales` or `assortment`, `page` which of many the rows are about,
+    `ended_by` where the last day of the range comes from (workers/reports/periods.py).
     """
 
     table: pa.Table
@@ -40,3 +43,5 @@ class Answer:
     rounding: dict[str, str]
     kind: str | None = None
     basis: str | None = None
+    page: Page | None = None
+    ended_by: str = "request"

@@ -66,7 +66,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         names = Names.read(connection, tree, chosen, keys)
     table = _table(keys, sums, chosen, names)
     covered = coverage(days, quantities.seen)
-    return Answer(table, days.first, days.last, covered, UNITS, METHOD, ROUNDING, basis=basis)
+    return Answer(table, days.first, days.last, covered, UNITS, METHOD, ROUNDING, basis=basis, ended_by=days.ended_by)
 
 
 def _basis(connection: Connection, tree: Tree, chosen: Filter, days: Range, asked: str | None) -> str:

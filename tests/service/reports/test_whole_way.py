@@ -1,6 +1,7 @@
 """Each heavy GET with its real maker: from the request to a result that the document describes."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +54,47 @@ async def test_money_of_a_cohort_is_text_with_its_currency(edge: Edge, settings:
     assert (row["currency"], row["p50"], row["min"], row["max"]) == ("HKD", "9.95", "8.50", "11.50")
     assert (row["items"], row["observations"], row["price_n"]) == (2, 4, 4)
     assert [(part["channel"], part["share"]) for part in row["channels"]] == [("NORTH", 0.5), ("SOUTH", 0.5)]
+
+
+async def test_pages_of_a_list_hold_every_brand_once_and_name_the_next_one(edge: Edge, settings: Settings) -> None:
+    key, seen, path = api_key(settings), [], "/index/insights/brands?limit=1&sort=brand"
+    while path:
+        answer, _ = await asyncio.gather(edge.get(path, key=key), work(settings))
+        assert (answer.status, answer.json["meta"]["total"]) == (200, 2)
+        seen += [row["brand"] for row in answer.json["data"]]
+        cursor, link = answer.json["meta"]["next_cursor"], answer.head.get("Link")
+        assert (link is None) == (cursor is None)
+        path = link.partition(">")[0].removeprefix("</v1") if link else ""
+        assert not cursor or f"cursor={cursor}" in path
+    assert seen == ["maison", "vita"]
+
+
+async def test_a_cursor_of_another_question_is_refused(edge: Edge, settings: Settings) -> None:
+    key = api_key(settings)
+    first, _ = await asyncio.gather(edge.get("/index/insights/brands?limit=1", key=key), work(settings))
+    cursor = first.json["meta"]["next_cursor"]
+    for other in ("brands?limit=2", "brands?limit=1&kind=sale", "categories?limit=1", "brands?limit=1&sort=brand"):
+        answer = await edge.get(f"/index/insights/{other}&cursor={cursor}", key=key)
+        assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (400, "invalid-cursor"), other
+
+
+async def test_children_of_a_category_are_listed(edge: Edge, settings: Settings) -> None:
+    key = api_key(settings)
+    path = "/index/insights/categories?parent=drinks&sort=-observations"
+    answer, _ = await asyncio.gather(edge.get(path, key=key), work(settings))
+    assert [row["category"] for row in answer.json["data"]] == ["drinks.soy-milk"]
+    unknown = await edge.get("/index/insights/categories?parent=no.where", key=key)
+    assert (unknown.status, unknown.json["errors"][0]["parameter"]) == (400, "parent")
+
+
+async def test_a_few_far_rows_end_nobodys_window(edge: Edge, settings: Settings, tmp_path: Path) -> None:
+    key, path = api_key(settings), "/index/insights/brands"
+    far = "".join(f"2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-{day:02d},{store},25,\n"
+                  for day in range(3, 9) for store in ("A", "B", "C", "D", "E", "F"))  # fmt: skip
+    far += "3,豆奶 Soy drink,Vita,Drinks,Soy milk,,2026-11-20,SOUTH,8.5,\n"
+    await asyncio.to_thread(load_rows, settings, tmp_path, far, name="far.csv")
+    answer, _ = await asyncio.gather(edge.get(path, key=key), work(settings))
+    meta = answer.json["meta"]
+    assert (meta["from"], meta["to"], meta["window_ended_by"]) == ("2026-04-10", "2026-07-08", "data")
+    asked, _ = await asyncio.gather(edge.get(f"{path}?to=2026-11-20", key=key), work(settings))
+    assert (asked.json["meta"]["to"], asked.json["meta"]["window_ended_by"]) == ("2026-11-20", "request")

@@ -1,0 +1,51 @@
+"""Which of many brands or categories an answer is about: sorted, from a position on, at most so many. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from shared.errors import InvalidParameter
+
+LIMIT = 50
+LIMIT_MAX = 500
+
+
+class Listed(NamedTuple):
+    """One of the brands or categories that a list may name, by what it is sorted by."""
+
+    observations: int
+    name: str
+
+
+class Page(NamedTuple):
+    """The ids of a page in their order, the position after it (None: it is the last), and how many there are in all."""
+
+    ids: tuple[int, ...]
+    after: list[Any] | None
+    total: int
+
+
+def page_of(found: Mapping[int, Listed], by_name: str, parameters: Mapping[str, Any]) -> Page:
+    """Return the page that `sort`, `limit` and `after` ask for; `by_name` is how a caller calls the sort by name.
+
+    Equals are in the order of their names, so a position is exact even when other observations came in between.
+    """
+    sort = parameters.get("sort") or "-observations"
+    if sort.removeprefix("-") not in ("observations", by_name):
+        raise InvalidParameter("sort", f"must be one of observations, -observations, {by_name}, -{by_name}")
+    after, limit = parameters.get("after"), parameters.get("limit") or LIMIT
+    keys = {number: _key(one, sort) for number, one in found.items()}
+    left = [number for number, key in keys.items() if after is None or _follows(key, after, sort)]
+    ordered = sorted(left, key=lambda number: found[number].name)
+    ordered.sort(key=lambda number: keys[number][0], reverse=sort.startswith("-"))
+    ids = tuple(ordered[:limit])
+    return Page(ids, list(keys[ids[-1]]) if len(ordered) > limit else None, len(found))
+
+
+def _key(one: Listed, sort: str) -> tuple[Any, ...]:
+    return (one.observations, one.name) if sort.endswith("observations") else (one.name,)
+
+
+def _follows(key: tuple[Any, ...], after: Sequence[Any], sort: str) -> bool:
+    if key[0] != after[0]:
+        return bool(key[0] < after[0]) if sort.startswith("-") else bool(key[0] > after[0])
+    return len(key) > 1 and bool(key[1] > after[1])
