@@ -30,15 +30,6 @@ class Event:
     rank_changed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
-    """What an operator says of one item: merged into another, or withdrawn where there is no survivor."""
-
-    no: int
-    item_id: int
-    survivor_id: int | None = None
-
-
 def lock(connection: Connection) -> None:
     """Wait until no other event is being made. The lock is the session's; a new snapshot begins after it."""
     connection.execute(SQL.lock.encode())
@@ -57,6 +48,11 @@ def begin_act(connection: Connection, item_id: int, survivor_id: int | None, by:
     """Number a merge, or a withdrawal where there is no survivor."""
     kind = "withdrawal" if survivor_id is None else "merge"
     return _event(connection, SQL.begin_act, (kind, item_id, survivor_id, by, reason))
+
+
+def begin_deletion(connection: Connection, load_id: str, by: str, reason: str | None) -> Event:
+    """Number a deletion of observations."""
+    return _event(connection, SQL.begin_deletion, (load_id, by, reason))
 
 
 def next_version(connection: Connection) -> int:

@@ -19,6 +19,11 @@ VALUES (nextval('event_numbers'), $1, $2::uuid, $3, $4, $5) RETURNING no, at;
 INSERT INTO events (no, kind, item_id, survivor_id, actor, reason)
 VALUES (nextval('event_numbers'), $1, $2, $3, $4, $5) RETURNING no, at;
 
+-- name: begin_deletion
+-- Of no source: its terms stay those of its newest load.
+INSERT INTO events (no, kind, load_id, actor, reason)
+VALUES (nextval('event_numbers'), 'deletion', $1::uuid, $2, $3) RETURNING no, at;
+
 -- name: next_version
 -- The number that this event will have made if it changes anything.
 SELECT coalesce(max(version), 0) + 1 FROM data_versions;

@@ -20,6 +20,12 @@ def begin(connection: Connection, seeds: str, *values: object) -> None:
     connection.execute(b"ANALYZE affected")
 
 
+def widen(connection: Connection, more: Iterable[int]) -> None:
+    """Note further items, and all that share a record with the noted ones now."""
+    connection.execute(SQL.more_seeds.encode(), (list(more),))
+    connection.execute(SQL.expand.encode())
+
+
 def refresh(connection: Connection, version: int, chosen: str, *values: object) -> None:
     """Make the rows and figures of items anew from their claims; `chosen` is a query of their ids."""
     if not connection.execute(f"INSERT INTO refreshing {chosen}".encode(), values or None).rowcount:

@@ -2,22 +2,30 @@
 -- The items that an event speaks of; temporary, because they belong to one event.
 CREATE TEMP TABLE seeds (item_id bigint PRIMARY KEY) ON COMMIT DROP;
 
+-- name: more_seeds
+-- Items whose owner changes with the event.
+INSERT INTO seeds SELECT unnest($1::bigint[]) ON CONFLICT (item_id) DO NOTHING;
+
 -- name: affected
--- The items whose rows or cells an event may change, with the brand and the category of their cells before it; -1: none.
-CREATE TEMP TABLE affected (item_id bigint PRIMARY KEY, old_brand integer NOT NULL, old_category integer NOT NULL) ON COMMIT DROP;
+-- The items whose rows or cells an event may change, with their owner and the brand and category of their cells before it;
+-- -1: none.
+CREATE TEMP TABLE affected (
+    item_id bigint PRIMARY KEY, old_owner bigint NOT NULL, old_brand integer NOT NULL, old_category integer NOT NULL
+) ON COMMIT DROP;
 
 -- name: expand
 -- A seed's owner and all that belongs to the owner: they share one record. Asked again after owners have changed, it adds
 -- the new ones; it must run before the rows of `items` are written.
-INSERT INTO affected (item_id, old_brand, old_category)
+INSERT INTO affected (item_id, old_owner, old_brand, old_category)
 WITH owners AS (
     SELECT coalesce(x.owner_id, s.item_id) AS id FROM seeds s LEFT JOIN inactive_items x USING (item_id)),
 together AS (
     SELECT item_id AS id FROM seeds UNION SELECT id FROM owners
     UNION SELECT x.item_id FROM owners o JOIN inactive_items x ON x.owner_id = o.id)
-SELECT t.id, CASE WHEN i.status = 'active' THEN coalesce(i.brand_id, 0) ELSE -1 END,
+SELECT t.id, CASE WHEN i.id IS NULL THEN -1 WHEN x.item_id IS NULL THEN t.id ELSE coalesce(x.owner_id, -1) END,
+       CASE WHEN i.status = 'active' THEN coalesce(i.brand_id, 0) ELSE -1 END,
        CASE WHEN i.status = 'active' THEN coalesce(i.category_id, 0) ELSE -1 END
-FROM together t LEFT JOIN items i ON i.id = t.id
+FROM together t LEFT JOIN items i ON i.id = t.id LEFT JOIN inactive_items x ON x.item_id = t.id
 ON CONFLICT (item_id) DO NOTHING;
 
 -- name: refreshing
@@ -115,9 +123,48 @@ ORDER BY one.item_id, one.indicator, c.place;
 
 -- name: placed_items
 -- For the cells: the owner of each item's observations (-1: none), where the owner belongs now, where the item did before.
-SELECT a.item_id, CASE WHEN x.item_id IS NULL THEN a.item_id ELSE coalesce(x.owner_id, -1) END,
+SELECT a.item_id, CASE WHEN o.id IS NULL OR (x.item_id IS NOT NULL AND x.owner_id IS NULL) THEN -1 ELSE o.id END,
        coalesce(o.brand_id, 0), coalesce(o.category_id, 0), a.old_brand, a.old_category
 FROM affected a LEFT JOIN inactive_items x ON x.item_id = a.item_id LEFT JOIN items o ON o.id = coalesce(x.owner_id, a.item_id);
+
+-- name: cells_touched
+-- The months of changed observations, for the items, their owners and those that were; where an item has another owner now,
+-- or its owner another brand or category, all months of its observations.
+WITH moved AS (
+    SELECT a.item_id, a.old_owner, coalesce(x.owner_id, CASE WHEN x.item_id IS NULL THEN a.item_id ELSE -1 END) AS owner_id
+    FROM affected a LEFT JOIN inactive_items x ON x.item_id = a.item_id),
+elsewhere AS (
+    SELECT m.item_id, m.old_owner, m.owner_id FROM moved m JOIN affected a ON a.item_id = m.owner_id
+    JOIN items i ON i.id = m.owner_id
+    WHERE m.owner_id <> m.old_owner OR (coalesce(i.brand_id, 0), coalesce(i.category_id, 0)) <> (a.old_brand, a.old_category)
+    UNION SELECT item_id, old_owner, owner_id FROM moved WHERE owner_id = -1 AND old_owner <> -1),
+rows AS (
+    SELECT m.item_id, m.old_owner, m.owner_id, date_trunc('month', p.day)::date AS month FROM moved m JOIN placed p USING (item_id)
+    UNION SELECT e.item_id, e.old_owner, e.owner_id, date_trunc('month', o.day)::date
+    FROM elsewhere e JOIN observations o ON o.item_id = e.item_id)
+SELECT DISTINCT one.id, r.month FROM rows r, unnest(ARRAY[r.item_id, r.old_owner, r.owner_id]) AS one (id) WHERE one.id <> -1;
+
+-- name: standing
+-- What the acts come to, as readers and the lookup see it. $1, $2: items and the last survivor of each, null where withdrawn.
+UPDATE items i SET status = CASE WHEN n.item_id IS NULL THEN 'active' WHEN n.survivor_id IS NULL THEN 'withdrawn' ELSE 'merged' END,
+    survivor_iid = (SELECT s.iid FROM items s WHERE s.id = n.survivor_id)
+FROM affected a LEFT JOIN unnest($1::bigint[], $2::bigint[]) AS n (item_id, survivor_id) ON n.item_id = a.item_id
+WHERE i.id = a.item_id;
+
+-- name: versions
+-- A record has one version for each event that changed any of its items, and is as new as the last of them.
+WITH members AS (
+    SELECT a.item_id AS owner_id, a.item_id FROM affected a
+    UNION ALL SELECT x.owner_id, x.item_id FROM affected a JOIN inactive_items x ON x.owner_id = a.item_id),
+counted AS (
+    SELECT m.owner_id, count(DISTINCT c.no) + sum(c.times - 1) AS version, max(c.at) AS updated_at
+    FROM members m JOIN item_changes c ON c.item_id = m.item_id GROUP BY m.owner_id)
+UPDATE items i SET version = c.version, updated_at = c.updated_at, data_version = $1 FROM counted c WHERE i.id = c.owner_id;
+
+-- name: brands_touched
+-- The brands of all items that the event may have changed, before and after it.
+SELECT old_brand FROM affected WHERE old_brand > 0
+UNION SELECT i.brand_id FROM affected a JOIN items i ON i.id = a.item_id WHERE i.brand_id IS NOT NULL;
 
 -- name: brand_figures
 -- Counted anew for these brands: an item may have left one for another, or have been withdrawn.

@@ -47,8 +47,11 @@ class Items(NamedTuple):
         stretches = starts_of(item)
         lengths = np.diff(stretches, append=len(item))
         place = np.searchsorted(self.item, item[stretches])
+        place[place == len(self.item)] = 0
+        known = self.item[place] == item[stretches]
+        owners = np.where(known, self.owner[place], -1)
         owner, brand, category = (
-            np.repeat(column[place], lengths) for column in (self.owner, self.brand, self.category)
+            np.repeat(column, lengths) for column in (owners, self.brand[place], self.category[place])
         )
         return Entries(owner, day, channel, price, units, list_price, brand, category)
 

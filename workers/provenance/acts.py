@@ -1,0 +1,64 @@
+"""Merges and withdrawals: which items belong to which, found by replaying what operators said. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What an operator says of one item: merged into the survivor, or withdrawn where there is none."""
+
+    no: int
+    item_id: int
+    survivor_id: int | None = None
+
+
+@dataclass(slots=True)
+class Standing:
+    """What the acts come to. `merged_into` names the item that each merged one was merged into, which may be merged too."""
+
+    effective: list[Act] = field(default_factory=list)
+    merged_into: dict[int, int] = field(default_factory=dict)
+    withdrawn: set[int] = field(default_factory=set)
+
+    def root(self, item_id: int) -> int:
+        """Return the item at the end of all merges."""
+        while item_id in self.merged_into:
+            item_id = self.merged_into[item_id]
+        return item_id
+
+    def owner(self, item_id: int) -> int | None:
+        """Return the active item whose record an item's observations are part of; None where it was withdrawn."""
+        root = self.root(item_id)
+        return None if root in self.withdrawn else root
+
+    @property
+    def inactive(self) -> dict[int, int | None]:
+        """Return every merged or withdrawn item with its owner."""
+        return {item_id: self.owner(item_id) for item_id in {*self.merged_into, *self.withdrawn}}
+
+
+def replay(acts: Iterable[Act], first_claims: Mapping[int, int]) -> Standing:
+    """Return what acts come to; `first_claims` says for each item there is by which event it first was.
+
+    An act holds only where its items were there and active when it was made: after an undone load the acts on its items
+    are as if they had been refused, and acts that rest on those too.
+    """
+    standing = Standing()
+    for act in sorted(acts, key=lambda act: act.no):
+        named = [act.item_id] if act.survivor_id is None else [act.item_id, act.survivor_id]
+        if len(set(named)) < len(named) or not all(
+            _is_active(item_id, act, standing, first_claims) for item_id in named
+        ):
+            continue
+        standing.effective.append(act)
+        if act.survivor_id is None:
+            standing.withdrawn.add(act.item_id)
+        else:
+            standing.merged_into[act.item_id] = act.survivor_id
+    return standing
+
+
+def _is_active(item_id: int, act: Act, standing: Standing, first_claims: Mapping[int, int]) -> bool:
+    there = item_id in first_claims and first_claims[item_id] < act.no
+    return there and item_id not in standing.merged_into and item_id not in standing.withdrawn

@@ -1,0 +1,84 @@
+"""Deleting observations by source, item and days: an event like a load, which can be undone."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from psycopg.types.json import Jsonb
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import ItemIndexError
+from workers.provenance import events, items
+from workers.provenance.reindex import reindex
+
+SQL = beside(__file__, "deletion.sql")
+FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
+
+
+class NothingToDelete(ItemIndexError):
+    """What was asked for names no source, no item, or no observation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which observations: of a source, of an item, from a day to a day (both inclusive); at least one is named."""
+
+    source: str | None = None
+    iid: str | None = None
+    first: date | None = None
+    last: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """How many observations of how many items a month loses."""
+
+    month: date
+    observations: int
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What a deletion came to; `no` is None for a dry run."""
+
+    months: tuple[Month, ...]
+    no: int | None = None
+    data_version: int | None = None
+
+
+def delete(connection: Connection, chosen: Chosen, by: str, reason: str | None, *, dry_run: bool) -> Deleted:
+    """Delete observations, in the caller's transaction under the lock of events. Raises NothingToDelete."""
+    _choose(connection, chosen)
+    months = tuple(Month(*row) for row in connection.execute(SQL.by_month.encode()))
+    if dry_run or not months:
+        if not dry_run:
+            raise NothingToDelete("no observation is of this source, this item and these days")
+        return Deleted(months)
+    items.begin(connection, SQL.items)
+    asked = {"source": chosen.source, "iid": chosen.iid, "from": chosen.first, "to": chosen.last}
+    summary = Jsonb({name: str(value) for name, value in asked.items() if value is not None})
+    row = connection.execute(SQL.begin.encode(), (chosen.source or "", summary)).fetchone()
+    assert row is not None
+    event = events.begin_deletion(connection, row[0], by, reason)
+    connection.execute(SQL.tombstones.encode(), (event.no,))
+    connection.execute(SQL.placed.encode())
+    connection.execute(SQL.changes.encode(), (event.no, event.at))
+    return Deleted(months, event.no, reindex(connection, row[0]))
+
+
+def _choose(connection: Connection, chosen: Chosen) -> None:
+    if chosen == Chosen():
+        raise NothingToDelete("name a source, an IID, or days: a deletion of everything is not meant")
+    source_id = item_ids = None
+    if chosen.source is not None:
+        row = connection.execute(SQL.source.encode(), (chosen.source,)).fetchone()
+        if row is None:
+            raise NothingToDelete(f"there is no source {chosen.source}")
+        source_id = row[0]
+    if chosen.iid is not None:
+        item_ids = [row[0] for row in connection.execute(SQL.group.encode(), (chosen.iid,))]
+        if not item_ids:
+            raise NothingToDelete(f"there is no item {chosen.iid}")
+    values = (source_id, item_ids, chosen.first or FIRST_DAY, chosen.last or LAST_DAY)
+    connection.execute(SQL.chosen.encode(), values)

@@ -1,0 +1,61 @@
+"""What an operator says of single items: merge, split, withdraw, restore. Each is an event and a data_version."""
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import ItemIndexError
+from workers.provenance import events, items
+from workers.provenance.reindex import reindex
+from workers.provenance.undo import SQL as UNDO
+from workers.provenance.undo import undo
+
+SQL = beside(__file__, "item_acts.sql")
+
+
+class ActRefused(ItemIndexError):
+    """The items are not in the state that the act needs; nothing was changed."""
+
+
+def withdraw(connection: Connection, iid: str, by: str, reason: str | None) -> int:
+    """Withdraw an active item and return the new data_version: its IID is answered 410, and no statistic has it."""
+    return _act(connection, _active(connection, iid), None, by, reason)
+
+
+def merge(connection: Connection, iid: str, survivor: str, by: str, reason: str | None) -> int:
+    """Merge an active item, with all that were merged into it, into another; return the new data_version."""
+    merged, into = _active(connection, iid), _active(connection, survivor)
+    if merged == into:
+        raise ActRefused("an item cannot be merged into itself")
+    return _act(connection, merged, into, by, reason)
+
+
+def split(connection: Connection, iid: str, by: str, reason: str | None) -> int:
+    """Undo the merge of an item and return the new data_version: both records are as they were."""
+    return _undo_latest(connection, iid, "merge", by, reason)
+
+
+def restore(connection: Connection, iid: str, by: str, reason: str | None) -> int:
+    """Undo the withdrawal of an item and return the new data_version."""
+    return _undo_latest(connection, iid, "withdrawal", by, reason)
+
+
+def _active(connection: Connection, iid: str) -> int:
+    row = connection.execute(SQL.item.encode(), (iid,)).fetchone()
+    if row is None:
+        raise ActRefused(f"there is no item {iid}")
+    if row[1] != "active":
+        raise ActRefused(f"{iid} is {row[1]}, and must be active")
+    return int(row[0])
+
+
+def _act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> int:
+    items.begin(connection, SQL.named, [item_id, survivor_id])
+    connection.execute(UNDO.nothing_placed.encode())
+    events.begin_act(connection, item_id, survivor_id, by, reason)
+    return reindex(connection, None)
+
+
+def _undo_latest(connection: Connection, iid: str, kind: str, by: str, reason: str | None) -> int:
+    row = connection.execute(SQL.latest_act.encode(), (iid, kind)).fetchone()
+    if row is None or row[0] is None:
+        raise ActRefused(f"no {kind} of {iid} is in effect")
+    return undo(connection, str(row[0]), by, reason)

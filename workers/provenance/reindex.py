@@ -1,0 +1,56 @@
+"""What every event but a load ends with: owners, rows, versions, cells and brands of the affected items made anew."""
+
+from datetime import date
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from workers.provenance import events, items
+from workers.provenance.acts import Act, Standing, replay
+from workers.rollups import refresh as derive
+from workers.rollups.item_groups import Items
+
+SQL = beside(__file__, "acts.sql")
+
+
+def reindex(connection: Connection, load_id: str | None) -> int:
+    """Make anew what an event changes, and commit its data_version; return that.
+
+    The caller has called `items.begin` with the event's items before it changed anything, and has left the observations
+    that it changed in the temporary table `placed`.
+    """
+    version = events.next_version(connection)
+    standing = _stand(connection)
+    items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
+    survivors = {item_id: standing.root(item_id) for item_id in standing.merged_into}
+    survivors |= dict.fromkeys(standing.withdrawn)
+    connection.execute(items.SQL.standing.encode(), (list(survivors), list(survivors.values())))
+    connection.execute(items.SQL.versions.encode(), (version,))
+    placed, above = Items.read(connection, items.SQL.placed_items), derive.ancestors(connection)
+    derive.touched(connection, placed, above, items.SQL.cells_touched, but=set())
+    brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched.encode())]
+    items.refresh_brands(connection, brands, brands)
+    events.commit_version(connection, load_id, _months(connection))
+    return version
+
+
+def _stand(connection: Connection) -> Standing:
+    """Replay the acts; note whose owner changes, before their rows do."""
+    acts = [Act(*row) for row in connection.execute(SQL.acts.encode())]
+    named = {act.item_id for act in acts} | {act.survivor_id for act in acts if act.survivor_id is not None}
+    first_claims = dict(connection.execute(SQL.first_claims.encode(), (list(named),)).fetchall())
+    standing = replay(acts, first_claims)
+    before, now = dict(connection.execute(SQL.current.encode()).fetchall()), standing.inactive
+    changed = {item_id for item_id in {*before, *now} if before.get(item_id, item_id) != now.get(item_id, item_id)}
+    items.widen(connection, changed)
+    connection.execute(SQL.forget.encode(), (list(before.keys() - now.keys()),))
+    kept = {item_id: now[item_id] for item_id in changed if item_id in now}
+    connection.execute(SQL.keep.encode(), (list(kept), list(kept.values())))
+    effective = [act.no for act in standing.effective]
+    connection.execute(SQL.forget_changes.encode(), (effective,))
+    connection.execute(SQL.keep_changes.encode(), (effective,))
+    items.widen(connection, set())
+    return standing
+
+
+def _months(connection: Connection) -> list[date]:
+    return [row[0] for row in connection.execute(derive.SQL.months.encode())]

@@ -1,0 +1,126 @@
+"""Undo: takes back exactly what one event brought, so that the index answers as if it had never been."""
+
+import re
+from dataclasses import dataclass
+from uuid import UUID
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import ItemIndexError
+from shared.search.text import fold
+from workers.ingest import factors
+from workers.provenance import events, items
+from workers.provenance.reindex import reindex
+
+SQL = beside(__file__, "undo.sql")
+
+
+class NothingToUndo(ItemIndexError):
+    """There is no such event, it was undone before, or it is older than the numbering of events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What undoing an event takes back: observations that hold by it, other claims of it, items, factors."""
+
+    observations: int
+    other_claims: int
+    items: int
+    items_vanishing: int
+    factors: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    no: int
+    kind: str
+    load_id: str | None
+    source_id: int | None
+
+
+def extent(connection: Connection, named: str) -> Extent:
+    """Return what undoing an event would take back, and change nothing. Raises NothingToUndo."""
+    event = _find(connection, named)
+    row = connection.execute(SQL.extent.encode(), (event.no,)).fetchone()
+    assert row is not None
+    return Extent(*row)
+
+
+def undo(connection: Connection, named: str, by: str, reason: str | None) -> int:
+    """Undo an event, named by its number or its load's id; return the new data_version. Raises NothingToUndo.
+
+    In the caller's transaction, under the lock of events.
+    """
+    event = _find(connection, named)
+    other_rank = connection.execute(SQL.other_rank.encode(), (event.source_id, event.no)).fetchone()
+    ranked = event.source_id if other_rank is not None and other_rank[0] else None
+    items.begin(connection, SQL.seeds, event.no, ranked)
+    connection.execute(SQL.mark_undone.encode(), (event.no, by, reason))
+    if event.kind in ("merge", "withdrawal"):
+        connection.execute(SQL.nothing_placed.encode())
+    else:
+        _unclaim(connection, event)
+    version = reindex(connection, event.load_id)
+    if event.kind not in ("merge", "withdrawal"):
+        _drop_labels(connection)
+    return version
+
+
+def _find(connection: Connection, named: str) -> _Event:
+    number = int(named) if re.fullmatch(r"[0-9]{1,9}", named) else None
+    row = connection.execute(SQL.find.encode(), (number, _uuid(named))).fetchone()
+    if row is None:
+        raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
+    if row[0] == 0:
+        raise NothingToUndo("what was loaded before loads were numbered cannot be undone")
+    if row[3] is not None:
+        raise NothingToUndo(f"it was undone on {row[3]:%Y-%m-%d}")
+    return _Event(row[0], row[1], row[2], row[4])
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _unclaim(connection: Connection, event: _Event) -> None:
+    """Take back the claims of a load or of a deletion, and put in force what is claimed without them."""
+
+    def run(query: str, *values: object) -> int:
+        return connection.execute(query.encode(), values or None).rowcount
+
+    version = events.next_version(connection)
+    if event.load_id is not None:
+        run(SQL.mark_load, event.load_id)
+        run(SQL.terms, event.source_id)
+    run(SQL.held, event.no)
+    run(SQL.claimed_before, event.no)
+    run(SQL.placed)
+    run(SQL.claims, event.no)
+    run(SQL.contents)
+    run(SQL.item_sources)
+    run(SQL.vanished)
+    for statement in (SQL.vanish_impacts, SQL.vanish_changes, SQL.vanish_items):
+        run(statement)
+    run(SQL.removed, version)
+    run(SQL.forget_changes, event.no)
+    run(SQL.find_changes)
+    for (scope,) in connection.execute(SQL.factor_scopes.encode(), (event.no,)).fetchall():
+        factors.settle(connection, scope)
+    _relabel(connection)
+
+
+def _relabel(connection: Connection) -> None:
+    """Give brands and categories the spelling of the first load that is left."""
+    slugs = [row[0] for row in connection.execute("SELECT DISTINCT brand_slug FROM unclaimed WHERE brand_slug <> ''")]
+    for number, _, name in connection.execute(SQL.brand_names.encode(), (slugs,)).fetchall():
+        connection.execute(SQL.rename_brand.encode(), (number, name, fold(name)))
+    connection.execute(SQL.category_paths.encode())
+
+
+def _drop_labels(connection: Connection) -> None:
+    """Drop the brands, categories and channels that nothing refers to any more."""
+    for statement in (SQL.drop_brands, SQL.drop_categories, SQL.drop_channels):
+        connection.execute(statement.encode())
