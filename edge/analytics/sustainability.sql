@@ -1,11 +1,12 @@
 -- name: figures
 -- One statement: the units sold, the item's own figures, and all factors that could stand in, the nearest first.
 WITH item AS (
-    SELECT i.id, i.status, i.survivor_iid, i.product_type, i.attributes ->> 'weight_kg' AS weight, c.code AS category
+    SELECT i.id, ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids,
+           i.status, i.survivor_iid, i.product_type, i.attributes ->> 'weight_kg' AS weight, c.code AS category
     FROM items i LEFT JOIN categories c ON c.id = i.category_id WHERE i.iid = $1),
 seen AS (
     SELECT o.day, sum(o.units) FILTER (WHERE o.kind = 's') AS units FROM observations o JOIN channels h ON h.id = o.channel_id
-    WHERE o.item_id = (SELECT id FROM item) AND (cardinality($4::text[]) = 0 OR h.code = ANY($4)) GROUP BY o.day),
+    WHERE o.item_id = ANY((SELECT ids FROM item)::bigint[]) AND (cardinality($4::text[]) = 0 OR h.code = ANY($4)) GROUP BY o.day),
 span AS (SELECT coalesce($3::date, (SELECT max(day) FROM seen)) AS last_day)
 SELECT i.status, i.survivor_iid, i.weight, span.last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
        ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS strangers, total.units, total.days, total.first,

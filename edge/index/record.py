@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -24,12 +25,16 @@ def make(row: Mapping[str, Any], base_url: str) -> Record:
         return Record("x", b"", "")
     if row["status"] == "merged":
         return Record(">", b"", "", row["survivor_iid"])
-    return Record("+", _ENCODER.encode(document(row, base_url)), etag_of(row["iid"], row["version"]))
+    body = _ENCODER.encode(document(row, base_url))
+    return Record("+", body, etag_of(row["iid"], row["version"], body))
 
 
-def etag_of(iid: str, version: int) -> str:
-    """Return the weak ETag of an item's version: the same for every content coding."""
-    return f'W/"{iid}.{version}"'
+def etag_of(iid: str, version: int, body: bytes) -> str:
+    """Return a record's weak ETag: the same for every content coding.
+
+    It depends on the content too: when a load is undone and another one follows, a version comes a second time.
+    """
+    return f'W/"{iid}.{version}-{blake2b(body, digest_size=6).hexdigest()}"'
 
 
 def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
@@ -51,6 +56,7 @@ def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
         "price_band": price_band(_json(row["price_band"])),
         "sustainability": sustainability(_json(row["impacts"]), _json(row["factors"]), attributes.get("weight_kg")),
         "sources": [_source(source) for source in _json(row["sources"]) or []],
+        "provenance": provenance(row),
         "version": row["version"],
         "first_seen_on": row["first_seen_on"].isoformat(),
         "updated_at": rfc3339(row["updated_at"]),
@@ -61,6 +67,23 @@ def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
             "sustainability": f"{base_url}/index/sustainability/{row['iid']}",
         },
     }
+
+
+def provenance(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the source of each field that is known. An item of one source has all of them from it."""
+    kept = _json(row["field_sources"])
+    if kept is not None:
+        return dict(sorted(kept.items()))
+    sources = _json(row["sources"]) or []
+    if not sources:
+        return {}
+    known = [name for name, value in (
+        ("name", row["name"]), ("alt_names", row["alt_names"]), ("brand", row["brand_slug"]),
+        ("category", row["category_code"]), ("product_type", row["product_type"]),
+    ) if value]  # fmt: skip
+    known += [f"identifiers.{one['scheme']}" for one in _json(row["identifiers"]) or []]
+    known += [f"attributes.{name}" for name in _json(row["attributes"]) or {}]
+    return dict.fromkeys(sorted(known), sources[0]["source"])
 
 
 def price_band(band: dict[str, Any] | None) -> dict[str, Any] | None:

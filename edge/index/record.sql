@@ -4,13 +4,16 @@
 SELECT i.iid, i.name, i.alt_names, i.status, i.survivor_iid, i.product_type, i.identifiers, i.attributes, i.version,
        i.first_seen_on, i.updated_at, b.id AS brand_id, b.name AS brand_name, b.slug AS brand_slug,
        c.code AS category_code, c.path AS category_path, seen.channels, band.price_band, own.impacts, factor.factors,
-       origin.sources
+       origin.sources, i.field_sources
 FROM items i
+CROSS JOIN LATERAL (
+    SELECT ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids) own_and_merged
 LEFT JOIN brands b ON b.id = i.brand_id
 LEFT JOIN categories c ON c.id = i.category_id
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('channel', h.code, 'listings', g.listings, 'last_seen_on', g.last_seen_on) ORDER BY h.code) AS channels
-    FROM (SELECT channel_id, count(*) AS listings, max(day) AS last_seen_on FROM observations WHERE item_id = i.id GROUP BY channel_id) g
+    FROM (SELECT channel_id, count(*) AS listings, max(day) AS last_seen_on FROM observations
+          WHERE item_id = ANY(own_and_merged.ids) GROUP BY channel_id) g
     JOIN channels h ON h.id = g.channel_id
 ) seen ON true
 LEFT JOIN LATERAL (
@@ -18,7 +21,8 @@ LEFT JOIN LATERAL (
         'median', (percentile_cont(0.5) WITHIN GROUP (ORDER BY o.price_minor))::numeric, 'observations', count(*),
         'from', min(o.day), 'to', max(o.day)) AS price_band
     FROM observations o
-    WHERE o.item_id = i.id AND o.day > (SELECT max(day) - 30 FROM observations WHERE item_id = i.id)
+    WHERE o.item_id = ANY(own_and_merged.ids)
+      AND o.day > (SELECT max(day) - 30 FROM observations WHERE item_id = ANY(own_and_merged.ids))
     GROUP BY o.currency, o.kind ORDER BY o.kind = 'l' DESC, count(*) DESC, o.currency LIMIT 1
 ) band ON true
 LEFT JOIN LATERAL (
@@ -35,6 +39,7 @@ LEFT JOIN LATERAL (
 ) factor ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('source', s.name, 'observed_at', t.observed_at AT TIME ZONE 'UTC', 'license', s.license) ORDER BY s.name) AS sources
-    FROM item_sources t JOIN sources s ON s.id = t.source_id WHERE t.item_id = i.id
+    FROM (SELECT source_id, max(observed_at) AS observed_at FROM item_sources
+          WHERE item_id = ANY(own_and_merged.ids) GROUP BY source_id) t JOIN sources s ON s.id = t.source_id
 ) origin ON true
 WHERE i.iid = ANY($1::text[]);

@@ -176,6 +176,12 @@ class Record(Schema):
     price_band = fields.Nested(PriceBand(), required=True, allow_none=True)
     sustainability = fields.Nested(Sustainability(), required=True, allow_none=True)
     sources = fields.List(fields.Nested(SourceRef()), required=True)
+    provenance = fields.Dict(
+        keys=fields.Str(),
+        values=fields.Str(),
+        required=True,
+        metadata={"description": "The source of each known field, such as `name` or `attributes.color`"},
+    )
     version = fields.Int(required=True)
     first_seen_on = fields.Date(required=True)
     updated_at = fields.DateTime(required=True)

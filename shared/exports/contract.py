@@ -39,7 +39,11 @@ GONE_ITEMS = Dataset(
     "Items whose rows a copy made before must drop.",
     (
         Column("iid", "string", "The item."),
-        Column("reason", "dictionary", "withdrawn, or outside: the filter does not hold it (any more)."),
+        Column(
+            "reason",
+            "dictionary",
+            "withdrawn, merged, removed (no load brings it), or outside: the filter does not hold it (any more).",
+        ),
     ),
     ("iid",),
 )

@@ -13,7 +13,7 @@ WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i
 -- Own figures of the same items.
 SELECT i.iid, p.indicator, p.per_unit::float8 AS per_unit, p.basis, p.method, s.name AS source, p.as_of
 FROM impacts p JOIN items i ON i.id = p.item_id JOIN sources s ON s.id = p.source_id
-WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
   AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]));
 
@@ -24,11 +24,12 @@ WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i
 SELECT i.iid, o.day, h.code AS channel, CASE o.kind WHEN 's' THEN 'sale' ELSE 'listing' END AS kind, s.name AS source,
        o.currency::text AS currency, round(o.price_minor / n.unit, n.digits) AS price, o.price_minor,
        round(o.list_minor / n.unit, n.digits) AS list_price, o.list_minor, o.units
-FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
+FROM observations o LEFT JOIN inactive_items x ON x.item_id = o.item_id
+JOIN items i ON i.id = CASE WHEN x.item_id IS NULL THEN o.item_id ELSE x.owner_id END JOIN channels h ON h.id = o.channel_id
 JOIN sources s ON s.id = o.source_id,
 LATERAL (SELECT coalesce(($11::int[])[array_position($10::text[], o.currency::text)], 2) AS digits) d,
 LATERAL (SELECT d.digits, 10::numeric ^ d.digits AS unit) n
-WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
   AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))
   AND o.day >= $6::date AND o.day <= $7::date
@@ -36,26 +37,32 @@ WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i
   AND (cardinality($9::date[]) = 0 OR date_trunc('month', o.day)::date = ANY ($9::date[]));
 
 -- name: brands
--- All of them, in the order of bytes.
+-- Those of active items, in the order of bytes.
 SELECT slug, name, item_count, nullif(array_to_string(top_categories, U&'\001F'), '') AS top_categories,
        nullif(array_to_string(channels, U&'\001F'), '') AS channels, first_seen_on
-FROM brands ORDER BY slug COLLATE "C";
+FROM brands WHERE item_count > 0 ORDER BY slug COLLATE "C";
 
 -- name: categories
--- The parent's code is all but the last level of its own.
+-- Those of active items and those above them. The parent's code is all but the last level of its own.
 SELECT c.code, nullif(substring(c.code FROM '^(.*)\.[^.]*$'), '') AS parent, array_to_string(c.path, U&'\001F') AS path,
        cardinality(c.path) AS level,
        (SELECT count(*) FROM items i WHERE i.category_id = c.id AND i.status = 'active') AS item_count
-FROM categories c ORDER BY c.code COLLATE "C";
+FROM categories c
+WHERE EXISTS (SELECT FROM categories d JOIN items i ON i.category_id = d.id AND i.status = 'active'
+              WHERE d.code = c.code OR starts_with(d.code, c.code || '.'))
+ORDER BY c.code COLLATE "C";
 
 -- name: gone
--- What a copy of version $3 must drop: items that were withdrawn since, and changed ones that a filter by brand or
--- category does not hold, whether or not it ever did.
-SELECT i.iid, CASE i.status WHEN 'withdrawn' THEN 'withdrawn' ELSE 'outside' END AS reason
+-- What a copy of version $3 must drop before it takes the rows in: items that were withdrawn or merged since, or that no load
+-- brings any more, and changed ones that a filter by brand or category does not hold, whether or not it ever did.
+SELECT i.iid, CASE WHEN i.status = 'active' THEN 'outside' ELSE i.status END AS reason
 FROM items i
 WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.data_version > $3::bigint
-  AND NOT (i.status <> 'withdrawn' AND (cardinality($4::int[]) = 0 OR coalesce(i.brand_id = ANY ($4::int[]), false))
-           AND (cardinality($5::int[]) = 0 OR coalesce(i.category_id = ANY ($5::int[]), false)));
+  AND NOT (i.status = 'active' AND (cardinality($4::int[]) = 0 OR coalesce(i.brand_id = ANY ($4::int[]), false))
+           AND (cardinality($5::int[]) = 0 OR coalesce(i.category_id = ANY ($5::int[]), false)))
+UNION ALL
+SELECT r.iid, 'removed' FROM removed_items r
+WHERE r.item_id >= $1::bigint AND r.item_id < $2::bigint AND r.data_version > $3::bigint;
 
 -- name: items_count
 -- How many items a request means; counting stops at $6.
@@ -69,7 +76,7 @@ SELECT count(*) FROM (
 -- How many figures they have.
 SELECT count(*) FROM (
     SELECT FROM impacts p JOIN items i ON i.id = p.item_id
-    WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+    WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint
       AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
       AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[])) LIMIT $6::bigint) found;
 
@@ -91,7 +98,10 @@ SELECT ceil(coalesce(least(
 
 -- name: small_count
 -- Brands and categories are few.
-SELECT CASE $1::text WHEN 'brands' THEN (SELECT count(*) FROM brands) ELSE (SELECT count(*) FROM categories) END AS count;
+SELECT CASE $1::text WHEN 'brands' THEN (SELECT count(*) FROM brands WHERE item_count > 0)
+       ELSE (SELECT count(*) FROM categories c WHERE EXISTS (
+            SELECT FROM categories d JOIN items i ON i.category_id = d.id AND i.status = 'active'
+            WHERE d.code = c.code OR starts_with(d.code, c.code || '.'))) END AS count;
 
 -- name: named
 -- The ids behind a filter's names, a category with those below it.

@@ -1,5 +1,6 @@
 """Every named query is valid SQL for the schema, and says why it is there."""
 
+import re
 from pathlib import Path
 
 import psycopg
@@ -47,9 +48,9 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
                     fresh.execute(statement.encode())
                 continue
             if statement.lstrip().startswith(("CREATE", "ANALYZE")):
-                values = (1,) if "$1" in statement else None
+                values = (None,) * max((int(number) for number in re.findall(r"\$([0-9]+)", statement)), default=0)
                 with connection.transaction():
-                    connection.execute(statement.encode(), values)
+                    connection.execute(statement.encode(), values or None)
                 continue
             connection.execute(f"PREPARE q{n} AS {statement}".encode())
 

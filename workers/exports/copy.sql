@@ -10,8 +10,10 @@ WHERE item_id >= $1::bigint AND item_id < $2::bigint AND day >= $3::date AND day
 -- name: observations_of_items
 -- The same of a few items: by their index instead of past all the others.
 SELECT o.item_id, o.price_minor, coalesce(o.list_minor, -1), o.day, o.channel_id, o.units, o.source_id, o.kind, o.currency
-FROM items i JOIN observations o ON o.item_id = i.id
-WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+FROM items i JOIN LATERAL (
+    SELECT i.id UNION ALL SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS own (id) ON true
+JOIN observations o ON o.item_id = own.id
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
   AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))
   AND o.day >= $6::date AND o.day <= $7::date
@@ -26,9 +28,16 @@ WHERE scope = 'a' AND month >= date_trunc('month', $1::date) AND month <= $2::da
 ORDER BY month;
 
 -- name: iids
--- The names of a part's items; what is not among them is not exported.
+-- The names of a part's items; what is not among them is not exported. A merged item's observations have the name of the
+-- item that it was merged into, whichever of both is in the part's range.
 SELECT i.id, i.iid FROM items i
-WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
+WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint
+  AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
+  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))
+UNION ALL
+SELECT x.item_id, i.iid FROM inactive_items x JOIN items i ON i.id = x.owner_id
+WHERE ((x.item_id >= $1::bigint AND x.item_id < $2::bigint) OR (i.id >= $1::bigint AND i.id < $2::bigint))
+  AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
   AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]));
 

@@ -15,7 +15,7 @@ class Act:
 
 @dataclass(slots=True)
 class Standing:
-    """What the acts come to. `merged_into` names the item that each merged one was merged into, which may be merged too."""
+    """What the acts come to. `merged_into`: the item that each was merged into, which may be merged too."""
 
     effective: list[Act] = field(default_factory=list)
     merged_into: dict[int, int] = field(default_factory=dict)
@@ -31,6 +31,11 @@ class Standing:
         """Return the active item whose record an item's observations are part of; None where it was withdrawn."""
         root = self.root(item_id)
         return None if root in self.withdrawn else root
+
+    @property
+    def survivors(self) -> dict[int, int | None]:
+        """Return every merged item with the one at the end of its merges, and every withdrawn one with None."""
+        return {item_id: self.root(item_id) for item_id in self.merged_into} | dict.fromkeys(self.withdrawn)
 
     @property
     def inactive(self) -> dict[int, int | None]:

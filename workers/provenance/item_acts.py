@@ -5,7 +5,6 @@ from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from workers.provenance import events, items
 from workers.provenance.reindex import reindex
-from workers.provenance.undo import SQL as UNDO
 from workers.provenance.undo import undo
 
 SQL = beside(__file__, "item_acts.sql")
@@ -49,7 +48,7 @@ def _active(connection: Connection, iid: str) -> int:
 
 def _act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> int:
     items.begin(connection, SQL.named, [item_id, survivor_id])
-    connection.execute(UNDO.nothing_placed.encode())
+    connection.execute(items.SQL.nothing_placed.encode())
     events.begin_act(connection, item_id, survivor_id, by, reason)
     return reindex(connection, None)
 

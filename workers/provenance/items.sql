@@ -127,6 +127,10 @@ SELECT a.item_id, CASE WHEN o.id IS NULL OR (x.item_id IS NOT NULL AND x.owner_i
        coalesce(o.brand_id, 0), coalesce(o.category_id, 0), a.old_brand, a.old_category
 FROM affected a LEFT JOIN inactive_items x ON x.item_id = a.item_id LEFT JOIN items o ON o.id = coalesce(x.owner_id, a.item_id);
 
+-- name: nothing_placed
+-- An act on items changes no observations.
+CREATE TEMP TABLE placed (item_id bigint, day date, mark bigint) ON COMMIT DROP;
+
 -- name: cells_touched
 -- The months of changed observations, for the items, their owners and those that were; where an item has another owner now,
 -- or its owner another brand or category, all months of its observations.

@@ -8,6 +8,7 @@ from workers.provenance import events, items
 from workers.provenance.acts import Act, Standing, replay
 from workers.rollups import refresh as derive
 from workers.rollups.item_groups import Items
+from workers.rollups.rows import SQL as ROLLUPS
 
 SQL = beside(__file__, "acts.sql")
 
@@ -21,8 +22,7 @@ def reindex(connection: Connection, load_id: str | None) -> int:
     version = events.next_version(connection)
     standing = _stand(connection)
     items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
-    survivors = {item_id: standing.root(item_id) for item_id in standing.merged_into}
-    survivors |= dict.fromkeys(standing.withdrawn)
+    survivors = standing.survivors
     connection.execute(items.SQL.standing.encode(), (list(survivors), list(survivors.values())))
     connection.execute(items.SQL.versions.encode(), (version,))
     placed, above = Items.read(connection, items.SQL.placed_items), derive.ancestors(connection)
@@ -37,9 +37,10 @@ def _stand(connection: Connection) -> Standing:
     """Replay the acts; note whose owner changes, before their rows do."""
     acts = [Act(*row) for row in connection.execute(SQL.acts.encode())]
     named = {act.item_id for act in acts} | {act.survivor_id for act in acts if act.survivor_id is not None}
-    first_claims = dict(connection.execute(SQL.first_claims.encode(), (list(named),)).fetchall())
+    first_claims: dict[int, int] = dict(connection.execute(SQL.first_claims.encode(), (list(named),)).fetchall())
     standing = replay(acts, first_claims)
-    before, now = dict(connection.execute(SQL.current.encode()).fetchall()), standing.inactive
+    before: dict[int, int | None] = dict(connection.execute(SQL.current.encode()).fetchall())
+    now = standing.inactive
     changed = {item_id for item_id in {*before, *now} if before.get(item_id, item_id) != now.get(item_id, item_id)}
     items.widen(connection, changed)
     connection.execute(SQL.forget.encode(), (list(before.keys() - now.keys()),))
@@ -53,4 +54,4 @@ def _stand(connection: Connection) -> Standing:
 
 
 def _months(connection: Connection) -> list[date]:
-    return [row[0] for row in connection.execute(derive.SQL.months.encode())]
+    return [row[0] for row in connection.execute(ROLLUPS.months.encode())]

@@ -57,7 +57,7 @@ def undo(connection: Connection, named: str, by: str, reason: str | None) -> int
     items.begin(connection, SQL.seeds, event.no, ranked)
     connection.execute(SQL.mark_undone.encode(), (event.no, by, reason))
     if event.kind in ("merge", "withdrawal"):
-        connection.execute(SQL.nothing_placed.encode())
+        connection.execute(items.SQL.nothing_placed.encode())
     else:
         _unclaim(connection, event)
     version = reindex(connection, event.load_id)

@@ -1,7 +1,3 @@
--- name: nothing_placed
--- An act on items changes no observations.
-CREATE TEMP TABLE placed (item_id bigint, day date, mark bigint) ON COMMIT DROP;
-
 -- name: find
 -- By the number, or by the id of the load.
 SELECT no, kind, load_id::text, undone_at, source_id FROM events

@@ -34,9 +34,13 @@ Told = Callable[[str, int, int | None], None]
 
 
 class Names(NamedTuple):
-    """What numbers stand for. `ids` ascending, `ranks` their places among the IIDs in order."""
+    """What numbers stand for. `ids` ascending, `ranks` their places among the IIDs in order.
+
+    A merged item has its owner's IID and rank; `owners` are the ids of the items whose IIDs they are.
+    """
 
     ids: Array
+    owners: Array
     ranks: Array
     iids: pa.Array
     channels: dict[int, str]
@@ -49,8 +53,11 @@ def read_names(snapshot: Snapshot, sql: Queries) -> Names:
     ids = np.array([row[0] for row in rows], "i8")
     order = np.argsort(ids)
     iids = pa.array([row[1] for row in rows], pa.string())
+    owners = np.array([row[2] for row in rows], "i8")
+    first = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.empty(0, bool)
+    ranks = np.maximum.accumulate(np.where(first, np.arange(len(owners)), 0)) if len(owners) else order
     channels, sources = (dict(snapshot.rows(query)) for query in (sql.channels, sql.sources))
-    return Names(ids[order], order.astype("i8"), iids, channels, sources)
+    return Names(ids[order], owners[order], ranks[order].astype("i8"), iids, channels, sources)
 
 
 def cut_observations(snapshot: Snapshot, sql: Queries, writer: PartWriter, told: Told) -> list[FilePart]:
@@ -115,6 +122,8 @@ def _write(names: Names, columns: dict[str, Array], month: date, number: int, wr
     place = np.minimum(np.searchsorted(names.ids, columns["item"]), max(len(names.ids) - 1, 0))
     known = names.ids[place] == columns["item"] if len(names.ids) else np.zeros(0, bool)
     rank = names.ranks[place] if len(names.ids) else np.empty(0, "i8")
+    if len(names.ids):
+        columns = columns | {"item": np.where(known, names.owners[place], columns["item"])}
     if not known.all():  # observations of items that were withdrawn
         columns = {name: column[known] for name, column in columns.items()}
         rank = rank[known]

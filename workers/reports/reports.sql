@@ -51,13 +51,14 @@ ORDER BY id, currency;
 -- name: own_figures
 -- What was measured or modelled for the item itself.
 SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis FROM impacts p JOIN items i ON i.id = p.item_id
-WHERE ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
+WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
 
 -- name: unpriced_items
 -- Items with figures of their own and no price: they are in the assortment too, from the day they were first seen on.
 SELECT i.id, coalesce(i.brand_id, 0), coalesce(i.category_id, 0), i.first_seen_on FROM items i
 WHERE i.status = 'active' AND i.first_seen_on <= $3::date AND EXISTS (SELECT FROM impacts p WHERE p.item_id = i.id)
   AND NOT EXISTS (SELECT FROM observations o WHERE o.item_id = i.id)
+  AND NOT EXISTS (SELECT FROM inactive_items x JOIN observations o ON o.item_id = x.item_id WHERE x.owner_id = i.id)
   AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2))
 ORDER BY i.id;
 
@@ -68,5 +69,5 @@ SELECT scope, code, indicator, per_kg::float8 FROM impact_factors;
 -- name: weighed_items
 -- Items that a factor reaches, if they have a weight: the others need not be read at all.
 SELECT id, product_type, coalesce(category_id, 0), attributes ->> 'weight_kg' FROM items
-WHERE attributes ? 'weight_kg' AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
+WHERE status = 'active' AND attributes ? 'weight_kg' AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
   AND ($1::integer[] IS NULL OR brand_id = ANY($1)) AND ($2::integer[] IS NULL OR category_id = ANY($2));
