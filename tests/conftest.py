@@ -39,3 +39,8 @@ async def edge(settings: Settings, tmp_path: Path) -> AsyncIterator[Edge]:
     """A whole edge of one process behind no nginx."""
     async with running_edge(settings, tmp_path) as running:
         yield running
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the random histories of loads and undos be longer than in everyday runs."""
+    parser.addoption("--histories", default="20", help="How many random histories of loads, acts and undos to try.")

@@ -98,6 +98,7 @@ def _unclaim(connection: Connection, event: _Event) -> None:
     run(SQL.held, event.no)
     run(SQL.claimed_before, event.no)
     run(SQL.placed)
+    run(SQL.tombstones)
     run(SQL.claims, event.no)
     run(SQL.contents)
     run(SQL.item_sources)
@@ -122,5 +123,5 @@ def _relabel(connection: Connection) -> None:
 
 def _drop_labels(connection: Connection) -> None:
     """Drop the brands, categories and channels that nothing refers to any more."""
-    for statement in (SQL.drop_brands, SQL.drop_categories, SQL.drop_channels):
+    for statement in (SQL.drop_brands, SQL.category_tree, SQL.drop_categories, SQL.drop_channels):
         connection.execute(statement.encode())

@@ -55,6 +55,14 @@ back AS (
     RETURNING item_id, day, mark)
 SELECT item_id, day, mark FROM held UNION SELECT item_id, day, mark FROM back;
 
+-- name: tombstones
+-- A deletion without the claims before it had nothing to delete.
+DELETE FROM observation_claims t USING (
+    SELECT item_id, day, mark FROM held UNION SELECT item_id, day, mark FROM claimed_before) k
+WHERE t.item_id = k.item_id AND t.day = k.day AND t.mark = k.mark AND t.price_minor IS NULL
+  AND NOT EXISTS (SELECT FROM observation_claims c WHERE c.item_id = t.item_id AND c.day = t.day AND c.mark = t.mark
+                  AND c.price_minor IS NOT NULL AND c.load_no < t.load_no);
+
 -- name: claims
 -- What it said of items, with the labels that it may have been the first to use.
 CREATE TEMP TABLE unclaimed ON COMMIT DROP AS
@@ -174,6 +182,10 @@ WHERE g.code = d.code AND g.path <> f.path;
 DELETE FROM brands b WHERE b.slug IN (SELECT brand_slug FROM unclaimed)
 AND NOT EXISTS (SELECT FROM item_contents k WHERE k.brand_slug = b.slug)
 AND NOT EXISTS (SELECT FROM items i WHERE i.brand_id = b.id);
+
+-- name: category_tree
+-- Counted at the commit too, but its rows name the categories that go now.
+SELECT refresh_category_tree();
 
 -- name: drop_categories
 -- Of the undone event's categories and those above them.

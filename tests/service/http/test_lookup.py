@@ -33,7 +33,7 @@ async def test_a_record_has_every_member_with_exact_money(edge: Edge) -> None:
     }  # fmt: skip
     assert [c["channel"] for c in record["channels"]] == ["NORTH", "SOUTH"]
     assert record["sustainability"] is None
-    assert answer.head["ETag"] == f'W/"{SOY}.1"'
+    assert answer.head["ETag"].startswith(f'W/"{SOY}.1-')
     assert answer.head["Cache-Control"] == "private, max-age=60"
 
 
@@ -53,7 +53,7 @@ async def test_what_the_caller_has_is_304_and_is_not_counted(edge: Edge) -> None
 async def test_head_answers_as_get_without_a_body(edge: Edge) -> None:
     answer = await edge.ask("HEAD", f"/index/lookup/{SOY}")
     assert (answer.status, answer.body) == (200, b"")
-    assert answer.head["ETag"] == f'W/"{SOY}.1"'
+    assert answer.head["ETag"].startswith(f'W/"{SOY}.1-')
 
 
 async def test_an_unknown_iid_is_404_and_is_counted(edge: Edge) -> None:
@@ -131,7 +131,7 @@ async def test_a_load_is_seen_at_once_with_a_new_etag(edge: Edge, settings: Sett
     new = await edge.get(f"/index/lookup/{SOY}", head={"If-None-Match": old.head["ETag"]})
     assert new.status == 200
     assert new.json["price_band"]["low"] == "7.00"
-    assert new.head["ETag"] == f'W/"{SOY}.2"'
+    assert new.head["ETag"].startswith(f'W/"{SOY}.2-')
 
 
 async def test_many_at_once_each_with_its_own_status(edge: Edge, settings: Settings) -> None:

@@ -1,0 +1,69 @@
+"""`itemindex loads`: what changed the index, event by event, and how to take an event back."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from psycopg.rows import dict_row
+
+from deploy.ctl.console import data_dir_option, json_option, settings, show
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.db.queries import beside
+from workers.provenance import events
+from workers.provenance.undo import NothingToUndo, extent, undo
+
+SQL = beside(__file__, "loads.sql")
+
+
+@click.group()
+def loads() -> None:
+    """List and undo loads, deletions, merges and withdrawals. Each has a number."""
+
+
+@loads.command("list", epilog="Example: itemindex loads list --limit 50")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many to show.")
+@data_dir_option
+@json_option
+def list_loads(limit: int, data_dir: Path, as_json: bool) -> None:
+    """List the newest events."""
+    show(_rows(settings(data_dir), SQL.list, limit), as_json=as_json, title="loads")
+
+
+@loads.command("show", epilog="Example: itemindex loads show 17")
+@click.argument("load")
+@data_dir_option
+@json_option
+def show_load(load: str, data_dir: Path, as_json: bool) -> None:
+    """Show all that is kept of LOAD, named by its number or its id."""
+    found = _rows(settings(data_dir), SQL.show, load)
+    if not found:
+        raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
+    lines = found if as_json else [{"what": name, "value": value} for name, value in found[0].items()]
+    show(lines, as_json=as_json, title="load")
+
+
+@loads.command("undo", epilog="Example: itemindex loads undo 17 --reason 'prices in the wrong currency'")
+@click.argument("load")
+@click.option("--dry-run", is_flag=True, help="Count what would be taken back; change nothing.")
+@click.option("--reason", help="Why; it is kept with the event.")
+@data_dir_option
+@json_option
+def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Take back exactly what LOAD brought: the index then answers as if it had never been."""
+    with connect(settings(data_dir).database_url, application="undo") as connection:
+        if not dry_run:
+            events.lock(connection)
+        counted = asdict(extent(connection, load))
+        version = None if dry_run else undo(connection, load, events.actor(), reason)
+    show(
+        [{**counted, "data_version": version}],
+        as_json=as_json,
+        title="would be taken back" if dry_run else "taken back",
+    )
+
+
+def _rows(chosen: Settings, query: str, value: object) -> list[dict[str, Any]]:
+    with connect(chosen.database_url, application="loads") as connection:
+        return connection.cursor(row_factory=dict_row).execute(query.encode(), (value,)).fetchall()

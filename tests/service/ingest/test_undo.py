@@ -1,0 +1,204 @@
+"""An event that is undone leaves nothing: the index answers as a fresh one does in which only the others happened."""
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edge.index.lookup import SQL as RECORDS
+from edge.index.record import document
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.ids import mint
+from tests.support.servers import Servers
+from tests.support.shop import MAPPING, load_rows
+from workers.provenance import events, item_acts
+from workers.provenance.deletion import Chosen, NothingToDelete, delete
+from workers.provenance.item_acts import ActRefused
+from workers.provenance.undo import undo
+from workers.rollups.refresh import rebuild
+
+# What is told of moments and of data_versions differs between two histories, and surrogate numbers do.
+ANSWERS = {
+    "items": """
+        SELECT i.iid, i.name, i.alt_names, i.status, i.survivor_iid, b.slug, c.code, i.product_type, i.identifiers::text,
+               i.attributes::text, i.version, i.first_seen_on, i.field_sources::text
+        FROM items i LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id""",
+    "impacts": """
+        SELECT i.iid, p.indicator, p.per_unit, p.basis, p.method, s.name, p.as_of
+        FROM impacts p JOIN items i ON i.id = p.item_id JOIN sources s ON s.id = p.source_id""",
+    "item_sources": """
+        SELECT i.iid, s.name, t.source_item_id, t.content_hash, t.observed_at, t.first_day
+        FROM item_sources t JOIN items i ON i.id = t.item_id JOIN sources s ON s.id = t.source_id""",
+    "observations": """
+        SELECT o.item_id, o.mark, o.price_minor, o.list_minor, o.day, h.code, o.units, s.name, o.kind::text, o.currency
+        FROM observations o JOIN channels h ON h.id = o.channel_id JOIN sources s ON s.id = o.source_id""",
+    "owners": "SELECT item_id, owner_id FROM inactive_items",
+    "brands": "SELECT slug, name, folded_name, item_count, top_categories, channels, first_seen_on FROM brands",
+    "categories": "SELECT code, path FROM categories",
+    "category_tree": "SELECT code, parent, level, item_count, item_count_total FROM category_tree",
+    "channels": "SELECT code FROM channels",
+    "factors": "SELECT f.scope, f.code, f.indicator, f.per_kg, f.samples, f.method, s.name FROM impact_factors f JOIN sources s ON s.id = f.source_id",
+    "cells": """
+        SELECT c.scope::text, coalesce(b.slug, g.code, h.code, ''), c.month, c.currency, c.kind::text, c.n, c.items, c.units,
+               c.days, c.prices, c.list_prices
+        FROM month_cells c LEFT JOIN brands b ON c.scope = 'b' AND b.id = c.id
+        LEFT JOIN categories g ON c.scope IN ('c', 't') AND g.id = c.id LEFT JOIN channels h ON c.scope = 'h' AND h.id = c.id""",
+}  # fmt: skip
+CELLS = "SELECT scope::text, id, month, currency, kind::text, n, items, units, days, channels, prices, list_prices, entries, item_ids FROM month_cells"
+MOMENTS = "SELECT iid, updated_at::text FROM items UNION ALL SELECT slug, updated_at::text FROM brands"
+
+
+def ask(connection: Connection, query: str) -> list[tuple[Any, ...]]:
+    return sorted(connection.execute(query.encode()).fetchall(), key=repr)
+
+
+def records(connection: Connection) -> list[str]:
+    """Every record as the lookup makes it, without what two histories differ in."""
+    iids = [row[0] for row in connection.execute("SELECT iid FROM items WHERE status = 'active' ORDER BY iid")]
+    cursor = connection.cursor()
+    rows = cursor.execute(RECORDS.records.encode(), (iids,)).fetchall()
+    names = [column.name for column in cursor.description or ()]
+    made = []
+    for row in rows:
+        values = {name: json.dumps(value, default=str) if isinstance(value, dict | list) and name not in ("alt_names", "category_path") else value
+                  for name, value in zip(names, row, strict=True)}  # fmt: skip
+        shown = document(values, "https://example.test")
+        shown["updated_at"] = None
+        shown["brand"] = shown["brand"] and shown["brand"]["slug"]
+        made.append(json.dumps(shown, default=str))
+    return sorted(made)
+
+
+def answers(settings: Settings) -> dict[str, Any]:
+    with connect(settings.database_url, application="tests") as connection:
+        found: dict[str, Any] = {name: ask(connection, query) for name, query in ANSWERS.items()}
+        return found | {"records": records(connection)}
+
+
+def everything(settings: Settings) -> dict[str, Any]:
+    """All answers with their moments and cells to the byte: what a load and its undoing must leave as it was."""
+    with connect(settings.database_url, application="tests") as connection:
+        exact = {"cells to the byte": ask(connection, CELLS), "moments": ask(connection, MOMENTS)}
+    return answers(settings) | exact
+
+
+def in_transaction(settings: Settings, act: Callable[[Connection], Any]) -> Any:
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        return act(connection)
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One event of a history: a load of rows, or an act."""
+
+    kind: str
+    source: str = ""
+    rows: str = ""
+    iids: tuple[str, ...] = ()
+    chosen: Chosen = Chosen()
+
+    def happen(self, settings: Settings, folder: Path, number: int) -> int | None:
+        """Let it happen, and return its number; None where it is refused, or was nothing."""
+        if self.kind == "load":
+            text = MAPPING.replace('source = "shop"', f'source = "{self.source}"\nrank = {ord(self.source[-1]) % 2}')
+            text = text.replace('currency = { constant = "HKD" }', 'currency = "list"').replace(
+                'list_price = "list"\n', ""
+            )
+            load_rows(settings, folder, self.rows, text=text + IMPACTS, name=f"{number}.csv")
+        else:
+            try:
+                in_transaction(settings, self._act)
+            except (ActRefused, NothingToDelete):
+                return None
+        with connect(settings.database_url, application="tests") as connection:
+            row = connection.execute("SELECT max(no) FROM events").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def _act(self, connection: Connection) -> object:
+        if self.kind == "merge":
+            return item_acts.merge(connection, *self.iids, "tests", None)
+        if self.kind == "withdraw":
+            return item_acts.withdraw(connection, *self.iids, "tests", None)
+        return delete(connection, self.chosen, "tests", None, dry_run=False)
+
+
+IMPACTS = '\n[[impacts]]\nindicator = "co2e_kg"\nvalue = { column = "price", null = ["2", "9"] }\nbasis = "modelled"\nmethod = "m"\n'
+SOURCES = ("shop_a", "shop_b", "shop_c")
+IIDS = tuple(mint(source, str(number)).iid for source in SOURCES for number in range(4))
+
+
+def some_rows(chance: random.Random) -> str:
+    rows = []
+    for _ in range(chance.choice((1, 3, 8))):
+        number = chance.randrange(4)
+        brand = chance.choice(("Vita", "VITA", "Maison", "", ""))
+        group, kind = chance.choice((("Drinks", "Soy"), ("drinks", "Tea"), ("Home", ""), ("", "")))
+        name = chance.choice((f"Item {number}", f"Thing {number}"))
+        day = f"2026-0{chance.choice((5, 6))}-0{chance.randint(1, 3)}"
+        price, currency = chance.choice(("1.50", "2", "9")), chance.choice(("HKD", "HKD", "USD"))
+        store = chance.choice(("NORTH", "SOUTH", f"S{chance.randint(1, 9)}"))
+        rows.append(
+            f"{number},{name},{brand},{group},{kind},{chance.choice(('1', ''))},{day},{store},{price},{currency}\n"
+        )
+    return "".join(rows)
+
+
+def something(chance: random.Random) -> Happening:
+    kind = chance.choice(("load", "load", "load", "merge", "merge", "withdraw", "delete"))
+    if kind == "load":
+        return Happening("load", chance.choice(SOURCES), some_rows(chance))
+    if kind == "delete":
+        return Happening("delete", chosen=chance.choice((
+            Chosen(source=chance.choice(SOURCES)), Chosen(iid=chance.choice(IIDS)), Chosen(source="shop_a", iid=IIDS[0]))))  # fmt: skip
+    return Happening(kind, iids=tuple(chance.sample(IIDS, 2 if kind == "merge" else 1)))
+
+
+def fresh_answers(servers: Servers, folder: Path, history: list[Happening]) -> dict[str, Any]:
+    """Return what an index answers in which only this happened."""
+    with servers.fresh() as settings:
+        for number, one in enumerate(history):
+            one.happen(settings, folder, 1_000 + number)
+        return answers(settings)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "seed" in metafunc.fixturenames:
+        metafunc.parametrize("seed", range(int(metafunc.config.getoption("histories"))))
+
+
+def test_an_undone_event_is_as_if_it_had_never_been(
+    servers: Servers, settings: Settings, tmp_path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)
+    history: list[tuple[int, Happening]] = []
+    for number in range(7):
+        one = something(chance)
+        before = everything(settings)
+        no = one.happen(settings, tmp_path, number)
+        if no is None:
+            assert everything(settings) == before
+            continue
+        history.append((no, one))
+        if chance.random() < 0.4:
+            undone = chance.choice(history)
+            history.remove(undone)
+            in_transaction(settings, lambda connection, no=undone[0]: undo(connection, str(no), "tests", None))
+            if undone[0] == no:
+                assert everything(settings) == before
+            assert answers(settings) == fresh_answers(servers, tmp_path, [one for _, one in history])
+        rebuilt_equals_kept(settings)
+
+
+def rebuilt_equals_kept(settings: Settings) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        kept = ask(connection, CELLS)
+        rebuild(connection)
+        assert ask(connection, CELLS) == kept
+        connection.rollback()
