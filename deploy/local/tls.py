@@ -64,9 +64,12 @@ def local(places: Paths) -> Certificate:
     if not _good_for_a_while(certificate):
         folder.mkdir(exist_ok=True, mode=0o700)
         key = ec.generate_private_key(ec.SECP256R1())
-        _write(certificate.key, key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        ))  # fmt: skip
+        _write(
+            certificate.key,
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            ),
+        )
         _write(certificate.chain, _self_signed(key).public_bytes(serialization.Encoding.PEM))
     return certificate
 
@@ -108,13 +111,18 @@ def _good_for_a_while(certificate: Certificate) -> bool:
 
 def _self_signed(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Item Index, local")])
-    names = x509.SubjectAlternativeName(
-        [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    )  # fmt: skip
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     usage = x509.KeyUsage(
-        digital_signature=True, key_cert_sign=True, crl_sign=False, content_commitment=False, key_encipherment=False,
-        data_encipherment=False, key_agreement=False, encipher_only=False, decipher_only=False,
-    )  # fmt: skip
+        digital_signature=True,
+        key_cert_sign=True,
+        crl_sign=False,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
     own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     return (
         x509.CertificateBuilder()

@@ -64,9 +64,18 @@ def test_a_client_that_does_not_know_the_certificate_refuses_it(secured: Running
 
 @pytest.mark.parametrize(
     ("path", "status"),
-    [("/v1/health", 200), ("/v1/docs", 200), ("/static/docs.js", 200), ("/v1/nothing", 404), ("/nothing", 404), ("/", 302),
-     ("/v1/index/brands/", 308), ("/v1/index/brands", 401), ("/dashboard", 303)],
-)  # fmt: skip
+    [
+        ("/v1/health", 200),
+        ("/v1/docs", 200),
+        ("/static/docs.js", 200),
+        ("/v1/nothing", 404),
+        ("/nothing", 404),
+        ("/", 302),
+        ("/v1/index/brands/", 308),
+        ("/v1/index/brands", 401),
+        ("/dashboard", 303),
+    ],
+)
 def test_every_answer_of_every_layer_tells_browsers_to_stay_with_tls(secured: Running, path: str, status: int) -> None:
     found, fields, _ = ask(secured, path, Accept="text/html" if path == "/" else "*/*")
     assert (found, fields.get_all("Strict-Transport-Security")) == (status, [HSTS])

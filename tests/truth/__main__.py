@@ -20,8 +20,12 @@ _DATA = Path(__file__).parents[3] / "shared" / "data"
 @click.command()
 @click.option("--questions", default=100, show_default=True, help="Random questions for each endpoint.")
 @click.option("--seed", default=1, show_default=True, help="The same seed asks the same questions.")
-@click.option("--data", default=_DATA, type=click.Path(path_type=Path), help="Folder of the sets; where it is absent, "
-              "the shipped demo data alone is used.")  # fmt: skip
+@click.option(
+    "--data",
+    default=_DATA,
+    type=click.Path(path_type=Path),
+    help="Folder of the sets; where it is absent, the shipped demo data alone is used.",
+)
 @click.option("--only", multiple=True, help="Only this endpoint; repeat for more.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def main(questions: int, seed: int, data: Path, only: tuple[str, ...], as_json: bool) -> None:
@@ -51,10 +55,14 @@ def main(questions: int, seed: int, data: Path, only: tuple[str, ...], as_json: 
 
 def _document(verdicts: list[Verdict]) -> str:
     listed = [
-        {"endpoint": v.endpoint, "compared": v.compared, "different": v.different,
-         "differences": [vars(difference) for difference in v.differences]}
+        {
+            "endpoint": v.endpoint,
+            "compared": v.compared,
+            "different": v.different,
+            "differences": [vars(difference) for difference in v.differences],
+        }
         for v in verdicts
-    ]  # fmt: skip
+    ]
     return json.dumps(listed, indent=1)
 
 

@@ -34,7 +34,7 @@ class Near:
         return Fraction(10) ** (magnitude.adjusted() - (self.digits or 0) + 1)
 
 
-def percentile(ascending: Sequence[Decimal], percent: int) -> Fraction:
+def percentile(ascending: Sequence[Decimal | Fraction], percent: int) -> Fraction:
     """Return a percentile of sorted values by linear interpolation, as SQL's percentile_cont."""
     place, rest = divmod(percent * (len(ascending) - 1), 100)
     low = Fraction(ascending[place])

@@ -14,13 +14,23 @@ DATASETS = ("items", "observations", "impacts", "brands", "categories")
 _TEXT_LIST = '"VARCHAR[]"'
 # How each column of a file is read so that every format gives the same value; the others are taken as text.
 _CASTS = {
-    "alt_names": "{}::VARCHAR[]", "top_categories": "{}::VARCHAR[]", "channels": "{}::VARCHAR[]",
-    "identifiers": "from_json({}::JSON, '[{{\"scheme\": \"VARCHAR\", \"value\": \"VARCHAR\"}}]')",
+    "alt_names": "{}::VARCHAR[]",
+    "top_categories": "{}::VARCHAR[]",
+    "channels": "{}::VARCHAR[]",
+    "identifiers": 'from_json({}::JSON, \'[{{"scheme": "VARCHAR", "value": "VARCHAR"}}]\')',
     "attributes": "list_sort(map_entries({}::JSON::MAP(VARCHAR, VARCHAR)))",
-    "first_seen_on": "{}::DATE", "day": "{}::DATE", "as_of": "{}::DATE", "item_count": "{}::BIGINT",
-    "level": "{}::BIGINT", "price": "{}::DECIMAL(20, 4)", "list_price": "{}::DECIMAL(20, 4)",
-    "price_minor": "{}::BIGINT", "list_minor": "{}::BIGINT", "units": "{}::BIGINT", "per_unit": "{}::DOUBLE",
-}  # fmt: skip
+    "first_seen_on": "{}::DATE",
+    "day": "{}::DATE",
+    "as_of": "{}::DATE",
+    "item_count": "{}::BIGINT",
+    "level": "{}::BIGINT",
+    "price": "{}::DECIMAL(20, 4)",
+    "list_price": "{}::DECIMAL(20, 4)",
+    "price_minor": "{}::BIGINT",
+    "list_minor": "{}::BIGINT",
+    "units": "{}::BIGINT",
+    "per_unit": "{}::DOUBLE",
+}
 _SHOWN_MAX = 10
 
 

@@ -20,6 +20,7 @@ class Figure(NamedTuple):
     code: str | None = None
     per_kg: Fraction | None = None
     weight: Fraction | None = None
+    samples: int = 1
 
     def shown(self, times: int = 1) -> Fraction | Near:
         """Return the figure of so many units as an answer must show it: the double that is nearest to the exact one."""
@@ -31,8 +32,17 @@ def of_item(index: Index, iid: str) -> dict[str, Figure]:
     found = {}
     for row in index.rows("SELECT * FROM averages WHERE iid = ?", [iid]):
         per_kg, weight = Fraction(row["total"]) / row["samples"], Fraction(row["weight"])
-        found[row["indicator"]] = Figure(per_kg * weight, "category_average", row["method"], row["scope"],
-                                         row["source"], row["code"], per_kg, weight)  # fmt: skip
+        found[row["indicator"]] = Figure(
+            per_kg * weight,
+            "category_average",
+            row["method"],
+            row["scope"],
+            row["source"],
+            row["code"],
+            per_kg,
+            weight,
+            row["samples"],
+        )
     for row in index.rows("SELECT * FROM own_figures WHERE iid = ?", [iid]):
         found[row["indicator"]] = Figure(Fraction(row["value"]), row["basis"], row["method"], "item", row["source"])
     return found
@@ -45,4 +55,4 @@ def summary(index: Index, iid: str) -> dict[str, Any] | None:
     if first is None:
         return None
     figures = {name: found[name].shown() if name in found else None for name in INDICATORS}
-    return {**figures, "basis": first.basis, "method": first.method}
+    return {**figures, "basis": first.basis, "method": first.method, "samples": first.samples}

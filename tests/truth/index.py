@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import duckdb
 
 from tests.truth import naming
-from tests.truth.exact import percentile
+from tests.truth.exact import Near, percentile, share
 from tests.truth.sets import Set
 
 _HERE = Path(__file__).parent
@@ -21,13 +21,17 @@ _COLUMNS = {"brand": "brand", "category": "category", "channel": "channel"}
 
 
 class Group(NamedTuple):
-    """One currency, period and group: its prices in ascending order and what else was counted."""
+    """One currency, period and group: its prices in ascending order and what else was counted.
+
+    `listed` holds price and list price of the observations that have both.
+    """
 
     prices: list[Decimal]
     items: int
     first: date
     last: date
     channels: dict[str, int]
+    listed: list[list[Decimal]] | None
 
     @property
     def n(self) -> int:
@@ -38,6 +42,17 @@ class Group(NamedTuple):
     def median(self) -> Fraction:
         """The median price."""
         return percentile(self.prices, 50)
+
+    def discounts(self) -> dict[str, Any]:
+        """Return how many observations have a list price, how many of them are below it, and by how much."""
+        listed = self.listed or []
+        cuts = sorted(1 - Fraction(price) / Fraction(before) for price, before in listed if price < before)
+        return {
+            "list_price_n": len(listed),
+            "promotion_share": share(len(cuts), len(listed)) if listed else None,
+            "discount_mean": Near(sum(cuts, Fraction(0)) / len(cuts), places=6) if cuts else None,
+            "discount_median": Near(percentile(cuts, 50), places=6) if cuts else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -67,7 +82,7 @@ class Scope:
             parts.append(f"EXISTS (SELECT 1 FROM (SELECT unnest(?::VARCHAR[]) AS code) WHERE {test})")
             values.append(list(self.categories))
         for column, only in (("currency", self.currency), ("kind", self.kind)):
-            if only:
+            if only and only != "both":
                 parts.append(f"{column} = ?")
                 values.append(only)
         return " AND ".join(parts), values
@@ -174,9 +189,11 @@ class Index:
         keys = ", ".join(["currency", f"{scope.period()} AS period", *(_COLUMNS[name] for name in scope.group_by)])
         width = 2 + len(scope.group_by)
         found = self.db.execute(
-            f"SELECT {keys}, list(price ORDER BY price), count(DISTINCT iid), min(day), max(day), histogram(channel) "
-            f"FROM observations WHERE {condition} GROUP BY ALL", values,
-        ).fetchall()  # fmt: skip
+            f"SELECT {keys}, list(price ORDER BY price), count(DISTINCT iid), min(day), max(day), histogram(channel), "
+            "list([price, list_price]) FILTER (list_price IS NOT NULL) "
+            f"FROM observations WHERE {condition} GROUP BY ALL",
+            values,
+        ).fetchall()
         return {row[:width]: Group(*row[width:]) for row in found}
 
     def counts(self, scope: Scope) -> dict[tuple[Any, ...], dict[str, int]]:
@@ -185,6 +202,14 @@ class Index:
         for (currency, period, group), found in self.groups(scope).items():
             counted.setdefault((currency, period), {})[group] = found.n
         return counted
+
+    def settled(self, scope: Scope) -> Scope:
+        """Return the scope with the kind that is answered: the one asked for, else listings where there are any."""
+        if scope.kind:
+            return scope
+        condition, values = scope.condition()
+        kinds = self.column(f"SELECT DISTINCT kind FROM observations WHERE {condition}", values)
+        return replace(scope, kind="sale" if kinds == ["sale"] else "listing")
 
     def seen_days(self, scope: Scope) -> list[date]:
         """Return the days of a scope that hold data, in their order."""

@@ -6,8 +6,23 @@ import unicodedata
 from decimal import Decimal
 
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_ALIKE = {"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ð": "d", "Ð": "d", "ı": "i",
-          "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "þ": "th", "Þ": "th"}  # fmt: skip
+_ALIKE = {
+    "ø": "o",
+    "Ø": "o",
+    "ł": "l",
+    "Ł": "l",
+    "đ": "d",
+    "Đ": "d",
+    "ð": "d",
+    "Ð": "d",
+    "ı": "i",
+    "æ": "ae",
+    "Æ": "ae",
+    "œ": "oe",
+    "Œ": "oe",
+    "þ": "th",
+    "Þ": "th",
+}
 # ISO 4217: currencies whose minor unit is not the hundredth.
 _MINOR_DIGITS = {
     **dict.fromkeys("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(), 0),
@@ -48,9 +63,15 @@ def slug(text: str) -> str:
 
 
 def weight(text: str | None) -> str | None:
-    """Return the weight that ends a product's name in kilograms, as plain decimal text; None where none does."""
-    found = re.search(r"(?:^|[^0-9.xX*])([0-9]{1,6}(?:\.[0-9]{1,4})?) ?([kK]?)[gG]$", text or "")
-    if found is None:
+    """Return the weight that ends a product's name in kilograms, times its packs; None where none does."""
+    number = r"([0-9]{1,6}(?:[.,][0-9]{1,4})?) ?([kKmM]?)[gG]\.?$"
+    packs = re.search(
+        r"(?<![0-9.,])([0-9]{1,4}) ?(?:'[sS]|[sS]|[pP][cC][sS]|[pP]acks?|[bB]ags?)? ?[xX×*] ?" + number, text or ""
+    )
+    single = re.search(r"(?:^|[^0-9.,xX*×])" + number, text or "")
+    if packs is None and single is None:
         return None
-    kilograms = Decimal(found[1]) * (1 if found[2] else Decimal("0.001"))
+    times, amount, prefix = packs.groups() if packs else ("1", *(single.groups() if single else ("0", "")))
+    unit = {"k": Decimal(1), "": Decimal("0.001"), "m": Decimal("0.000001")}[prefix.lower()]
+    kilograms = Decimal(amount.replace(",", ".")) * int(times) * unit
     return f"{kilograms.normalize():f}" if kilograms else None

@@ -32,8 +32,13 @@ class Stack:
         environment = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
         done = subprocess.run(
             [*_COMMAND, *arguments, "--data-dir", str(self.folder)],
-            capture_output=True, text=True, check=False, cwd=_PROJECT, env=environment, timeout=_SECONDS_MAX,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=_PROJECT,
+            env=environment,
+            timeout=_SECONDS_MAX,
+        )
         if done.returncode:
             raise RuntimeError(f"itemindex {' '.join(arguments)}: {done.stdout}{done.stderr}")
         return done.stdout

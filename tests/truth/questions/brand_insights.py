@@ -26,8 +26,9 @@ def listed(client: Client, index: Index, random: Random, count: int) -> Iterator
     """Compare the insights of the brands with most observations."""
     for _ in range(max(1, count // 10)):
         scope = random_insight(index, random)
+        kind = index.settled(scope).kind
         sums: dict[str, int] = {}
-        for counts in index.counts(replace(scope, channels=(), group_by=("brand",))).values():
+        for counts in index.counts(replace(scope, channels=(), kind=kind, group_by=("brand",))).values():
             for brand, n in counts.items():
                 if brand is not None:
                     sums[brand] = sums.get(brand, 0) + n
@@ -45,6 +46,7 @@ def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Qu
 def _question(client: Client, index: Index, scope: Scope, brands: list[str], below: str) -> Question:
     parameters = parameters_of(scope)
     found = client.get(_PATH + below, parameters).body
+    scope = replace(scope, kind=index.settled(replace(scope, brands=brands if below else ())).kind)
     rows = list(_Report(client, index, scope, brands).rows()) if brands else []
     rows.sort(key=lambda row: (row["period"], row["currency"], row["rank"], row["brand"]))
     data = found.get("data")
@@ -82,24 +84,37 @@ class _Report:
             counts = self._ranks[currency, period]
             parts = {key[3]: part for key, part in self._parts.items() if key[:3] == (currency, period, brand)}
             yield {
-                "period": period, "brand": brand, "name": names_of(self._index, brand), "currency": currency,
-                "rank": rank(counts, brand), "rank_before": rank(self._ranks.get(earlier, {}), brand),
-                "ranked": len(counts), "percentile": percentile(counts, brand), "items": found.items,
-                "observations": found.n, "median": found.median,
+                "kind": self._scope.kind,
+                **found.discounts(),
+                "period": period,
+                "brand": brand,
+                "name": names_of(self._index, brand),
+                "currency": currency,
+                "rank": rank(counts, brand),
+                "rank_before": rank(self._ranks.get(earlier, {}), brand),
+                "ranked": len(counts),
+                "percentile": percentile(counts, brand),
+                "items": found.items,
+                "observations": found.n,
+                "median": found.median,
                 "median_change": change(found.median, was and was.median),
                 "against_categories": self._against((currency, period), parts),
                 "categories": [self._category((currency, period), code, part, found) for code, part in parts.items()],
                 "peers": self._peers((currency, period), brand, parts),
-            }  # fmt: skip
+            }
 
     def _category(self, key: Key, code: str | None, part: Group, whole: Group) -> dict[str, Any]:
         all_of_it = self._categories.get((*key, code)) if code else None
         middle = all_of_it.median if all_of_it else None
         return {
-            "category": code, "items": part.items, "observations": part.n, "share": share(part.n, whole.n),
-            "median": part.median, "category_median": middle,
+            "category": code,
+            "items": part.items,
+            "observations": part.n,
+            "share": share(part.n, whole.n),
+            "median": part.median,
+            "category_median": middle,
             "against_category": Near(part.median / middle, places=6) if middle else None,
-        }  # fmt: skip
+        }
 
     def _against(self, key: Key, parts: dict[str | None, Group]) -> Near | None:
         """Weigh the ratios of the brand's medians to its categories' by the brand's observations."""
@@ -121,11 +136,18 @@ class _Report:
         if code not in self._rivals:
             chosen = replace(self._scope, categories=(code,), exactly=True, group_by=("brand",))
             self._rivals[code] = self._index.groups(chosen)
-        others = {found[2]: group for found, group in self._rivals[code].items()
-                  if found[:2] == key and found[2] not in (None, brand)}  # fmt: skip
+        others = {
+            found[2]: group
+            for found, group in self._rivals[code].items()
+            if found[:2] == key and found[2] not in (None, brand)
+        }
         chosen_ones = most({slug: group.n for slug, group in others.items()}, self._numbers, PEERS)
         return [
-            {"brand": slug, "name": names_of(self._index, slug), "observations": others[slug].n,
-             "median": others[slug].median}
+            {
+                "brand": slug,
+                "name": names_of(self._index, slug),
+                "observations": others[slug].n,
+                "median": others[slug].median,
+            }
             for slug in chosen_ones
-        ]  # fmt: skip
+        ]

@@ -39,6 +39,7 @@ def _question(client: Client, index: Index, random: Random, codes: list[str], be
     scope = random_insight(index, random, known)
     parameters = parameters_of(scope)
     found = client.get(_PATH + below, parameters).body
+    scope = replace(scope, kind=index.settled(replace(scope, categories=codes if below else ())).kind)
     rows = [row for code in codes for row in _rows(client, index, scope, code)]
     rows.sort(key=lambda row: (row["period"], row["category"], row["currency"]))
     return Question(f"{_PATH}{below} {parameters}", found.get("data", found), rows)
@@ -57,20 +58,31 @@ def _rows(client: Client, index: Index, scope: Scope, code: str) -> Iterator[dic
         counts, counts_before = ranks.get((currency, period), {}), ranks.get(earlier, {})
         brands = {key[2]: group for key, group in by_brand.items() if key[:2] == (currency, period) and key[2]}
         yield {
-            "period": period, "category": code, "path": path_of(index, code), "currency": currency,
-            "items": found.items, "observations": found.n, "median": found.median,
-            "median_before": was.median if was else None, "median_change": change(found.median, was and was.median),
-            "observations_before": was.n if was else None, "rank": rank(counts, code),
-            "rank_before": rank(counts_before, code), "ranked": len(counts) if code in counts else None,
+            "kind": scope.kind,
+            **found.discounts(),
+            "period": period,
+            "category": code,
+            "path": path_of(index, code),
+            "currency": currency,
+            "items": found.items,
+            "observations": found.n,
+            "median": found.median,
+            "median_before": was.median if was else None,
+            "median_change": change(found.median, was and was.median),
+            "observations_before": was.n if was else None,
+            "rank": rank(counts, code),
+            "rank_before": rank(counts_before, code),
+            "ranked": len(counts) if code in counts else None,
             "channels": [
                 {"channel": key[2], **_part(group, found)}
-                for key, group in sorted(by_channel.items()) if key[:2] == (currency, period)
+                for key, group in sorted(by_channel.items())
+                if key[:2] == (currency, period)
             ],
             "top_brands": [
                 {"brand": slug, "name": names_of(index, slug), **_part(brands[slug], found)}
                 for slug in most({slug: group.n for slug, group in brands.items()}, numbers, TOP_BRANDS)
             ],
-        }  # fmt: skip
+        }
 
 
 def _part(part: Group, whole: Group) -> dict[str, Any]:

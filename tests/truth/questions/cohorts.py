@@ -1,6 +1,7 @@
 """Cohorts: the distribution of prices by period and group."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -8,7 +9,7 @@ from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.exact import Near, deviation, mean, percentile, share
 from tests.truth.index import Group, Index, Scope
-from tests.truth.questions.scopes import parameters_of, random_scope
+from tests.truth.questions.scopes import parameters_of, random_kind, random_scope
 
 PERCENTS = (10, 25, 50, 75, 90)
 
@@ -16,18 +17,25 @@ PERCENTS = (10, 25, 50, 75, 90)
 def cohorts(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
     """Compare random cohorts of brands, categories or both, in every granularity and grouping."""
     for _ in range(count):
-        scope = random_scope(index, random, named=True)
+        scope = replace(random_scope(index, random, named=True), kind=random_kind(random))
         parameters = parameters_of(scope)
         found = client.get("/index/cohorts", parameters).body
-        yield Question(f"cohorts {parameters}", found.get("data", found), expected(index, scope))
+        yield Question(f"cohorts {parameters}", found.get("data", found), expected(index, index.settled(scope)))
 
 
 def expected(index: Index, scope: Scope) -> list[dict[str, Any]]:
     """Return the expected rows."""
     rows = []
     for (currency, period, *groups), found in index.groups(scope).items():
-        rows.append({"period": period, **dict(zip(scope.group_by, groups, strict=True)), "currency": currency,
-                     **_figures(found)})  # fmt: skip
+        rows.append(
+            {
+                "period": period,
+                **dict(zip(scope.group_by, groups, strict=True)),
+                "currency": currency,
+                "kind": scope.kind,
+                **_figures(found),
+            }
+        )
     return sorted(
         rows,
         key=lambda row: [row["period"], *((row[name] is None, row[name]) for name in scope.group_by), row["currency"]],
@@ -37,13 +45,19 @@ def expected(index: Index, scope: Scope) -> list[dict[str, Any]]:
 def _figures(found: Group) -> dict[str, Any]:
     spread = deviation(found.prices)
     return {
-        "items": found.items, "observations": found.n, "price_n": found.n, "mean": Near(mean(found.prices), places=6),
+        "items": found.items,
+        "observations": found.n,
+        "price_n": found.n,
+        "mean": Near(mean(found.prices), places=6),
         "stddev": None if spread is None else Near(spread, places=6),
         **{f"p{percent}": percentile(found.prices, percent) for percent in PERCENTS},
-        "min": found.prices[0], "max": found.prices[-1],
+        "min": found.prices[0],
+        "max": found.prices[-1],
         "channels": [
             {"channel": channel, "observations": n, "share": share(n, found.n)}
             for channel, n in sorted(found.channels.items())
         ],
-        "first_day": found.first, "last_day": found.last,
-    }  # fmt: skip
+        **found.discounts(),
+        "first_day": found.first,
+        "last_day": found.last,
+    }

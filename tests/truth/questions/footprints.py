@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, timedelta
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -15,6 +16,8 @@ from tests.truth.index import Index, Scope
 from tests.truth.questions.scopes import parameters_of, random_scope
 
 _DEFAULT_DAYS = 90
+_EVIDENCE = ("measured", "modelled", "category_average")
+"""What figures rest on, the best first."""
 
 
 def sustainability(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
@@ -28,64 +31,134 @@ def sustainability(client: Client, index: Index, random: Random, count: int) -> 
 
 
 def rollup(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
-    """Compare units, items and totals of random ranges and groups."""
+    """Compare items, units and totals of random ranges and groups, by sales, by assortment and as it comes."""
     for _ in range(count):
         scope = random_scope(index, random, named=False)
-        parameters = parameters_of(scope)
+        basis = random.choice([None, None, "sales", "assortment"])
+        parameters = {**parameters_of(scope), "basis": basis}
+        del parameters["kind"]
         found = client.get("/index/rollups/sustainability", parameters).body
-        yield Question(f"rollup {parameters}", found.get("data", found), _rollup(index, scope))
+        yield Question(f"rollup {parameters}", found.get("data", found), _rollup(index, scope, basis))
 
 
 def _rows(index: Index, iid: str) -> list[dict[str, Any]]:
     figures = footprint.of_item(index, iid)
     last = index.column("SELECT max(day) FROM observations WHERE iid = ?", [iid])[0]
     first = last and last - timedelta(days=_DEFAULT_DAYS - 1)
-    units = index.column("SELECT coalesce(sum(units), 0) FROM observations WHERE iid = ? AND day BETWEEN ? AND ?",
-                         [iid, first, last])[0]  # fmt: skip
+    sold = index.column(
+        "SELECT coalesce(sum(units), 0) FROM observations WHERE iid = ? AND kind = 'sale' AND day BETWEEN ? AND ?",
+        [iid, first, last],
+    )[0]
     licenses = dict(index.db.execute("SELECT source, license FROM sources").fetchall())
-    return [_row(name, unit, figures.get(name), int(units), licenses) for name, unit in footprint.INDICATORS.items()]
+    return [_row(name, unit, figures.get(name), int(sold), licenses) for name, unit in footprint.INDICATORS.items()]
 
 
-def _row(name: str, unit: str, figure: footprint.Figure | None, units: int, licenses: dict[str, str]) -> dict[str, Any]:
-    empty = dict.fromkeys(("per_unit", "cumulative", "basis", "scope", "code", "per_kg", "weight_kg", "source",
-                           "license", "method"))  # fmt: skip
-    row = {"indicator": name, "unit": unit, **empty, "units_observed": units}
+def _row(name: str, unit: str, figure: footprint.Figure | None, sold: int, licenses: dict[str, str]) -> dict[str, Any]:
+    names = (
+        "per_unit",
+        "cumulative",
+        "basis",
+        "scope",
+        "code",
+        "per_kg",
+        "weight_kg",
+        "source",
+        "license",
+        "method",
+        "samples",
+    )
+    row = {
+        "indicator": name,
+        "unit": unit,
+        **dict.fromkeys(names),
+        "units_observed": sold,
+        "cumulative_basis": "sales" if sold else "assortment",
+    }
     if figure is None:
         return row
     return row | {
-        "per_unit": figure.shown(), "cumulative": figure.shown(units), "basis": figure.basis, "scope": figure.scope,
-        "code": figure.code, "per_kg": Near(figure.per_kg) if figure.per_kg is not None else None,
-        "weight_kg": figure.weight, "source": figure.source, "license": licenses[figure.source],
+        "per_unit": figure.shown(),
+        "cumulative": figure.shown(sold or 1),
+        "basis": figure.basis,
+        "scope": figure.scope,
+        "code": figure.code,
+        "per_kg": Near(figure.per_kg) if figure.per_kg is not None else None,
+        "weight_kg": figure.weight,
+        "source": figure.source,
+        "license": licenses[figure.source],
         "method": figure.method,
-    }  # fmt: skip
+        "samples": figure.samples,
+    }
 
 
-def _rollup(index: Index, scope: Scope) -> list[dict[str, Any]]:
-    condition, values = scope.condition()
-    keys = ", ".join([f"{scope.period()} AS period", *scope.group_by])
+def _rollup(index: Index, scope: Scope, basis: str | None) -> list[dict[str, Any]]:
+    sales = replace(scope, kind="sale")
+    if basis is None:
+        basis = "sales" if index.seen_days(sales) else "assortment"
+    condition, values = (sales if basis == "sales" else scope).condition()
     names = ["period", *scope.group_by]
+    keys = ", ".join([f"{scope.period()} AS period", *scope.group_by])
     found = index.db.execute(
         f"SELECT {keys}, iid, sum(units)::BIGINT FROM observations WHERE {condition} GROUP BY ALL", values
     ).fetchall()
     groups: dict[tuple[Any, ...], dict[str, int]] = defaultdict(dict)
     for row in found:
-        groups[row[: len(names)]][row[-2]] = row[-1]
+        groups[row[: len(names)]][row[-2]] = row[-1] if basis == "sales" else 1
+    if basis == "assortment":
+        for key, iid in _unpriced(index, scope):
+            groups[key][iid] = 1
     rows = [
-        {**dict(zip(names, key, strict=True)), **_totals(index, sold)}
-        for key, sold in groups.items()
-    ]  # fmt: skip
+        {**dict(zip(names, key, strict=True)), "basis": basis, **_totals(index, units, basis)}
+        for key, units in groups.items()
+    ]
     return sorted(rows, key=lambda row: [row["period"], *((row[n] is None, row[n]) for n in scope.group_by)])
 
 
-def _totals(index: Index, sold: dict[str, int]) -> dict[str, Any]:
-    known = _all_figures(index)
-    covered = [iid for iid in sold if iid in known]
-    measured = [iid for iid in covered if any(figure.basis == "measured" for figure in known[iid].values())]
-    totals: dict[str, Any] = {"items": len(sold), "units": sum(sold.values())}
+def _unpriced(index: Index, scope: Scope) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Yield, for each period from the first that knows it, each item with figures of its own that was never priced.
+
+    Such items are in no channel and have no currency: a question about those is not about them.
+    """
+    if scope.channels or scope.currency or "channel" in scope.group_by:
+        return
+    condition, values = replace(scope, first=date.min, last=date.max).condition()
+    found = index.rows(
+        "SELECT DISTINCT iid, brand, category, first_seen_on FROM (SELECT *, first_seen_on AS day FROM active) "
+        f"JOIN (SELECT DISTINCT iid FROM own_figures) USING (iid) ANTI JOIN observations o USING (iid) WHERE {condition} "
+        "AND first_seen_on <= ?",
+        [*values, scope.last],
+    )
+    days = f"SELECT DISTINCT {scope.period()} AS period FROM (SELECT unnest(generate_series(?::DATE, ?::DATE, INTERVAL 1 DAY))::DATE AS day) ORDER BY 1"
+    periods = index.column(days, [scope.first, scope.last])
+    for row in found:
+        begins = max(row["first_seen_on"], scope.first)
+        start = index.column(f"SELECT {scope.period()} FROM (SELECT ?::DATE AS day)", [begins])[0]
+        for period in periods:
+            if period >= start:
+                yield (period, *(row[name] for name in scope.group_by)), row["iid"]
+
+
+def _totals(index: Index, units: dict[str, int], basis: str) -> dict[str, Any]:
+    known = {iid: _all_figures(index)[iid] for iid in units if iid in _all_figures(index)}
+    best = [_evidence(figures) for figures in known.values()]
+    totals: dict[str, Any] = {"items": len(units), "units": sum(units.values()) if basis == "sales" else None}
     for name in footprint.INDICATORS:
-        parts = [known[iid][name].per_unit * sold[iid] for iid in covered if name in known[iid]]
+        parts = [figures[name].per_unit * units[iid] for iid, figures in known.items() if name in figures]
         totals[name] = Near(sum(parts, Fraction(0)), digits=9) if parts else None
-    return totals | {"items_covered": share(len(covered), len(sold)), "items_measured": share(len(measured), len(sold))}
+    counts = {f"{name}_items": best.count(name) for name in _EVIDENCE}
+    return (
+        totals
+        | counts
+        | {
+            "items_covered": share(len(known), len(units)),
+            "items_measured": share(counts["measured_items"], len(units)),
+        }
+    )
+
+
+def _evidence(figures: dict[str, footprint.Figure]) -> str:
+    """Return the best that an item's figures rest on."""
+    return min((figure.basis for figure in figures.values()), key=_EVIDENCE.index)
 
 
 _CACHE: dict[int, dict[str, dict[str, footprint.Figure]]] = {}

@@ -61,8 +61,9 @@ def brands(client: Client, index: Index, random: Random, count: int) -> Iterator
     theirs = brand_entries(index)
     for slug in sorted(ours.keys() | theirs.keys()):
         entry = ours.get(slug)
-        part = entry and {name: entry[name] for name in ("name", "item_count", "top_categories", "channels",
-                                                          "first_seen_on")}  # fmt: skip
+        part = entry and {
+            name: entry[name] for name in ("name", "item_count", "top_categories", "channels", "first_seen_on")
+        }
         yield Question(f"brand {slug}", part, theirs.get(slug))
 
 
@@ -87,20 +88,27 @@ def record(index: Index, iid: str, base_url: str) -> dict[str, Any]:
     item = index.rows("SELECT * FROM items WHERE iid = ?", [iid])[0]
     other = item["alt_name"]
     return {
-        "iid": iid, "name": item["name"], "alt_names": [other] if other and other != item["name"] else [],
+        "iid": iid,
+        "name": item["name"],
+        "alt_names": [other] if other and other != item["name"] else [],
         "status": "active",
         "brand": {"name": names_of(index, item["brand"]), "slug": item["brand"]} if item["brand"] else None,
         "product_type": item["product_type"],
         "category": {"code": item["category"], "path": path_of(index, item["category"])} if item["category"] else None,
-        "identifiers": item["identifiers"], "attributes": item["attributes"] or {}, "channels": _channels(index, iid),
-        "price_band": _band(index, iid), "sustainability": summary(index, iid), "sources": _sources(index, item),
+        "identifiers": item["identifiers"],
+        "attributes": item["attributes"] or {},
+        "channels": _channels(index, iid),
+        "price_band": _band(index, iid),
+        "sustainability": summary(index, iid),
+        "sources": _sources(index, item),
         "first_seen_on": item["first_seen_on"],
         "links": {
             "self": f"{base_url}/index/lookup/{iid}",
             "brand": f"{base_url}/index/brands?q={item['brand']}" if item["brand"] else None,
-            "pricing": f"{base_url}/index/pricing/{iid}", "sustainability": f"{base_url}/index/sustainability/{iid}",
+            "pricing": f"{base_url}/index/pricing/{iid}",
+            "sustainability": f"{base_url}/index/sustainability/{iid}",
         },
-    }  # fmt: skip
+    }
 
 
 def brand_entries(index: Index) -> dict[str, Any]:
@@ -109,18 +117,24 @@ def brand_entries(index: Index) -> dict[str, Any]:
     categories: dict[str, list[str]] = {}
     for brand, category, _ in index.db.execute(top).fetchall():
         categories.setdefault(brand, []).append(category)
-    seen = dict(index.db.execute("SELECT brand, list(DISTINCT channel ORDER BY channel) FROM observations "
-                                 "GROUP BY brand").fetchall())  # fmt: skip
-    found = index.rows("SELECT brand, count(*) AS n, min(first_seen_on) AS first FROM active "
-                       "WHERE brand IS NOT NULL GROUP BY brand")  # fmt: skip
+    seen = dict(
+        index.db.execute(
+            "SELECT brand, list(DISTINCT channel ORDER BY channel) FROM observations GROUP BY brand"
+        ).fetchall()
+    )
+    found = index.rows(
+        "SELECT brand, count(*) AS n, min(first_seen_on) AS first FROM active WHERE brand IS NOT NULL GROUP BY brand"
+    )
     return {
         row["brand"]: {
-            "name": names_of(index, row["brand"]), "item_count": row["n"],
-            "top_categories": categories.get(row["brand"], [])[:5], "channels": seen.get(row["brand"], []),
+            "name": names_of(index, row["brand"]),
+            "item_count": row["n"],
+            "top_categories": categories.get(row["brand"], [])[:5],
+            "channels": seen.get(row["brand"], []),
             "first_seen_on": row["first"],
         }
         for row in found
-    }  # fmt: skip
+    }
 
 
 def _entry(iid: str, status: int, found: dict[str, Any] | None, problem: str | None) -> dict[str, Any]:
@@ -136,37 +150,53 @@ def path_of(index: Index, code: str) -> list[frozenset[str]]:
     """Return, for each level of a category's path, the spellings that sources have for it."""
     parts = code.split(".")
     return [
-        frozenset(index.column("SELECT DISTINCT path[?] FROM items WHERE starts_with(category || '.', ? || '.')",
-                               [n + 1, ".".join(parts[: n + 1])]))
+        frozenset(
+            index.column(
+                "SELECT DISTINCT path[?] FROM items WHERE starts_with(category || '.', ? || '.')",
+                [n + 1, ".".join(parts[: n + 1])],
+            )
+        )
         for n in range(len(parts))
-    ]  # fmt: skip
+    ]
 
 
 def _channels(index: Index, iid: str) -> list[dict[str, Any]]:
-    return index.rows("SELECT channel, count(*) AS listings, max(day) AS last_seen_on FROM observations "
-                      "WHERE iid = ? GROUP BY channel ORDER BY channel", [iid])  # fmt: skip
+    return index.rows(
+        "SELECT channel, count(*) AS listings, max(day) AS last_seen_on FROM observations "
+        "WHERE iid = ? GROUP BY channel ORDER BY channel",
+        [iid],
+    )
 
 
 def _band(index: Index, iid: str) -> dict[str, Any] | None:
-    """Return the prices of the item's last days in the currency with most of them."""
+    """Return the prices of the item's last days: listings where there are any, in the currency with most of them."""
     last = index.column("SELECT max(day) FROM observations WHERE iid = ?", [iid])[0]
     if last is None:
         return None
     best = index.rows(
-        "SELECT currency, list(price ORDER BY price) AS prices, min(day) AS first, max(day) AS last FROM observations "
-        "WHERE iid = ? AND day > ? GROUP BY currency ORDER BY count(*) DESC, currency LIMIT 1",
+        "SELECT currency, kind, list(price ORDER BY price) AS prices, min(day) AS first, max(day) AS last FROM observations "
+        "WHERE iid = ? AND day > ? GROUP BY currency, kind ORDER BY kind, count(*) DESC, currency LIMIT 1",
         [iid, last - timedelta(days=BAND_DAYS)],
     )[0]
     prices = best["prices"]
     return {
-        "currency": best["currency"], "low": prices[0], "median": percentile(prices, 50), "high": prices[-1],
-        "observations": len(prices), "from": best["first"], "to": best["last"],
-    }  # fmt: skip
+        "currency": best["currency"],
+        "kind": best["kind"],
+        "low": prices[0],
+        "median": percentile(prices, 50),
+        "high": prices[-1],
+        "observations": len(prices),
+        "from": best["first"],
+        "to": best["last"],
+    }
 
 
 def _sources(index: Index, item: dict[str, Any]) -> list[dict[str, Any]]:
-    found = index.rows("SELECT source, license, coalesce(max(day), current_date) AS day FROM texts JOIN sources USING (source) "
-                       "WHERE source = ? AND item = ? GROUP BY ALL", [item["source"], item["item"]])  # fmt: skip
+    found = index.rows(
+        "SELECT source, license, coalesce(max(day), current_date) AS day FROM texts JOIN sources USING (source) "
+        "WHERE source = ? AND item = ? GROUP BY ALL",
+        [item["source"], item["item"]],
+    )
     return [
         {"source": row["source"], "observed_at": f"{row['day']}T00:00:00.000Z", "license": row["license"]}
         for row in found

@@ -36,21 +36,34 @@ def expected(index: Index, iid: str, parameters: dict[str, Any]) -> dict[str, An
     within = [*values, first, last]
     rows = index.rows(
         "SELECT day, channel, kind, currency, list(price ORDER BY price) AS prices FROM observations "
-        f"WHERE {condition} AND day BETWEEN ? AND ? GROUP BY ALL ORDER BY day, channel, kind, currency", within,
-    )  # fmt: skip
+        f"WHERE {condition} AND day BETWEEN ? AND ? GROUP BY ALL ORDER BY day, channel, kind, currency",
+        within,
+    )
     seen = sorted({row["day"] for row in rows})
     days = (last - first).days + 1
-    coverage = {"days": days, "observed_days": len(seen), "missing_days": days - len(seen),
-                "first": seen[0] if seen else None, "last": seen[-1] if seen else None}  # fmt: skip
-    meta = {"from": first, "to": last, "coverage": coverage,
-            "statistics": list(_statistics(index, condition, values, first, last))}  # fmt: skip
+    coverage = {
+        "days": days,
+        "observed_days": len(seen),
+        "missing_days": days - len(seen),
+        "first": seen[0] if seen else None,
+        "last": seen[-1] if seen else None,
+    }
+    meta = {
+        "from": first,
+        "to": last,
+        "coverage": coverage,
+        "statistics": list(_statistics(index, condition, values, first, last)),
+    }
     return {"data": [_row(row) for row in rows], "meta": meta}
 
 
 def _narrowed(index: Index, random: Random, iid: str) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
-    span = index.rows("SELECT min(day) AS first, max(day) AS last, list(DISTINCT channel) AS channels, "
-                      "list(DISTINCT currency) AS currencies FROM observations WHERE iid = ?", [iid])[0]  # fmt: skip
+    span = index.rows(
+        "SELECT min(day) AS first, max(day) AS last, list(DISTINCT channel) AS channels, "
+        "list(DISTINCT currency) AS currencies, list(DISTINCT kind) AS kinds FROM observations WHERE iid = ?",
+        [iid],
+    )[0]
     if random.random() < 0.4:
         parameters["from"] = span["first"] + timedelta(days=random.randint(0, (span["last"] - span["first"]).days))
     if random.random() < 0.3:
@@ -58,6 +71,8 @@ def _narrowed(index: Index, random: Random, iid: str) -> dict[str, Any]:
         parameters["to"] = least + timedelta(days=random.randint(0, (span["last"] - least).days))
     if random.random() < 0.2:
         parameters["channel"] = [random.choice(sorted(span["channels"]))]
+    if random.random() < 0.2:
+        parameters["kind"] = random.choice(sorted(span["kinds"]))
     if random.random() < 0.2:
         parameters["currency"] = random.choice(sorted(span["currencies"]))
     condition, values = _condition(iid, parameters)
@@ -71,33 +86,50 @@ def _condition(iid: str, parameters: dict[str, Any]) -> tuple[str, list[Any]]:
     if parameters.get("channel"):
         parts.append("list_contains(?, channel)")
         values.append(parameters["channel"])
-    if parameters.get("currency"):
-        parts.append("currency = ?")
-        values.append(parameters["currency"])
+    for name in ("currency", "kind"):
+        if parameters.get(name):
+            parts.append(f"{name} = ?")
+            values.append(parameters[name])
     return " AND ".join(parts), values
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
     prices = row.pop("prices")
     low, high = prices[0], prices[-1]
-    return {**row, "low": low, "median": percentile(prices, 50), "high": high, "close": low if low == high else None,
-            "n": len(prices)}  # fmt: skip
+    return {
+        **row,
+        "low": low,
+        "median": percentile(prices, 50),
+        "high": high,
+        "close": low if low == high else None,
+        "n": len(prices),
+    }
 
 
 def _statistics(index: Index, condition: str, values: list[Any], first: date, last: date) -> Iterator[dict[str, Any]]:
     reach = min(first, last - timedelta(days=WINDOWS[-1] - 1))
-    currencies = index.column(f"SELECT DISTINCT currency FROM observations WHERE {condition} AND day BETWEEN ? AND ? "
-                              "ORDER BY currency", [*values, reach, last])  # fmt: skip
+    groups = index.rows(
+        f"SELECT DISTINCT currency, kind FROM observations WHERE {condition} AND day BETWEEN ? AND ? "
+        "ORDER BY currency, kind",
+        [*values, reach, last],
+    )
     for days in WINDOWS:
         start = last - timedelta(days=days - 1)
-        for currency in currencies:
+        for group in groups:
             found = index.rows(
                 "SELECT list(price ORDER BY price) AS prices, count(DISTINCT day) AS days FROM observations "
-                f"WHERE {condition} AND day BETWEEN ? AND ? AND currency = ?", [*values, start, last, currency],
-            )[0]  # fmt: skip
+                f"WHERE {condition} AND day BETWEEN ? AND ? AND currency = ? AND kind = ?",
+                [*values, start, last, group["currency"], group["kind"]],
+            )[0]
             prices = found["prices"] or []
             yield {
-                "days": days, "currency": currency, "from": start, "to": last, "low": prices[0] if prices else None,
-                "median": percentile(prices, 50) if prices else None, "high": prices[-1] if prices else None,
-                "n": len(prices), "observed_days": found["days"],
-            }  # fmt: skip
+                **group,
+                "days": days,
+                "from": start,
+                "to": last,
+                "low": prices[0] if prices else None,
+                "median": percentile(prices, 50) if prices else None,
+                "high": prices[-1] if prices else None,
+                "n": len(prices),
+                "observed_days": found["days"],
+            }

@@ -32,16 +32,23 @@ def random_scope(index: Index, random: Random, *, named: bool) -> Scope:
     return replace(scope, first=first, last=last)
 
 
+def random_kind(random: Random) -> str | None:
+    """Return a kind to ask for; mostly none."""
+    return random.choice([None, None, None, "listing", "sale", "both"])
+
+
 def random_insight(index: Index, random: Random, days: Sequence[date] = ()) -> Scope:
     """Return a random scope of insights, which know no brands, categories or groups; around one of `days`."""
     first, last = random_range(random, days or index.known_days)
     channels = sorted(random.sample(index.known_channels, min(2, len(index.known_channels))))
     return Scope(
-        first, last,
+        first,
+        last,
         granularity=random.choice([None, "day", "week", "month"]),
         channels=channels if random.random() < 0.25 else (),
         currency=random.choice(index.known_currencies) if random.random() < 0.2 else None,
-    )  # fmt: skip
+        kind=random_kind(random),
+    )
 
 
 def random_range(random: Random, days: Sequence[date]) -> tuple[date, date]:
@@ -54,7 +61,13 @@ def random_range(random: Random, days: Sequence[date]) -> tuple[date, date]:
 def parameters_of(scope: Scope) -> dict[str, Any]:
     """Return a scope as query parameters."""
     return {
-        "from": scope.first, "to": scope.last, "granularity": scope.granularity, "brand": list(scope.brands),
-        "category": list(scope.categories), "channel": list(scope.channels), "currency": scope.currency,
+        "from": scope.first,
+        "to": scope.last,
+        "granularity": scope.granularity,
+        "brand": list(scope.brands),
+        "category": list(scope.categories),
+        "channel": list(scope.channels),
+        "currency": scope.currency,
         "group_by": list(scope.group_by),
-    }  # fmt: skip
+        "kind": scope.kind,
+    }

@@ -1,7 +1,8 @@
 -- RIVM: footprints of foods per kilogram; a food group stands for categories of the index. Water is in cubic metres.
 CREATE OR REPLACE TEMP TABLE file AS
 SELECT clean(product_group_nl) AS food_group, clean(gwp_kg_co2e)::DECIMAL(38, 24) AS co2e_kg,
-       clean(water_m3)::DECIMAL(38, 24) * 1000 AS water_l
+       clean(water_m3)::DECIMAL(38, 24) * 1000 AS water_l, clean(land_use_m2a)::DECIMAL(38, 24) AS land_use_m2a,
+       clean(acidification_kg_so2e)::DECIMAL(38, 24) AS acidification_kg_so2e
 FROM read_csv(getvariable('file'), header = true, all_varchar = true);
 
 CREATE OR REPLACE TEMP TABLE crosswalk AS SELECT * FROM (VALUES
@@ -41,4 +42,5 @@ INSERT INTO factor_rows
 SELECT 'rivm_food_footprints', 'category', code, indicator, value,
        'mean of the food group, cradle to consumption, per kilogram (RIVM 2021)'
 FROM file JOIN crosswalk USING (food_group)
-CROSS JOIN LATERAL (VALUES ('co2e_kg', co2e_kg), ('water_l', water_l)) f(indicator, value) WHERE value IS NOT NULL;
+CROSS JOIN LATERAL (VALUES ('co2e_kg', co2e_kg), ('water_l', water_l), ('land_use_m2a', land_use_m2a),
+                           ('acidification_kg_so2e', acidification_kg_so2e)) f(indicator, value) WHERE value IS NOT NULL;

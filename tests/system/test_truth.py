@@ -1,0 +1,81 @@
+"""The demo's figures equal what DuckDB computes from the source files, endpoint by endpoint."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from tests.system.conftest import Running
+from tests.truth import sets
+from tests.truth.client import Client
+from tests.truth.compare import Question, Verdict, differences
+from tests.truth.endpoints import ENDPOINTS
+from tests.truth.exact import Near
+from tests.truth.footprint import INDICATORS
+from tests.truth.index import Index
+from tests.truth.stack import Stack
+
+# Delta Sharing's client still passes pandas a keyword that is deprecated.
+pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.filterwarnings("ignore:The copy keyword is deprecated")]
+QUESTIONS = 6
+# The demo's prices all lie within thirty days of each item's last one, and are of one currency and kind.
+BANDS = """
+SELECT iid, min(price) AS low, max(price) AS high,
+       ((list_sort(list(price))[(count(*) + 1) // 2] + list_sort(list(price))[count(*) // 2 + 1]) * 0.5)::DECIMAL(20, 6) AS median
+FROM observations GROUP BY iid"""
+
+
+@pytest.fixture(scope="module")
+def client(stack: Running) -> Iterator[Client]:
+    service = Stack(stack.folder, stack.state["base_url"])
+    service.ctl("releases", "cut", "--wait")
+    opened = service.client()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def index() -> Index:
+    return Index.of(sets.shipped())
+
+
+@pytest.mark.parametrize("endpoint", list(ENDPOINTS))
+def test_answers_equal_an_independent_computation(client: Client, index: Index, endpoint: str) -> None:
+    verdict = Verdict(endpoint)
+    for question in ENDPOINTS[endpoint](client, index, Random(endpoint), QUESTIONS):
+        verdict.add(question)
+    assert verdict.compared > 0
+    assert verdict.differences == []
+
+
+def test_every_factor_of_the_food_footprints_is_the_mean_of_its_group(client: Client, index: Index) -> None:
+    factors = index.rows(
+        "SELECT f.code, f.indicator, f.total, f.samples, min(a.iid) AS iid FROM factors f "
+        "JOIN averages a USING (code, indicator) GROUP BY ALL ORDER BY ALL"
+    )
+    shown = [row for row in factors if row["indicator"] in INDICATORS]
+    assert len({row["code"] for row in shown}) > 20
+    for row in shown:
+        answer = client.get(f"/index/sustainability/{row['iid']}").body["data"]
+        [found] = [one for one in answer if one["indicator"] == row["indicator"]]
+        mean = Near(Fraction(row["total"]) / row["samples"])
+        ours = {name: found[name] for name in ("code", "per_kg", "samples")}
+        theirs = {"code": row["code"], "per_kg": mean, "samples": row["samples"]}
+        assert list(differences(Question(row["iid"], ours, theirs))) == []
+
+
+def test_every_record_of_the_demo_shows_the_price_band_and_the_footprint_of_its_source(
+    client: Client, index: Index
+) -> None:
+    iids = index.column("SELECT iid FROM active ORDER BY iid")
+    bands = {row.pop("iid"): row for row in index.rows(BANDS)}
+    own = {row["iid"]: row["value"] for row in index.rows("SELECT iid, value FROM own_figures")}
+    assert len(bands) > 2_000 and len(own) == 866
+    for start in range(0, len(iids), 1_000):
+        for entry in client.post("/index/lookup", {"iids": iids[start : start + 1_000]}).body["data"]:
+            record, iid = entry["record"], entry["iid"]
+            band = record["price_band"] and {name: record["price_band"][name] for name in ("low", "median", "high")}
+            theirs = {"band": bands.get(iid), "co2e_kg": Near(Fraction(own[iid])) if iid in own else None}
+            co2e = record["sustainability"]["co2e_kg"] if iid in own else None
+            assert list(differences(Question(iid, {"band": band, "co2e_kg": co2e}, theirs))) == []
