@@ -32,14 +32,20 @@ def replace(
     assert mapping.factors is not None
     scope, method = mapping.factors.scope, mapping.factors.method
     figures: Figures = defaultdict(list)
-    counts["factor_rows"] = 0
+    counts["rows"] = counts["rows_used"] = 0
     for path, batch in batches:
-        keep(batch.rejects + collect(mapping, path, batch, figures))
-        counts["factor_rows"] += batch.rows
-    counts["factors"] = len(figures)
-    for (code, indicator), listed in sorted(figures.items()):
-        values = (event.no, scope, code, indicator, mean(listed), len(listed), method, event.source_id)
-        connection.execute(SQL.claim.encode(), values)
+        rejects = batch.rejects + collect(mapping, path, batch, figures)
+        keep(rejects)
+        counts["rows"] += batch.rows + len(batch.rejects)
+        counts["rows_used"] += batch.rows + len(batch.rejects) - sum(reject.scope == "row" for reject in rejects)
+    means = {key: (mean(listed), len(listed), method) for key, listed in figures.items()}
+    before = {row[:2]: row[2:5] for row in _current(connection, scope) if row[5] == event.source_id}
+    counts["factors_read"] = len(means)
+    counts["factors_new"] = len(means.keys() - before.keys())
+    counts["factors_same"] = sum(before.get(key) == values for key, values in means.items())
+    counts["factors_replaced"] = sum(key in before and before[key] != values for key, values in means.items())
+    for (code, indicator), values in sorted(means.items()):
+        connection.execute(SQL.claim.encode(), (event.no, scope, code, indicator, *values, event.source_id))
     codes = settle(connection, scope)
     touched = connection.execute(SQL.touch_items.encode(), (version, scope, codes, event.no, event.at))
     counts["items_touched"] = touched.rowcount

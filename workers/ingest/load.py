@@ -18,7 +18,7 @@ from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import LoadRefused
 from shared.search.text import fold
-from workers.ingest import factors, readers
+from workers.ingest import accounting, factors, readers
 from workers.ingest.batches import Batch, Reject
 from workers.ingest.items_csv import as_csv
 from workers.ingest.mapping import Mapping
@@ -130,12 +130,15 @@ class _Load:
         touched: list[date] = []
         if mapping.factors:
             changed = factors.replace(connection, mapping, event, version, self._batches(), self._keep, summary.counts)
+            self._rows = summary.counts.pop("rows")
         else:
             constants = _constants(mapping, event)
             with Spool(constants, events=mapping.counts_events) as spool:
                 stage = self._stage(constants, spool)
                 changed = merge(connection, stage, event, version, summary.counts)
                 touched = touched_months(connection, stage)
+                loaded = sum(summary.counts[f"impacts_{part}"] for part in ("new", "replaced", "same", "rejected"))
+                summary.counts["impacts_superseded"] = summary.counts["impacts_read"] - loaded
         if not changed:
             self._finish("unchanged")
             return
@@ -147,6 +150,7 @@ class _Load:
         shaper = Transformer(self._mapping, alt_names(self._mapping, self._files), self._owners, channels)
         months = Months(constants, events=self._mapping.counts_events)
         stage = Stage(self._connection, self._mapping, months, constants, spool)
+        counts = Counter(impacts_read=0, impacts_rejected=0)
         with closing(ahead(self._shaped(shaper, months))) as made:
             for ready in made:
                 if isinstance(ready, Chunk):
@@ -155,8 +159,12 @@ class _Load:
                 shaped, items = ready
                 self._keep(shaped.rejects)
                 self._rows += shaped.rows
+                counts.update(shaped.counts)
                 stage.take(shaped, items)
         stage.spans(*shaper.registry.spans())
+        self._summary.counts |= counts
+        self._summary.counts["items_read"] = len(shaper.registry)
+        self._summary.counts["observation_tables"] = len(self._mapping.observations)
         return stage
 
     def _shaped(self, shaper: Transformer, months: Months) -> Iterator[_Ready]:
@@ -174,7 +182,14 @@ class _Load:
     def _finish(self, state: str) -> None:
         summary = self._summary
         summary.state = state
-        summary.counts = {"rows": self._rows, "rejected": summary.rows_rejected, **summary.counts}
+        totals = {
+            "rows": self._rows,
+            "rejected": summary.rows_rejected,
+            "fields_rejected": summary.field_rejects.total(),
+        }
+        summary.counts = {**totals, **summary.counts}
+        if state == "committed" or self._rows:
+            accounting.check(summary.counts)
         kept = Jsonb({**summary.counts, "rejects": dict(summary.rejects), "field_rejects": dict(summary.field_rejects)})
         values = (summary.load_id, state, self._rows, summary.rows_rejected, kept)
         self._connection.execute(SQL.finish.encode(), values)

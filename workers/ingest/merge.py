@@ -31,6 +31,8 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
     run(SQL.categories)
     run(SQL.resolved, event.source_id)
     run(SQL.analyze_resolved)
+    [figures] = connection.execute(SQL.impact_counts.encode(), (event.source_id,)).fetchall()
+    counts |= zip(("impacts_new", "impacts_replaced", "impacts_same"), figures, strict=True)
     other_rank = event.source_id if event.rank_changed else None
     items.begin(connection, SQL.seeds, other_rank)
     _claim(connection, event, new=False)
@@ -45,7 +47,7 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
         run(SQL.item_sources, True, event.source_id)
         run(SQL.returned)
         stage.partitions.attach()
-        _place(connection, stage, counts)
+        _place(connection, stage, event, counts)
         _count_changes(connection, stage, event, version, counts)
         derive.touched(connection, placed, above, SQL.derive_touched, but=set(new_months))
         cells.write(connection)
@@ -66,7 +68,7 @@ def _count_changes(connection: Connection, stage: Stage, event: Event, version: 
     """Give every record that the load changed a new version."""
     changed = connection.execute(SQL.changed_count.encode()).fetchone()
     assert changed is not None
-    counts["items_changed"] = changed[0]
+    counts["items_changed"], counts["items_same"] = changed
     touched = _touched(connection, stage)
     written = connection.execute(SQL.changes.encode(), (event.no, event.at, list(touched))).rowcount
     counts["items_touched"] = written - counts["items_changed"] - counts["items_new"]
@@ -74,7 +76,7 @@ def _count_changes(connection: Connection, stage: Stage, event: Event, version: 
     connection.execute(SQL.brand_updates.encode(), (event.no, event.at))
 
 
-def _place(connection: Connection, stage: Stage, counts: dict[str, int]) -> None:
+def _place(connection: Connection, stage: Stage, event: Event, counts: dict[str, int]) -> None:
     """Merge the observations of months that had some, and count those of all months."""
     if stage.events and stage.runs > 1:  # within a run they are numbered already
         connection.execute(PARTITIONS.number_equal.replace("{table}", "stage_observations").encode())
@@ -82,9 +84,15 @@ def _place(connection: Connection, stage: Stage, counts: dict[str, int]) -> None
     placed = connection.execute(SQL.placed_counts.encode()).fetchone()
     assert placed is not None
     new = stage.partitions
+    [(repeated,)] = connection.execute(SQL.repeated_count.encode(), (event.no,)).fetchall()
     counts["observations_new"] = new.rows - new.superseded + placed[0]
-    counts["observations_replaced"] = placed[1] + new.superseded
-    counts["observations_same"] = stage.observations - counts["observations_new"] - counts["observations_replaced"]
+    counts["observations_replaced"] = placed[1]
+    counts["observations_same"] = repeated
+    counts["observations_superseded"] = (
+        new.superseded + stage.observations - new.rows - placed[0] - placed[1] - repeated
+    )
+    if stage.events and counts["observations_superseded"]:
+        raise LoadRefused("equal events were taken for one another; nothing of the load was kept")
 
 
 def touched_months(connection: Connection, stage: Stage) -> list[date]:

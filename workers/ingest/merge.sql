@@ -3,8 +3,9 @@
 -- load that brings other ones says something new.
 CREATE TEMP TABLE new_items ON COMMIT DROP AS
 WITH figures AS (
-    SELECT id, jsonb_agg(to_jsonb(f) - ARRAY['id', 'as_of'] ORDER BY indicator) AS impacts
-    FROM (SELECT DISTINCT ON (id, indicator) * FROM stage_impacts ORDER BY id, indicator, as_of DESC) f GROUP BY id)
+    SELECT id, jsonb_agg(to_jsonb(f) - ARRAY['seq', 'id', 'as_of'] ORDER BY indicator) AS impacts
+    FROM (SELECT DISTINCT ON (id, indicator) * FROM stage_impacts ORDER BY id, indicator, seq DESC) f
+    WHERE per_unit IS NOT NULL GROUP BY id)
 SELECT DISTINCT ON (s.id) s.id, s.iid, s.source_item_id, s.name, s.alt_names, s.brand_slug, s.brand_name, s.brand_folded,
        s.category_code, s.category_path, s.product_type, s.identifiers, s.attributes, coalesce(f.impacts, '[]') AS impacts,
        CASE WHEN f.id IS NULL THEN s.content_hash ELSE hashtextextended(f.impacts::text, s.content_hash) END AS content_hash,
@@ -151,8 +152,23 @@ SELECT count(*) FILTER (WHERE inserted), count(*) FILTER (WHERE NOT inserted) FR
 SELECT DISTINCT date_trunc('month', day)::date FROM placed;
 
 -- name: changed_count
--- Items of which the load says something else than its source did before.
-SELECT count(*) FROM merged WHERE is_changed;
+-- Items of which the load says something else than its source did before, and those of which it says the same.
+SELECT count(*) FILTER (WHERE is_changed), count(*) FILTER (WHERE NOT is_new AND NOT is_changed) FROM merged;
+
+-- name: impact_counts
+-- For the account: the figures that the source gives for the first time, those that it changes, those that it repeats.
+WITH said AS (SELECT id, f->>'indicator' AS indicator, f AS figure FROM new_items, jsonb_array_elements(impacts) AS f),
+before AS (
+    SELECT t.item_id, f->>'indicator' AS indicator, f AS figure
+    FROM item_sources t JOIN new_items n ON n.id = t.item_id
+    JOIN item_contents c ON c.item_id = t.item_id AND c.content_hash = t.content_hash, jsonb_array_elements(c.impacts) AS f
+    WHERE t.source_id = $1 AND n.impacts <> '[]')
+SELECT count(*) FILTER (WHERE b.figure IS NULL), count(*) FILTER (WHERE b.figure <> s.figure), count(*) FILTER (WHERE b.figure = s.figure)
+FROM said s LEFT JOIN before b ON b.item_id = s.id AND b.indicator = s.indicator;
+
+-- name: repeated_count
+-- Observations that the load found as they are: it keeps a claim on each.
+SELECT count(*) FROM observation_claims WHERE load_no = $1;
 
 -- name: changes
 -- Which records this load changed: $3 names those that only got other observations.

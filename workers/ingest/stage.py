@@ -62,14 +62,12 @@ class Stage:
     def _impacts(self, items: list[ItemRow]) -> None:
         if not self._mapping.impacts:
             return
-        with self._connection.cursor().copy("COPY stage_impacts FROM STDIN") as copy:
+        columns = "id, indicator, per_unit, basis, method, as_of"
+        with self._connection.cursor().copy(f"COPY stage_impacts ({columns}) FROM STDIN".encode()) as copy:
             for item in items:
                 for impact in self._mapping.impacts:
-                    if impact.indicator in item.impacts:
-                        figure = item.impacts[impact.indicator]
-                        copy.write_row(
-                            (item.key, impact.indicator, figure, impact.basis, impact.method, _day(item.day))
-                        )
+                    figure = item.impacts.get(impact.indicator)
+                    copy.write_row((item.key, impact.indicator, figure, impact.basis, impact.method, _day(item.day)))
 
     def place(self, chunk: Chunk) -> None:
         """Stage a chunk of observations: into its month's table where that is new, else where the merge looks."""

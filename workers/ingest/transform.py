@@ -1,6 +1,7 @@
 """From a batch of text columns to what the index keeps: items, observations, rejects."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ ID_CHARACTERS_MAX = 500
 IDENTIFIER_CHARACTERS_MAX = 200
 LEVEL_CHARACTERS_MAX = 300
 ATTRIBUTE_CHARACTERS_MAX = 65_536
+NO_FIGURE = "is no number, or a negative one"
 IID_OF_ANOTHER = "has an IID that another id of this load has"
 ANOTHER_IID = "has another IID than a former row of its id"
 
@@ -61,8 +63,7 @@ class ItemRow(NamedTuple):
 class Transformed:
     """What a batch gave. `observations.channel` counts into `channels`; `list` is -1 where there is none.
 
-    Of its `rows`, `used` are not rejected; `observations_absent` counts those of them without a price, once for each
-    table of observations, and `observations_rejected` those that lost only their observation to an error.
+    `rows` are those of the file, also those that could not be read. `counts` are for the account of the load.
     """
 
     items: list[ItemRow] = field(default_factory=list)
@@ -70,9 +71,7 @@ class Transformed:
     channels: list[str] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     rows: int = 0
-    used: int = 0
-    observations_absent: int = 0
-    observations_rejected: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
 
 
 class Transformer:
@@ -95,6 +94,7 @@ class Transformer:
         self._owners = owners
         spellings = dict(channels)
         self._observers = [Observer(mapping.source, spec, spellings) for spec in mapping.observations]
+        self._figures: list[clean.Read] = []
         self._texts = list(_limited(mapping.item))
         self.registry = ItemTracker(mapping.source)
 
@@ -117,7 +117,12 @@ class Transformer:
             self._check_claims(ids, iids, bad)
         good = np.flatnonzero(bad.codes == 0)
         rejects = batch.rejects + bad.rejects(batch, path)
-        result = Transformed(rows=batch.rows + len(batch.rejects), rejects=rejects, used=len(good))
+        result = Transformed(rejects=rejects, rows=batch.rows + len(batch.rejects))
+        result.counts["rows_used"] = len(good)
+        for read in self._figures:
+            given, valid = (np.asarray(pc.is_valid(column)).take(good) for column in read)
+            result.counts["impacts_read"] += int(np.count_nonzero(given))
+            result.counts["impacts_rejected"] += int(np.count_nonzero(given & ~valid))
         if not len(good):
             return result, lambda: result
         rows, places, result.channels = placed = together(shaped, good, batch.rows)
@@ -125,8 +130,8 @@ class Transformer:
         numbers = self.registry.number(met.ids)
         if rows is not None:
             self._place(rows, met.codes if places is None else met.codes.take(places), met, numbers, result)
-        result.observations_absent = sum(missing(one.priced, None, good) for one in shaped)
-        result.observations_rejected = sum(missing(one.present, one.priced, good) for one in shaped)
+        result.counts["observations_absent"] = sum(missing(one.priced, None, good) for one in shaped)
+        result.counts["observations_rejected"] = sum(missing(one.present, one.priced, good) for one in shaped)
         if first_seen is not None:
             met.widen(first_seen.take(good), met.codes)
         return result, lambda: self._finish(batch, path, met, numbers, result)
@@ -151,8 +156,9 @@ class Transformer:
             bad.where_value(names, long, "has a name of over 1,000 characters", item.name)
         for text, limit in self._texts:
             _check_text(text, limit, batch, path, bad)
-        for impact in self._mapping.impacts:
-            bad.check(impact.value, clean.numbers(impact.value, batch, path), "is no number, or a negative one")
+        self._figures = [clean.numbers(impact.value, batch, path) for impact in self._mapping.impacts]
+        for impact, read in zip(self._mapping.impacts, self._figures, strict=True):
+            bad.check(impact.value, read, NO_FIGURE)
         first_seen = None
         if item.first_seen_on is not None:
             read = clean.days(item.first_seen_on, batch, path)

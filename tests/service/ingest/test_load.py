@@ -272,7 +272,8 @@ def test_a_passed_month_keeps_the_last_word_of_a_state(
         for day, price in (("2026-05-01", "1"), ("2026-06-01", "2"), ("2026-05-01", "3"), ("2026-07-01", "4"))
     )
     summary = load_rows(settings, tmp_path, rows)
-    assert (summary.counts["observations_new"], summary.counts["observations_replaced"]) == (3, 45)
+    assert (summary.counts["observations_new"], summary.counts["observations_superseded"]) == (3, 45)
+    assert summary.counts["observations_replaced"] == 0
     assert ask(settings, "SELECT price_minor FROM observations ORDER BY day") == [(300,), (200,), (400,)]
 
 

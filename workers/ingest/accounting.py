@@ -1,0 +1,61 @@
+"""The account of a load: every row and every figure that was read is in exactly one place, or the load fails. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared.errors import LoadRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of all that a load read of one kind; the parts add up to `read`.
+
+    `superseded` were replaced by a later row of the same load; `absent` are rows that bring nothing of the kind.
+    """
+
+    kind: str
+    read: int
+    new: int = 0
+    replaced: int = 0
+    same: int = 0
+    superseded: int = 0
+    absent: int = 0
+    rejected: int = 0
+
+    @property
+    def placed(self) -> int:
+        """How much has a place."""
+        return self.new + self.replaced + self.same + self.superseded + self.absent + self.rejected
+
+
+def accounts(counts: Mapping[str, int]) -> list[Account]:
+    """Return the accounts of the kinds that a load's counts speak of; the first one is of rows."""
+
+    def of(kind: str, read: int, **also: int) -> Account:
+        parts = ("new", "replaced", "same", "superseded", "absent", "rejected")
+        return Account(kind, read, **({part: counts.get(f"{kind}_{part}", 0) for part in parts} | also))
+
+    used, rejected = counts.get("rows_used", 0), counts.get("rejected", 0)
+    found = [Account("rows", counts.get("rows", 0), new=used, rejected=rejected)]
+    if "items_read" in counts:
+        found.append(of("items", counts["items_read"], replaced=counts.get("items_changed", 0)))
+    if counts.get("observation_tables"):
+        tables = counts["observation_tables"]
+        lost = counts.get("observations_rejected", 0) + tables * rejected
+        found.append(of("observations", tables * counts.get("rows", 0), rejected=lost))
+    if "impacts_read" in counts:
+        found.append(of("impacts", counts["impacts_read"]))
+    if "factors_read" in counts:
+        found.append(of("factors", counts["factors_read"]))
+    return found
+
+
+def check(counts: Mapping[str, int]) -> None:
+    """Raise LoadRefused where an account does not add up: something was lost or counted twice."""
+    for account in accounts(counts):
+        parts = (account.new, account.replaced, account.same, account.superseded, account.absent, account.rejected)
+        if account.placed != account.read or min(parts) < 0:
+            raise LoadRefused(
+                f"the load does not add up: {account.read:,} {account.kind} read, {account.placed:,} have a place; "
+                f"nothing of it was kept, and this is a fault of the program ({account})"
+            )
