@@ -1,4 +1,4 @@
-"""How the command line looks: one console, tables, verdicts, and settings of the stack that runs here."""
+"""How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here."""
 
 import json
 import os
@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from deploy.local.paths import Paths
 from deploy.local.stack import default_data_dir
 from deploy.local.supervised import settings_of
+from deploy.terminal import SafeTable, Styled, Terminal
 from shared.config import Settings
 from shared.errors import ConfigurationError
+from shared.printable import printable
 
 OPERATOR = "an operator"
 """How the audit log calls whoever works on the command line."""
 
 # Into a pipe or a file there is no edge to fold at: an id that is broken over lines cannot be copied.
-console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
-errors = Console(stderr=True, highlight=False)
+console = Terminal(highlight=False, width=None if sys.stdout.isatty() else 200)
+errors = Terminal(stderr=True, highlight=False)
 
 data_dir_option = click.option(
     "--data-dir", type=click.Path(path_type=Path), default=default_data_dir, envvar="ITEMINDEX_DATA_DIR",
@@ -49,18 +50,24 @@ def show(rows: Iterable[dict[str, Any]], *, as_json: bool, title: str = "") -> N
         click.echo(json.dumps(listed, indent=1, default=str))
         return
     if not listed:
-        console.print(f"[dim]{title or 'nothing'}: none[/]")
+        console.say("[dim]{title}: none[/]", title=title or "nothing")
         return
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    table = SafeTable(title=Text(printable(title)) if title else None, title_justify="left", header_style="bold")
     for name in listed[0]:
         numeric = all(isinstance(row[name], int | float) for row in listed)
-        table.add_column(name.replace("_", " "), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(
+            Text(printable(name.replace("_", " "))), justify="right" if numeric else "left", overflow="fold"
+        )
     for row in listed:
         table.add_row(*(_cell(value) for value in row.values()))
     console.print(table)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any) -> str | Text:
     if value is None:
         return "–"
+    if isinstance(value, Text):
+        return value
+    if isinstance(value, Styled):
+        return Text(printable(value.text), style=value.style)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
+from deploy.terminal import Terminal
 from shared.config import Settings
 from shared.db.connect import connect
 
@@ -17,7 +16,7 @@ LOADS = (
 )
 
 
-def load_demo(settings: Settings, console: Console) -> None:
+def load_demo(settings: Settings, console: Terminal) -> None:
     """Load the demo data where the index is still empty, and build its search index, with progress bars."""
     with connect(settings.database_url, application="demo") as connection:
         if connection.execute("SELECT 1 FROM data_versions LIMIT 1").fetchone() is not None:
@@ -26,7 +25,7 @@ def load_demo(settings: Settings, console: Console) -> None:
     from deploy.ctl.ingest import load_with_bar
     from workers.ingest.mapping import read
 
-    console.print("first start: loading the demo data (sources: deploy/demo/SOURCES.md)")
+    console.say("first start: loading the demo data (sources: deploy/demo/SOURCES.md)")
     for mapping, file in LOADS:
         load_with_bar(settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])
 

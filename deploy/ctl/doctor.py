@@ -45,9 +45,11 @@ def doctor(data_dir: Path, as_json: bool) -> None:
         click.echo(json.dumps([finding._asdict() for finding in findings], indent=1))
     else:
         for finding in findings:
-            mark = "[green]ok[/]   " if finding.ok else "[red]wrong[/]"
-            remedy = f"  [yellow]→ {finding.remedy}[/]" if finding.remedy and not finding.ok else ""
-            console.print(f"{mark} {finding.part:<14} {finding.found}{remedy}", soft_wrap=True)
+            if finding.ok:
+                console.say("[green]ok[/]    {part:<14} {found}", **finding._asdict(), soft_wrap=True)
+            else:
+                template = "[red]wrong[/] {part:<14} {found}  [yellow]→ {remedy}[/]"
+                console.say(template, **finding._asdict(), soft_wrap=True)
     sys.exit(0 if all(finding.ok for finding in findings) else 1)
 
 

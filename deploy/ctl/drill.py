@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.text import Text
 
 from deploy.ctl.console import console, errors, json_option, show
 from deploy.drill.callers import Seen
@@ -21,6 +22,7 @@ from deploy.drill.outages import OutageDrill
 from deploy.drill.run import Drill, Outcome
 from deploy.drill.verdict import Check
 from deploy.local.paths import Paths
+from deploy.terminal import Styled, safe
 from shared.config import Settings
 from shared.errors import ItemIndexError
 
@@ -153,7 +155,7 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
         # Whoever does not watch reads afterwards what was done when it went wrong.
         live = console.is_terminal and not as_json
-        told = (lambda text: status.update(f"{text} …")) if live else errors.print
+        told = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
         yield Paths.below(Path(folder)), told
 
 
@@ -176,7 +178,7 @@ def hosts(number: int, seconds: float, minutes: float, as_json: bool) -> None:
     if reason is not None:
         raise ItemIndexError(f"no hosts can be made here: {reason}")
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
-        told = (lambda text: None) if as_json else (lambda text: status.update(f"{text} …"))
+        told = (lambda text: None) if as_json else (lambda text: status.update(safe(f"{text} …")))
         found = HostsDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, told).run()
     if as_json:
         served = {one.name: {"counted": one.counted, "uncounted": one.uncounted} for one in found.accounts}
@@ -189,7 +191,7 @@ def hosts(number: int, seconds: float, minutes: float, as_json: bool) -> None:
 
 def _verdicts(checks: list[Check]) -> Iterator[dict[str, Any]]:
     for check in checks:
-        verdict = "[green]kept[/]" if check.kept else "[red]BROKEN[/]"
+        verdict = Styled("kept", "green") if check.kept else Styled("BROKEN", "red")
         yield {"promise": check.promise, "found": check.found, "": verdict}
 
 
@@ -200,11 +202,11 @@ def _grid(found: list[Seen]) -> list[dict[str, Any]]:
         cells = [seen for seen in found if seen.fault == fault]
         told = {seen.call: seen for seen in cells}
         unusual = [_cell(seen) for seen in cells if not set(seen.statuses) <= seen.usual]
-        broken = [f"[red]{seen.call}: {seen.remark}[/]" for seen in cells if seen.remark and not seen.kept]
+        broken = [Text(f"{seen.call}: {seen.remark}", "red") for seen in cells if seen.remark and not seen.kept]
         rows.append(
             {
                 "fault": fault,
-                "callers saw": "; ".join((*unusual, *broken)) or "what they always see",
+                "callers saw": Text("; ").join((*unusual, *broken)) or "what they always see",
                 "calls": sum(sum(seen.statuses.values()) for seen in cells),
                 "slowest": f"{max(seen.slowest_seconds for seen in cells):.1f} s",
                 "jobs": told["jobs"].remark if "jobs" in told else "–",
@@ -214,6 +216,6 @@ def _grid(found: list[Seen]) -> list[dict[str, Any]]:
     return rows
 
 
-def _cell(seen: Seen) -> str:
+def _cell(seen: Seen) -> Text:
     statuses = "/".join(str(status or "none") for status in sorted(seen.statuses))
-    return f"{seen.call} {statuses}" if seen.kept else f"[red]{seen.call} {statuses}[/]"
+    return Text(f"{seen.call} {statuses}", "" if seen.kept else "red")

@@ -17,6 +17,7 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from deploy.ctl.console import console
+from deploy.terminal import safe
 from shared.errors import ItemIndexError
 
 _CHUNK_BYTES = 1 << 18
@@ -54,9 +55,11 @@ def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel
     manifest = read_manifest(f"{url.rstrip('/')}/index/datasets/{dataset}/releases/{release}", key)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=console) as progress:
-        task = progress.add_task(f"{dataset} {manifest['data_version']}", total=manifest["bytes"])
+        task = progress.add_task(safe(f"{dataset} {manifest['data_version']}"), total=manifest["bytes"])
         target = download(manifest, key, folder, parallel, lambda count: progress.advance(task, count))
-    console.print(f"{manifest['rows']:,} rows in {len(manifest['files'])} files: {target}")
+    console.say(
+        "{rows:,} rows in {files} files: {target}", rows=manifest["rows"], files=len(manifest["files"]), target=target
+    )
 
 
 def read_manifest(address: str, key: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def generate(items: int, observations: int, seed: int, out: Path | None, data_di
         mapping = path.with_suffix(".toml")
         mapping.write_text(MAPPING)
         if out is not None:
-            console.print(f"written: {out}, and its mapping {mapping}")
+            console.say("written: {out}, and its mapping {mapping}", out=out, mapping=mapping)
             return
         chosen = settings(data_dir)
         summary = load_with_bar(chosen, read(mapping), [path], quiet=as_json)

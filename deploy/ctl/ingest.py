@@ -8,6 +8,7 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from deploy.terminal import safe
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import LoadRefused
@@ -74,7 +75,7 @@ def load_with_bar(chosen: Settings, mapping: Mapping, files: list[Path], *, quie
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=quiet) as progress:
-        task = progress.add_task(mapping.source, total=sum(path.stat().st_size for path in files))
+        task = progress.add_task(safe(mapping.source), total=sum(path.stat().st_size for path in files))
         return load(chosen, mapping, files, lambda done: progress.update(task, completed=done))
 
 
@@ -90,7 +91,7 @@ def wait_for_index(chosen: Settings, job_id: str) -> None:
         while time.monotonic() < ends:
             row = connection.execute(query, (job_id,)).fetchone()
             if row is None or row[0] in ("failed", "cancelled"):
-                console.print("[yellow]the search index was not built; see `itemindex jobs show`[/]")
+                console.say("[yellow]the search index was not built; see `itemindex jobs show`[/]")
                 return
             progress.update(task, completed=row[1])
             if row[0] == "succeeded":
@@ -110,7 +111,7 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
     title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
     show(rows, as_json=as_json, title=title)
     if summary.rejects and not as_json:
-        console.print(f"Rows that could not be used: [cyan]itemindex ingest rejects {summary.load_id}[/]")
+        console.say("Rows that could not be used: [cyan]itemindex ingest rejects {load}[/]", load=summary.load_id)
 
 
 @ingest.command(epilog="Example: itemindex ingest rejects --json > rejects.json")
@@ -155,7 +156,11 @@ def loads(limit: int, data_dir: Path, as_json: bool) -> None:
 def check(mapping_path: str) -> None:
     """Read a mapping and say whether it can be used."""
     mapping = mappings.read(_find(mapping_path))
-    console.print(f"[green]can be used[/]: source {mapping.source}, columns {', '.join(mapping.columns)}")
+    console.say(
+        "[green]can be used[/]: source {source}, columns {columns}",
+        source=mapping.source,
+        columns=", ".join(mapping.columns),
+    )
 
 
 def _find(text: str) -> Path:

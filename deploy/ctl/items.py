@@ -71,4 +71,4 @@ def _act(data_dir: Path, act: Callable[[Connection], int]) -> None:
     with connect(settings(data_dir).database_url, application="items") as connection:
         events.lock(connection)
         version = act(connection)
-    console.print(f"done, data_version {version}")
+    console.say("done, data_version {version}", version=version)

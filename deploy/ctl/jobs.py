@@ -74,4 +74,4 @@ def _change(query: str, job_id: str, data_dir: Path, otherwise: str) -> None:
     with connect(settings(data_dir).database_url, application="jobs") as connection:
         if connection.execute(query.encode(), (job_id,)).fetchone() is None:
             raise ItemIndexError(otherwise)
-    console.print("done")
+    console.say("done")

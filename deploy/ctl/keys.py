@@ -59,7 +59,7 @@ def revoke(organization_id: str, data_dir: Path) -> None:
     with connect(settings(data_dir).database_url, application="keys") as connection:
         if connection.execute(SQL.revoke_keys.encode(), values).fetchone() is None:
             raise ItemIndexError("the organization has no valid key")
-    console.print("revoked")
+    console.say("revoked")
 
 
 @keys.command("list", epilog="Example: itemindex keys list 01a1…")

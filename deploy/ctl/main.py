@@ -4,8 +4,6 @@ import sys
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
 
 from deploy.ctl.checkout import load_command
 from shared.errors import ItemIndexError
@@ -92,7 +90,9 @@ def main(arguments: list[str] | None = None) -> Any:
 
 
 def _fail(text: str) -> None:
-    Console(stderr=True).print("[bold red]itemindex:[/]", escape(text), highlight=False)
+    from deploy.ctl.console import errors  # only now: `--help` need not wait for it
+
+    errors.say("[bold red]itemindex:[/] {text}", text=text, soft_wrap=True)
     sys.exit(1)
 
 

@@ -54,7 +54,7 @@ def add(organization_id: str, person: str, role: str, data_dir: Path) -> None:
         values = (uuid_of(organization_id, _NO_SUCH), person_of(connection, person), role, OPERATOR)
         if connection.execute(SQL.add_member.encode(), values).fetchone() is None:
             raise ItemIndexError("this person is a member already; change the role with `itemindex members role`")
-    console.print("added")
+    console.say("added")
 
 
 @members.command(epilog="Example: itemindex members role 01a1… ada@example.org admin")
@@ -69,7 +69,7 @@ def role(organization_id: str, person: str, role: str, data_dir: Path) -> None:
         values = (organization, person_id, role, old, None, OPERATOR)
         if connection.execute(SQL.change_role.encode(), values).fetchone() is None and old != role:
             raise ItemIndexError("this is the last owner; make somebody else an owner first")
-    console.print("changed")
+    console.say("changed")
 
 
 @members.command(epilog="Example: itemindex members remove 01a1… ada@example.org")
@@ -85,7 +85,7 @@ def remove(organization_id: str, person: str, data_dir: Path) -> None:
             is None
         ):
             raise ItemIndexError("this is the last owner; make somebody else an owner first")
-    console.print("removed")
+    console.say("removed")
 
 
 def _member(connection: Connection, organization_id: str, person: str) -> tuple[str, str, str]:

@@ -25,16 +25,20 @@ def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
     if ctx.invoked_subcommand is None:
         with connect(settings(data_dir).database_url, application="migrate") as connection:
             done = migrate(
-                connection, lambda step: console.print(f"  applied {step.name} ({step.phase})"), contract=contract
+                connection,
+                lambda step: console.say("  applied {step.name} ({step.phase})", step=step),
+                contract=contract,
             )
             left = pending(connection)
             connection.execute(EVENTS.lock.encode())
             connection.commit()  # the lock is the session's; the snapshot must begin after it was had
             if layout.ensure(connection):
-                console.print("  derived what the reports read, in the layout of this version")
-        console.print(f"[green]the schema is current[/] ({len(done)} applied)")
+                console.say("  derived what the reports read, in the layout of this version")
+        console.say("[green]the schema is current[/] ({count} applied)", count=len(done))
         for step in left:
-            console.print(f"  [yellow]waits[/] {step.name}: contracts; `itemindex migrate --contract` when all is new")
+            console.say(
+                "  [yellow]waits[/] {name}: contracts; `itemindex migrate --contract` when all is new", name=step.name
+            )
 
 
 @migrate_group.command("status", epilog="Example: itemindex migrate status --json")

@@ -123,7 +123,7 @@ def _change(data_dir: Path, query: str, values: tuple[Any, ...]) -> None:
             raise ItemIndexError("there is no such plan; see `itemindex plans list`") from None
     if row is None:
         raise ItemIndexError(_NO_SUCH)
-    console.print("changed")
+    console.say("changed")
 
 
 def _uuid(text: str) -> str:

@@ -54,4 +54,4 @@ def set_(name: str, data_dir: Path, **given: object) -> None:
     with connect(settings(data_dir).database_url, application="plans") as connection:
         if connection.execute(query).fetchone() is None:
             raise ItemIndexError("there is no such plan; see `itemindex plans list`")
-    console.print("changed")
+    console.say("changed")

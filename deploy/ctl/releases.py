@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from deploy.terminal import safe
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
@@ -40,7 +41,7 @@ def cut(wait: bool, data_dir: Path) -> None:
             raise ItemIndexError("there is no data yet; load some with `itemindex ingest`")
         job = order(connection, row[0])
     if not wait:
-        console.print(f"ordered: job {job}; follow it with `itemindex jobs show {job}`")
+        console.say("ordered: job {job}; follow it with `itemindex jobs show {job}`", job=job)
         return
     _follow(chosen, job)
 
@@ -62,7 +63,7 @@ def expire_(data_dir: Path) -> None:
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
         deleted = expire(connection, store_of(chosen), Log("ctl"))
-    console.print(f"files deleted: {deleted}")
+    console.say("files deleted: {deleted}", deleted=deleted)
 
 
 def _follow(chosen: Settings, job: str) -> None:
@@ -75,8 +76,8 @@ def _follow(chosen: Settings, job: str) -> None:
             assert row is not None
             if row[_STATE] in ENDED:
                 break
-            status.update(f"{row[_STAGE]}: {row[_DONE]:,} rows")
+            status.update(safe(f"{row[_STAGE]}: {row[_DONE]:,} rows"))
             time.sleep(_LOOK_SECONDS)
     if row[_STATE] != "succeeded":
         raise ItemIndexError(f"the release ended as {row[_STATE]}: {(row[_ERROR] or {}).get('detail', '')}")
-    console.print(f"data_version {row[_RESULT]['data_version']} is cut")
+    console.say("data_version {version} is cut", version=row[_RESULT]["data_version"])

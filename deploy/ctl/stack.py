@@ -21,6 +21,7 @@ from deploy.local import identity, tls
 from deploy.local.paths import Paths, port_is_free
 from deploy.local.stack import Stack
 from deploy.local.supervised import StackError, end_left_behind, locked, read_state, supervised
+from deploy.terminal import Styled, safe
 from shared.errors import ItemIndexError
 
 _DETACHED_SECONDS = 300.0
@@ -66,7 +67,7 @@ def up(
             certificate = tls.given(tls_cert, tls_key) or (tls.local(places) if local_tls else None)
             _run(Stack(places, port, edge_workers, certificate=certificate), demo)
     except (StackError, FileNotFoundError, PermissionError) as error:
-        errors.print(f"[bold red]itemindex:[/] {error}")
+        errors.say("[bold red]itemindex:[/] {error}", error=error)
         sys.exit(1)
 
 
@@ -78,12 +79,12 @@ def _run(stack: Stack, demo: bool) -> None:
         signal.signal(number, lambda received, frame: _interrupt(stop, received))
     try:
         with console.status("starting …") as status:
-            stack.start_servers(lambda what: status.update(f"starting {what} …"))
+            stack.start_servers(lambda what: status.update(safe(f"starting {what} …")))
             stack.tell(ready=False)
         if demo:
             load_demo(stack.settings, console)
         with console.status("starting the service …") as status:
-            stack.start_service(lambda what: status.update(f"starting {what} …"))
+            stack.start_service(lambda what: status.update(safe(f"starting {what} …")))
             status.update("waiting for the search index …")
             _wait_until_ready(stack)
         stack.tell()
@@ -94,9 +95,9 @@ def _run(stack: Stack, demo: bool) -> None:
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # an impatient second Ctrl-C must not leave half of it running
-        console.print("stopping …")
+        console.say("stopping …")
         stack.stop()
-        console.print("stopped")
+        console.say("stopped")
 
 
 def _wait_until_ready(stack: Stack) -> None:
@@ -122,26 +123,25 @@ def _greet(stack: Stack) -> None:
     header = f"-H 'X-Service-Public-Token: {token}'"
     if stack.certificate:
         header += f" --cacert {stack.certificate.chain}"
-    console.print(f"\n[bold green]Item Index is ready.[/]  Read and try it: [link={base}/docs]{base}/docs[/link]\n")
-    console.print(
+    console.say(
+        "\n[bold green]Item Index is ready.[/]  Read and try it: [link={base}/docs]{base}/docs[/link]\n", base=base
+    )
+    console.say(
         "Three calls to try (three a day are free without sign-up; `itemindex tokens issue` gives a hundred):\n"
     )
     for path in ("/index/search?q=soy+milk", "/index/brands?q=ka", "/quota"):
-        console.print(f"  curl -s {header} '{base}{path}'", soft_wrap=True)
-    console.print(_who_can_sign_in(stack.places, base))
-    console.print("\nCtrl-C stops everything.\n")
+        console.say("  curl -s {header} '{base}{path}'", header=header, base=base, path=path, soft_wrap=True)
+    _say_who_can_sign_in(stack.places, base)
+    console.say("\nCtrl-C stops everything.\n")
     sys.stdout.flush()
 
 
-def _who_can_sign_in(places: Paths, base_url: str) -> str:
-    """Tell where the dashboard is, and the two ready-made people of the local provider."""
-    lines = [f"\nThe dashboard: [link={base_url[:-3]}/dashboard]{base_url[:-3]}/dashboard[/link]"]
+def _say_who_can_sign_in(places: Paths, base_url: str) -> None:
+    """Print where the dashboard is, and the two ready-made people of the local provider."""
+    console.say("\nThe dashboard: [link={origin}/dashboard]{origin}/dashboard[/link]", origin=base_url[:-3])
     if not os.environ.get("OIDC_ISSUER"):
-        people = identity.prepared(places)["passwords"].items()
-        lines += [
-            "Sign in as " + " or ".join(f"[bold]{name}[/] with password [bold]{word}[/]" for name, word in people)
-        ]
-    return "\n".join(lines)
+        for name, word in identity.prepared(places)["passwords"].items():
+            console.say("Sign in as [bold]{name}[/] with password [bold]{word}[/]", name=name, word=word)
 
 
 def _detach(places: Paths, port: int, edge_workers: int, demo: bool, options: list[str]) -> None:
@@ -155,12 +155,12 @@ def _detach(places: Paths, port: int, edge_workers: int, demo: bool, options: li
         while time.monotonic() < ends and process.poll() is None:
             state = read_state(places)
             if state and state["ready"] and state["pid"] == process.pid:
-                console.print(f"[bold green]ready[/]  {state['base_url']}/docs   stop it with `itemindex down`")
-                console.print(_who_can_sign_in(places, state["base_url"]))
+                console.say("[bold green]ready[/]  {base}/docs   stop it with `itemindex down`", base=state["base_url"])
+                _say_who_can_sign_in(places, state["base_url"])
                 return
             time.sleep(0.1)
-    errors.print(f"[bold red]itemindex:[/] it did not start; the end of {log} says:")
-    errors.print("".join(deque(log.open(errors="replace"), 15)), markup=False)
+    errors.say("[bold red]itemindex:[/] it did not start; the end of {log} says:", log=log)
+    errors.pass_on("".join(deque(log.open(errors="replace"), 15)))
     if process.poll() is None:
         process.terminate()
     sys.exit(1)
@@ -173,7 +173,7 @@ def status(data_dir: Path, as_json: bool) -> None:
     """Show each part: its process, since when it runs, how often it was restarted. Exit code 3 when nothing runs."""
     state = read_state(Paths.below(data_dir))
     if state is None:
-        errors.print("nothing runs on this data directory; start it with `itemindex up`")
+        errors.say("nothing runs on this data directory; start it with `itemindex up`")
         sys.exit(3)
     shown = {key: value for key, value in state.items() if key != "environment"}
     if as_json:
@@ -186,7 +186,7 @@ def status(data_dir: Path, as_json: bool) -> None:
 
 def _row(child: dict[str, Any]) -> dict[str, Any]:
     alive = child["pid"] is not None and _alive(child["pid"])
-    verdict = "[green]up[/]" if alive else "[red]down[/]"
+    verdict = Styled("up", "green") if alive else Styled("down", "red")
     return {
         "part": child["name"],
         "state": verdict,
@@ -212,7 +212,7 @@ def down(data_dir: Path) -> None:
     ends = time.monotonic() + _DOWN_SECONDS
     while time.monotonic() < ends:
         if not supervised(places):
-            console.print("stopped")
+            console.say("stopped")
             return
         time.sleep(0.1)
     raise ItemIndexError(
@@ -226,9 +226,10 @@ def _end_orphans(places: Paths) -> None:
             ended = end_left_behind(places)
     except StackError as error:
         raise ItemIndexError(str(error)) from None
-    console.print(
-        f"stopped {len(ended)} processes without a supervisor" if ended else "nothing runs on this data directory"
-    )
+    if ended:
+        console.say("stopped {count} processes without a supervisor", count=len(ended))
+    else:
+        console.say("nothing runs on this data directory")
 
 
 @click.command(epilog="Example: itemindex logs edge-a -f")
@@ -244,10 +245,21 @@ def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
         raise click.BadParameter(f"there are: {', '.join(names)}", param_hint="NAME")
     chosen = [folder / f"{one}.log" for one in ([name] if name else names)]
     for path in chosen:
-        console.print(f"[bold cyan]{path.stem}[/]")
-        click.echo("".join(deque(path.open(errors="replace"), lines)), nl=False)
+        console.say("[bold cyan]{part}[/]", part=path.stem)
+        console.pass_on("".join(deque(path.open(errors="replace"), lines)))
     if follow:
-        os.execvp("tail", ["tail", "-n", "0", "-F", *map(str, chosen)])
+        _follow(chosen)
+
+
+def _follow(paths: list[Path]) -> None:
+    """Print what is added to the files until Ctrl-C."""
+    command = ["tail", "-n", "0", "-F", *map(str, paths)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as tail:
+        assert tail.stdout is not None
+        with contextlib.suppress(KeyboardInterrupt):
+            for line in tail.stdout:
+                console.pass_on(line)
+        tail.terminate()
 
 
 def _alive(pid: int) -> bool:

@@ -60,4 +60,4 @@ def revoke(token_id: str, data_dir: Path) -> None:
         query = "UPDATE public_tokens SET revoked_at = now() WHERE token_id = $1 AND revoked_at IS NULL RETURNING 1"
         if connection.execute(query, (token_id,)).fetchone() is None:
             raise ItemIndexError("there is no valid token of this id; see `itemindex tokens list`")
-    console.print("revoked")
+    console.say("revoked")

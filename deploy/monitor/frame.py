@@ -5,11 +5,12 @@ from typing import Any
 
 from rich.columns import Columns
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from deploy.monitor.processes import Effort
 from deploy.monitor.scrape import Between
+from deploy.terminal import SafeTable
+from shared.printable import printable
 
 _NOTHING = "–"
 
@@ -34,14 +35,14 @@ def _head(between: Between) -> Text:
     text = Text.assemble(
         ("Item Index  ", "bold cyan"),
         f"data_version {int(after.get('data_version', part='edge'))}  ",
-        f"{running or 'no process'}\n",
+        f"{printable(running) or 'no process'}\n",
     )
     text.append(f"{rate:,.1f} requests/s", style="bold")
     text.append(f"   in flight {int(after.get('requests_in_flight'))}   loop lag p99 {lag}\n")
     return text
 
 
-def _routes(between: Between) -> Table:
+def _routes(between: Between) -> SafeTable:
     table = _table("route", "requests/s", "served", "refused", "failed", "p50", "p99", title="requests")
     rates = between.rates("requests_total", "route", "status")
     totals: dict[str, list[float]] = {}
@@ -57,7 +58,7 @@ def _routes(between: Between) -> Table:
     return table
 
 
-def _quota(between: Between) -> Table:
+def _quota(between: Between) -> SafeTable:
     table = _table("plan", "decision", "/s", title="quota")
     rows = {**between.rates("quota_decisions_total", "plan", "outcome")}
     rows |= {("unverified", *key): rate for key, rate in between.rates("quota_unverified_total", "outcome").items()}
@@ -68,7 +69,7 @@ def _quota(between: Between) -> Table:
     return table
 
 
-def _reads(between: Between) -> Table:
+def _reads(between: Between) -> SafeTable:
     table = _table("records from", "/s", "share", title="cache")
     rates = between.rates("record_reads_total", "where")
     total = sum(rates.values())
@@ -80,7 +81,7 @@ def _reads(between: Between) -> Table:
     return table
 
 
-def _stores(between: Between) -> Table:
+def _stores(between: Between) -> SafeTable:
     table = _table("store", "up", "p50", "p99", "errors/s", title="stores")
     errors = between.rates("store_errors_total", "store")
     for store in ("database", "notices", "state", "cache", "broker"):
@@ -95,7 +96,7 @@ def _stores(between: Between) -> Table:
     return table
 
 
-def _queues(between: Between) -> Table:
+def _queues(between: Between) -> SafeTable:
     table = _table("queue", "queued", "running", "oldest", title="jobs")
     after = between.after
     for queue in sorted({labels["queue"] for labels, _ in after.each("queue_depth")}):
@@ -106,7 +107,7 @@ def _queues(between: Between) -> Table:
     return table
 
 
-def _processes(before: Mapping[str, Effort], after: Mapping[str, Effort]) -> Table:
+def _processes(before: Mapping[str, Effort], after: Mapping[str, Effort]) -> SafeTable:
     table = _table("part", "processes", "memory", "CPU", title="processes")
     for name, now in after.items():
         then = before.get(name)
@@ -117,8 +118,10 @@ def _processes(before: Mapping[str, Effort], after: Mapping[str, Effort]) -> Tab
     return table
 
 
-def _table(*columns: str, title: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="dim", box=None, pad_edge=False)
+def _table(*columns: str, title: str) -> SafeTable:
+    table = SafeTable(
+        title=title, title_justify="left", title_style="bold", header_style="dim", box=None, pad_edge=False
+    )
     for position, column in enumerate(columns):
         table.add_column(column, justify="right" if position else "left", no_wrap=True)
     return table

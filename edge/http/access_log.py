@@ -7,13 +7,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
-
 from edge.http.context import Context
+from shared.printable import json_line
 
 _FLUSH_SECONDS = 0.25
 _BUFFER_BYTES_MAX = 1 << 20
-_ENCODER = msgspec.json.Encoder()
 _CREDENTIAL = re.compile(r"(iix[a-z]_[a-z]{1,8}_)[0-9A-Za-z]+", re.ASCII)
 
 
@@ -47,7 +45,7 @@ class AccessLog:
             "problem": context.slug,
             **context.trace,
         }
-        self.append(_ENCODER.encode(line) + b"\n")
+        self.append(json_line(line))
 
     def append(self, line: bytes) -> None:
         """Take a ready line, for the fast lane, which writes the same one with less work."""

@@ -5,9 +5,8 @@ import logging
 import sys
 from typing import Any, TextIO
 
-import msgspec
-
 from shared.clock import rfc3339, utc_now
+from shared.printable import json_line
 
 EVENTS: dict[str, str] = {
     "started": "A process is ready to work.",
@@ -40,7 +39,6 @@ EVENTS: dict[str, str] = {
     "library": "A line that a library wrote, as it wrote it.",
 }
 
-_ENCODER = msgspec.json.Encoder()
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
@@ -78,7 +76,7 @@ class Log:
         line = {"ts": rfc3339(utc_now()), "level": level, "part": self._part, "event": event, **self._bound, **fields}
         # A line that finds no place on a full disk is lost; the request or the job that it tells of must not be.
         with contextlib.suppress(OSError):
-            self._stream.write(_ENCODER.encode(line).decode() + "\n")
+            self._stream.write(json_line(line).decode())
             self._stream.flush()
 
 

@@ -1,0 +1,42 @@
+"""Text of others made safe: for a terminal by `printable`, for a log by `json_line`. Pure.
+
+Names, rows, paths and messages may hold escape sequences that rewrite what an operator reads, line breaks that forge a
+line, and marks that turn the direction of writing. Each such character becomes its escape: `\\u001b`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+# Control characters of ASCII and of Latin-1, line and paragraph separators, marks of direction, the byte order mark,
+# and surrogates, which no encoder takes.
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_ENCODER = msgspec.json.Encoder()
+
+
+def printable(text: str) -> str:
+    """Return the text in one line, every character that a terminal would act on replaced by its escape."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def printable_lines(text: str) -> str:
+    """Return text of many lines with its line breaks, each line printable."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def json_line(members: Mapping[str, Any]) -> bytes:
+    """Encode one line of a log, line break included: JSON without a character that a terminal would act on."""
+    try:
+        encoded = _ENCODER.encode(members)
+    except UnicodeEncodeError:  # a surrogate, which JSON in ASCII can name
+        encoded = json.dumps(members, default=str).encode()
+    if not encoded.isascii() or b"\x7f" in encoded:
+        encoded = printable(encoded.decode()).encode()
+    return encoded + b"\n"
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

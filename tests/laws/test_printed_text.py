@@ -1,0 +1,69 @@
+"""Whatever the command line prints goes through deploy/terminal.py, which reads no text of others as markup."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+PRINTING = [*sorted((PROJECT / "deploy/ctl").glob("*.py")), *sorted((PROJECT / "deploy/monitor").glob("*.py"))]
+TERMINAL = "deploy/terminal.py"
+# What is printed as it is: secrets that were just made, to be copied; documents of ours; tables whose cells are text.
+RAW_ECHO = {"tokens.py", "keys.py", "orgs.py", "nginx.py", "settings.py", "openapi.py"}
+RAW_PRINT = {("top.py", "frame"), ("console.py", "table")}
+SAFE = {"safe", "printable", "printable_lines"}
+
+
+def faults(source: str, name: str) -> Iterator[str]:
+    """Name each call of a file that may print text of others as it is."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        last = called.rpartition(".")[2]
+        first = node.args[0] if node.args else None
+        where = f"{name}:{node.lineno}: {called}"
+        if called in ("Console", "Table", "Panel", "rich.print") or called == "print":
+            yield f"{where} goes round {TERMINAL}"
+        elif last in ("print", "log", "rule") and called.split(".")[0] in ("console", "errors"):
+            printed = first.func if isinstance(first, ast.Call) else first
+            if printed is None or (name, ast.unparse(printed)) not in RAW_PRINT:
+                yield f"{where} goes round {TERMINAL}"
+        elif last == "say" and not (isinstance(first, ast.Constant) or _is_local_template(source, first)):
+            yield f"{where} has a template that is no literal"
+        elif last in ("add_task", "status") or called == "status.update":
+            if not (isinstance(first, ast.Constant) or _calls(first, SAFE)):
+                yield f"{where} shows text that is not safe()"
+        elif called == "click.echo" and name not in RAW_ECHO and not _calls(first, {"json.dumps", *SAFE}):
+            yield f"{where} prints text as it is"
+
+
+def _calls(node: ast.expr | None, allowed: set[str]) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in allowed
+
+
+def _is_local_template(source: str, node: ast.expr | None) -> bool:
+    """Whether a name is only ever set to a literal in its file."""
+    if not isinstance(node, ast.Name):
+        return False
+    values = [
+        assigned.value
+        for assigned in ast.walk(ast.parse(source))
+        if isinstance(assigned, ast.Assign) and any(ast.unparse(target) == node.id for target in assigned.targets)
+    ]
+    return bool(values) and all(isinstance(value, ast.Constant) for value in values)
+
+
+@pytest.mark.parametrize("path", PRINTING, ids=lambda path: path.name)
+def test_nothing_is_printed_past_the_terminal(path: Path) -> None:
+    assert list(faults(path.read_text(), path.name)) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["console.print(name)", "errors.print(f'{name}')", "Console().print(name)", "console.say(f'{name}')", "print(name)",
+     "console.say(template)", "status.update(name)", "progress.add_task(f'{name}')", "click.echo(name)", "Table(title=name)"],
+)  # fmt: skip
+def test_the_law_bites(line: str) -> None:
+    assert len(list(faults(f"{line}\n", "any.py"))) >= 1
