@@ -53,7 +53,7 @@ def end(person: str, session_id: str | None, data_dir: Path) -> None:
         store.delete(keys.session(digest))
         store.hdel(keys.sessions_of(person_id), digest)
     Log("ctl", stream=sys.stderr).info("sessions-ended", person=person_id, sessions=len(ended), by=OPERATOR)
-    console.print(f"ended {len(ended)}")
+    console.say("ended {count}", count=len(ended))
 
 
 def _sessions(chosen: Settings, person_id: str) -> dict[str, SessionBeginning]:
