@@ -1,16 +1,21 @@
-"""Is the part in this container well? Exit code 0 or 1, for orchestrators that can only run a command.
+"""Health check of the part in this container or unit: exit code 0 if it answers, else 1.
 
-It asks at the address that the part itself was given, in the environment: EDGE_BIND, METRICS_LISTEN or
-NGINX_METRICS_LISTEN.
+`python -m deploy.ctl.healthcheck [--wait SECONDS]`. The address is the part's own, from the environment: EDGE_BIND,
+METRICS_LISTEN or NGINX_METRICS_LISTEN. With `--wait` the check is repeated until it succeeds or the time is over: a
+supervisor that starts edges one after another must not stop the next one before this one answers. A listening socket
+does not show that, because gunicorn listens before its workers have started.
 """
 
+import argparse
 import http.client
 import os
 import socket
 import sys
+import time
 from contextlib import closing
 
 _TIMEOUT_SECONDS = 4.0
+_RETRY_SECONDS = 0.1
 
 
 class _Unix(http.client.HTTPConnection):
@@ -25,8 +30,8 @@ class _Unix(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
-def well(environment: dict[str, str]) -> bool:
-    """Ask whichever part the environment tells of; a part that told no address is taken at its word."""
+def healthy(environment: dict[str, str]) -> bool:
+    """Return whether the part that the environment names answers; a part without an address counts as healthy."""
     bind = environment.get("EDGE_BIND", "")
     for name, path in (("METRICS_LISTEN", "/health"), ("NGINX_METRICS_LISTEN", "/alive")):
         if not bind and environment.get(name):
@@ -53,5 +58,22 @@ def _answers(line: http.client.HTTPConnection, path: str) -> bool:
             return False
 
 
+def wait_until_healthy(environment: dict[str, str], seconds: float) -> bool:
+    """Return whether the part answers within so many seconds; 0 checks once."""
+    ends = time.monotonic() + seconds
+    while not healthy(environment):
+        if time.monotonic() >= ends:
+            return False
+        time.sleep(_RETRY_SECONDS)
+    return True
+
+
+def main(arguments: list[str]) -> int:
+    """Run the check and return the exit code."""
+    parser = argparse.ArgumentParser(prog="healthcheck", description="Exit with 0 if the part answers.")
+    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="repeat until it answers")
+    return 0 if wait_until_healthy(dict(os.environ), parser.parse_args(arguments).wait) else 1
+
+
 if __name__ == "__main__":
-    sys.exit(0 if well(dict(os.environ)) else 1)
+    sys.exit(main(sys.argv[1:]))

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import psycopg
 import pytest
 
 from deploy.ctl.demo import load_prices
+from deploy.ctl.healthcheck import wait_until_healthy
 from deploy.drill.accounts import SQL, issue_key
 from deploy.local import valkey
 from deploy.local.paths import Paths, free_port
@@ -91,7 +91,8 @@ class Upgrade:
         child.program = replace(program, environment={**environment, **(self.is_new() if new else {})})
         child.start()
         if part.startswith("edge"):
-            until(lambda: listens(self.stack.places.socket(part)), tail(program.log))
+            bind = {"EDGE_BIND": f"unix:{self.stack.places.socket(part)}"}
+            assert wait_until_healthy(bind, _READY_SECONDS), tail(program.log)
 
     def child(self, part: str) -> ServiceProcess:
         """Return the program of a part."""
@@ -119,11 +120,6 @@ def until(condition: Callable[[], object], told: str = "", seconds: float = _REA
     while not condition():
         assert time.monotonic() < ends, told
         time.sleep(0.05)
-
-
-def listens(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as line:
-        return line.connect_ex(str(path)) == 0
 
 
 @contextlib.contextmanager

@@ -167,10 +167,18 @@ def test_a_unit_starts_a_command_that_exists_with_settings_that_are_declared(uni
         assert all(SETTINGS[variable] for variable in line.split())
 
 
+def test_the_start_of_an_edge_ends_when_it_answers() -> None:
+    unit = PROJECT / "deploy/systemd/itemindex-edge@.service"
+    [check] = lines_of(unit, "ExecStartPost")
+    [limit] = lines_of(unit, "TimeoutStartSec")
+    waited = re.search(r"-m deploy\.ctl\.healthcheck --wait (\d+)$", check)
+    assert waited and int(waited[1]) < int(limit)
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_systemd_understands_every_unit_and_finds_it_well_fenced(tmp_path: Path) -> None:
     for unit in UNITS:
-        text = unit.read_text().replace("/opt/itemindex/.venv/bin/itemindex", str(Path(sys.executable).resolve()))
+        text = re.sub(r"/opt/itemindex/\.venv/bin/\w+", str(Path(sys.executable).resolve()), unit.read_text())
         (tmp_path / unit.name).write_text(text)
     names = [unit.name.replace("edge@", "edge@a").replace("worker@", "worker@reports") for unit in UNITS]
     environment = {"SYSTEMD_UNIT_PATH": f"{tmp_path}:", "PATH": "/usr/bin:/bin"}
