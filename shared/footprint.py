@@ -1,10 +1,9 @@
-"""The ladder of figures: an item's own, else its product type's by weight, else its nearest category's. Pure."""
+"""Figures per unit: an item's own, else its product type's by weight, else its nearest category's. Pure."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-INDICATORS = ("co2e_kg", "water_l", "waste_kg")
 BASES = ("sales", "assortment")
 """What cumulative figures count: units sold, or, where no sale is known, each item once."""
 OWN, AVERAGE = "item", "category_average"
@@ -27,7 +26,9 @@ class Figure(NamedTuple):
     samples: int = 1
 
 
-def climb(impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], weight: Any) -> dict[str, Figure]:
+def nearest(
+    impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], weight: Any
+) -> dict[str, Figure]:
     """Return the best figure of each indicator that has one. `factors` come nearest first."""
     found: dict[str, Figure] = {}
     kilograms = weight_of(weight)

@@ -3,7 +3,8 @@
 from marshmallow import Schema, fields, validate
 
 from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta
-from shared.footprint import BASES, INDICATORS
+from shared.footprint import BASES
+from shared.indicators import CODES
 
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
@@ -67,10 +68,19 @@ class PricingReply(Estimate):
     meta = fields.Nested(PricingMeta())
 
 
-class SustainabilityRow(Schema):
-    """One indicator. What no source tells is null."""
+class StageFigure(Schema):
+    """What one stage of the life cycle contributes; a credit is negative."""
 
-    indicator = fields.Str(required=True, validate=validate.OneOf(INDICATORS))
+    stage = fields.Str(required=True, metadata={"example": "upstream"})
+    per_unit = fields.Float(required=True)
+    basis = fields.Str(required=True, validate=validate.OneOf(["measured", "modelled"]))
+    method = fields.Str(required=True)
+
+
+class SustainabilityRow(Schema):
+    """One indicator. What no source has is null."""
+
+    indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
     unit = fields.Str(required=True, metadata={"example": "kg CO2e"})
     per_unit = fields.Float(required=True, allow_none=True, metadata={"example": 0.98})
     units_observed = fields.Int(required=True, metadata={"description": "Units sold in the range", "example": 270})
@@ -93,6 +103,11 @@ class SustainabilityRow(Schema):
         required=True, allow_none=True, metadata={"description": "Records that the figure is the mean of; 1: its own"}
     )
     cumulative_basis = fields.Str(required=True, validate=validate.OneOf(BASES))
+    stages = fields.List(
+        fields.Nested(StageFigure()),
+        required=True,
+        metadata={"description": "Stages that sources list; they need not add up to `per_unit`"},
+    )
 
 
 class SustainabilityMeta(Meta):

@@ -16,23 +16,26 @@ from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
 from edge.storage.database import Database
 from shared.db.queries import beside
-from shared.footprint import INDICATORS, Figure, as_double, climb
+from shared.footprint import Figure, as_double, nearest
+from shared.indicators import INDICATORS, Indicator
 from shared.results.layout import MEDIA_TYPES
 from shared.results.rounding import DOUBLE
 
 SQL = beside(__file__, "sustainability.sql")
-_UNIT = {"co2e_kg": "kg CO2e", "water_l": "l", "waste_kg": "kg"}
 METHOD = (
     "an indicator's figure is the item's own, else its product type's per kilogram times its weight, else that of its "
     "nearest category; cumulative is per_unit times the units sold where sales are known, else per_unit once (basis); "
-    "null where no source has a figure"
+    "null where no source has a figure; stages are those that sources list, which need not add up to the figure"
 )
-ROUNDING = dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg"), DOUBLE)
+ROUNDING = dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"), DOUBLE)
 SCHEMA = pa.schema([
     ("indicator", pa.string()), ("unit", pa.string()), ("per_unit", pa.float64()), ("units_observed", pa.int64()),
     ("cumulative", pa.float64()), ("basis", pa.string()), ("scope", pa.string()), ("code", pa.string()),
     ("per_kg", pa.float64()), ("weight_kg", pa.float64()), ("source", pa.string()), ("license", pa.string()),
     ("method", pa.string()), ("samples", pa.int64()), ("cumulative_basis", pa.string()),
+    ("stages", pa.list_(pa.struct([
+        ("stage", pa.string()), ("per_unit", pa.float64()), ("basis", pa.string()), ("method", pa.string()),
+    ]))),
 ])  # fmt: skip
 # PostgreSQL's numbers are exact; read as decimals they stay so.
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
@@ -48,7 +51,7 @@ class Sustainability:
     @docs(
         operationId="getSustainability",
         summary="Sustainability of one item",
-        description="CO2e, water and waste per unit and over the units observed, each with its basis and source.",
+        description="Each indicator per unit and cumulative, with its stages where sources list them, and its source.",
         tags=["reports"],
         produces=list(MEDIA_TYPES.values()),
         responses={
@@ -90,18 +93,22 @@ class Sustainability:
 def table(row: Mapping[str, Any]) -> Any:
     """Make one row for each indicator; what no source has is null, never 0."""
     impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
-    found, units = climb(impacts, factors, row["weight"]), row["units"] or 0
-    return pa.Table.from_pylist([_row(name, found.get(name), units) for name in INDICATORS], SCHEMA)
+    found, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
+    stages: dict[str, list[dict[str, Any]]] = {one.code: [] for one in INDICATORS}
+    for stage in _DECODER.decode(row["stages"]) if row["stages"] else ():
+        stages[stage.pop("indicator")].append(stage | {"per_unit": as_double(Decimal(stage["per_unit"]))})
+    rows = [_row(one, found.get(one.code), units) | {"stages": stages[one.code]} for one in INDICATORS]
+    return pa.Table.from_pylist(rows, SCHEMA)
 
 
 def _basis(units_sold: int | None) -> str:
     return "sales" if units_sold else "assortment"
 
 
-def _row(indicator: str, figure: Figure | None, units: int) -> dict[str, Any]:
+def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(SCHEMA.names)
     row |= {
-        "indicator": indicator, "unit": _UNIT[indicator], "units_observed": units, "cumulative_basis": _basis(units),
+        "indicator": indicator.code, "unit": indicator.unit, "units_observed": units, "cumulative_basis": _basis(units),
     }  # fmt: skip
     if figure is not None:
         source = figure.source or {}

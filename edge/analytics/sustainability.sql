@@ -10,14 +10,17 @@ seen AS (
 span AS (SELECT coalesce($3::date, (SELECT max(day) FROM seen)) AS last_day)
 SELECT i.status, i.survivor_iid, i.weight, span.last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
        ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS strangers, total.units, total.days, total.first,
-       total.last, own.impacts, factor.factors
+       total.last, own.impacts, own.stages, factor.factors
 FROM item i CROSS JOIN span
 LEFT JOIN LATERAL (
     SELECT sum(units)::bigint AS units, count(*) AS days, min(day) AS first, max(day) AS last FROM seen
     WHERE day BETWEEN coalesce($2::date, span.last_day - 89) AND span.last_day) total ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('indicator', p.indicator, 'per_unit', p.per_unit, 'basis', p.basis, 'method', p.method,
-        'source', json_build_object('source', s.name, 'license', s.license))) AS impacts
+        'source', json_build_object('source', s.name, 'license', s.license))) AS impacts,
+        (SELECT json_agg(json_build_object('indicator', t.indicator, 'stage', t.stage, 'per_unit', t.per_unit,
+            'basis', t.basis, 'method', t.method) ORDER BY t.stage COLLATE "C")
+         FROM impact_stages t WHERE t.item_id = i.id) AS stages
     FROM impacts p JOIN sources s ON s.id = p.source_id WHERE p.item_id = i.id) own ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg,

@@ -7,12 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 from edge.analytics.pricing import KINDS, Price, median
+from shared.indicators import CODES
 from shared.money import minor_digits
 
 ROWS_MAX = 200
 _SERIES_MAX = 6
 _PERCENTILES = ("p10", "p25", "p50", "p75", "p90")
-_FIGURES = {"sustainability-rollup": ("co2e_kg", "water_l", "waste_kg")}
+_FIGURES = {"sustainability-rollup": CODES}
 _GROUPS = ("brand", "category", "channel")
 Rows = list[dict[str, Any]]
 Plot = dict[str, Any]

@@ -10,7 +10,8 @@ import msgspec
 
 from edge.index.records import Record
 from shared.clock import rfc3339
-from shared.footprint import INDICATORS, as_double, climb
+from shared.footprint import as_double, nearest
+from shared.indicators import CODES
 from shared.money import to_text
 
 ABSENT = Record("-", b"", "")
@@ -104,12 +105,12 @@ def price_band(band: dict[str, Any] | None) -> dict[str, Any] | None:
 def sustainability(
     impacts: list[dict[str, Any]] | None, factors: list[dict[str, Any]] | None, weight_kg: Any
 ) -> dict[str, Any] | None:
-    """Give each indicator's figure by the ladder; basis and method are those of the first that has one."""
-    found = climb(impacts or (), factors or (), weight_kg)
-    first = next((found[name] for name in INDICATORS if name in found), None)
+    """Return each indicator's best figure; basis, method and samples are those of the first that has one."""
+    found = nearest(impacts or (), factors or (), weight_kg)
+    first = next((found[name] for name in CODES if name in found), None)
     if first is None:
         return None
-    figures = {name: as_double(found[name].per_unit) if name in found else None for name in INDICATORS}
+    figures = {name: as_double(found[name].per_unit) if name in found else None for name in CODES}
     return {**figures, "basis": first.basis, "method": first.method, "samples": first.samples}
 
 

@@ -9,6 +9,7 @@ from edge.http.envelope import ListEnvelope
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
 from shared.errors import InvalidIid
 from shared.ids import IID_CHARACTERS_MAX, canonical_iid
+from shared.indicators import INDICATORS, Indicator
 
 IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 _IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
@@ -130,17 +131,22 @@ class PriceBand(Schema):
     to = fields.Date(required=True)
 
 
-class Sustainability(Schema):
-    """What one unit costs the planet."""
+def figure_of(indicator: Indicator) -> fields.Float:
+    """Declare the figure of an indicator; null where no source has one."""
+    told = f"{indicator.title}, {indicator.unit}"
+    return fields.Float(required=True, allow_none=True, metadata={"description": told})
 
-    co2e_kg = fields.Float(required=True, allow_none=True)
-    water_l = fields.Float(required=True, allow_none=True)
-    waste_kg = fields.Float(required=True, allow_none=True)
+
+class _FootprintBasis(Schema):
     basis = fields.Str(required=True, validate=validate.OneOf(["measured", "modelled", "category_average"]))
     method = fields.Str(required=True)
     samples = fields.Int(
         required=True, metadata={"description": "Records that the figure is the mean of; 1 where it is the item's own"}
     )
+
+
+class Sustainability(_FootprintBasis.from_dict({one.code: figure_of(one) for one in INDICATORS})):  # type: ignore[misc]
+    """What one unit of an item causes, by indicator; basis, method and samples are those of the first known one."""
 
 
 class SourceRef(Schema):

@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from shared.footprint import BASES
+from shared.indicators import INDICATORS, Indicator
 
 KINDS = ("listing", "sale", "both")
 
@@ -148,17 +149,21 @@ class BrandRow(PriceRow):
     peers = fields.List(fields.Nested(Peer()))
 
 
-class RollupRow(GroupedRow):
-    """What the items of one period and group cost the planet."""
-
+class _RollupCounts(GroupedRow):
     basis = _text("What figures are multiplied by", validate=validate.OneOf(BASES))
     items = _count("Distinct items")
     units = _count("Units sold; null where the basis is the assortment", nullable=True)
-    co2e_kg = fields.Float(allow_none=True, metadata={"description": "kg CO2e", "example": 264.6})
-    water_l = fields.Float(allow_none=True, metadata={"description": "Litres of water", "example": 5000.0})
-    waste_kg = fields.Float(allow_none=True, metadata={"description": "kg of waste", "example": 1.5})
     items_covered = _share("Share of items that have a figure")
     items_measured = _share("Share of items with a measured figure of their own")
     measured_items = _count("Items whose best figure is measured")
     modelled_items = _count("Items whose best figure is modelled")
     category_average_items = _count("Items that have only the average of their product type or category")
+
+
+def _total(indicator: Indicator) -> fields.Float:
+    told = f"{indicator.title}, {indicator.unit}; null where no item of the group has a figure"
+    return fields.Float(allow_none=True, metadata={"description": told})
+
+
+class RollupRow(_RollupCounts.from_dict({one.code: _total(one) for one in INDICATORS})):  # type: ignore[misc]
+    """What the items of one period and group cause, by indicator."""

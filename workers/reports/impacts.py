@@ -5,11 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from shared.db.connect import Connection
+from shared.indicators import CODES
 from workers.reports.filters import SQL, Filter, Tree
 from workers.rollups.codec import Array
-
-INDICATORS = ("co2e_kg", "water_l", "waste_kg")
-
 
 EVIDENCE = ("none", "category_average", "modelled", "measured")
 """What an item's figures rest on, the best of them; `Footprints.evidence` counts into it."""
@@ -38,10 +36,10 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     average = EVIDENCE.index("category_average")
     evidence = {item: average for item, known in figures.items() if not np.isnan(known).all()}
     for item, indicator, per_unit, basis in connection.execute(SQL.own_figures.encode(), (brands, categories)):
-        figures.setdefault(item, [np.nan] * len(INDICATORS))[INDICATORS.index(indicator)] = per_unit
+        figures.setdefault(item, [np.nan] * len(CODES))[CODES.index(indicator)] = per_unit
         evidence[item] = max(evidence.get(item, 0), EVIDENCE.index(basis))
     ids = np.array(sorted(figures), "i8")
-    table = np.array([figures[item] for item in ids.tolist()] + [[np.nan] * len(INDICATORS)], "f8")
+    table = np.array([figures[item] for item in ids.tolist()] + [[np.nan] * len(CODES)], "f8")
     return Footprints(ids, table, np.array([evidence.get(item, 0) for item in ids.tolist()] + [0]))
 
 
@@ -60,7 +58,7 @@ def _by_weight(
         kilograms = _weight(weight)
         if kilograms is not None:
             per_kg = {**nearest.get(category, {}), **of_type.get(product_type, {})}
-            figures[item] = [per_kg.get(name, np.nan) * kilograms for name in INDICATORS]
+            figures[item] = [per_kg.get(name, np.nan) * kilograms for name in CODES]
     return figures
 
 

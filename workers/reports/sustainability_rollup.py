@@ -9,12 +9,12 @@ import pyarrow as pa
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.footprint import BASES
+from shared.indicators import CODES, INDICATORS
 from shared.results.rounding import NINE_DIGITS, SIX_DECIMALS
 from workers.reports import impacts
 from workers.reports.aggregator import Key
 from workers.reports.assortment import Quantities
 from workers.reports.filters import KINDS, Filter, Tree, filter_of, range_of
-from workers.reports.impacts import INDICATORS
 from workers.reports.periods import Range, day_of
 from workers.reports.query import Told, has_sales, snapshot
 from workers.reports.rendering import Names, coverage
@@ -23,7 +23,7 @@ from workers.rollups.codec import Array
 
 _EVIDENCE = {f"{name}_items": name for name in ("measured", "modelled", "category_average")}
 UNITS = {
-    "units": "units", "items": "items", "co2e_kg": "kg CO2e", "water_l": "l", "waste_kg": "kg",
+    "units": "units", "items": "items", **{one.code: one.unit for one in INDICATORS},
     "items_covered": "share of items", "items_measured": "share of items", **dict.fromkeys(_EVIDENCE, "items"),
 }  # fmt: skip
 METHOD = (
@@ -34,11 +34,11 @@ METHOD = (
     "that its figures rest on"
 )
 ROUNDING = {
-    **dict.fromkeys(INDICATORS, NINE_DIGITS), **dict.fromkeys(("items_covered", "items_measured"), SIX_DECIMALS)
+    **dict.fromkeys(CODES, NINE_DIGITS), **dict.fromkeys(("items_covered", "items_measured"), SIX_DECIMALS)
 }  # fmt: skip
 _FIGURES = [
     ("basis", pa.string()), ("items", pa.int64()), ("units", pa.int64()),
-    *((name, pa.float64()) for name in INDICATORS), ("items_covered", pa.float64()), ("items_measured", pa.float64()),
+    *((name, pa.float64()) for name in CODES), ("items_covered", pa.float64()), ("items_measured", pa.float64()),
     *((name, pa.int64()) for name in _EVIDENCE),
 ]  # fmt: skip
 
@@ -92,7 +92,7 @@ def _sums(quantities: Quantities, footprints: impacts.Footprints, basis: str) ->
     columns: dict[str, list[Any]] = {
         "basis": [basis] * count, "items": items.tolist(), "units": sold if basis == "sales" else [None] * count,
     }  # fmt: skip
-    for n, name in enumerate(INDICATORS):
+    for n, name in enumerate(CODES):
         columns[name] = _total(segment, figures[:, n], units, count)
     columns["items_covered"] = _shares(items - by_evidence["none"], items)
     columns["items_measured"] = _shares(by_evidence["measured"], items)

@@ -13,6 +13,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
+from shared.indicators import CODES, INDICATORS
 from shared.results.formats import META_KEY
 from tests.support.accounts import api_key
 from tests.support.client import Edge
@@ -126,7 +127,8 @@ async def test_figures_come_from_the_nearest_rung_and_say_which(edge: Edge, key:
             "INSERT INTO impacts SELECT $1, 'co2e_kg', 0.7, 'measured', 'weighed', id, '2026-01-01' FROM sources",
             (mint("shop", "1").key,),
         )
-    co2e, water, waste = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json["data"]
+    co2e, water, waste, *others = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json["data"]
+    assert [row["per_unit"] for row in others] == [None] * len(others)
     assert (co2e["per_unit"], co2e["cumulative"], co2e["basis"], co2e["scope"], co2e["source"]) == (
         0.7,
         0.7,
@@ -149,9 +151,10 @@ async def test_figures_come_from_the_nearest_rung_and_say_which(edge: Edge, key:
         0.2,
     )
     unweighed = (await edge.get(f"/index/sustainability/{NEW}", key=key)).json["data"]
-    assert [row["per_unit"] for row in unweighed] == [None, None, None]
+    assert [row["per_unit"] for row in unweighed] == [None] * len(INDICATORS)
     record = (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]
-    assert record == {"co2e_kg": 0.7, "water_l": 50.0, "waste_kg": None, "basis": "measured", "method": "weighed",
+    unknown = dict.fromkeys(CODES)
+    assert record == {**unknown, "co2e_kg": 0.7, "water_l": 50.0, "basis": "measured", "method": "weighed",
                       "samples": 1}  # fmt: skip
 
 
@@ -159,6 +162,34 @@ SALES = MAPPING.replace(
     'currency = { constant = "HKD" }',
     'currency = { constant = "HKD" }\nkind = "sale"\nidentity = "event"\nunits = "list"',
 ).replace('list_price = "list"\n', "")
+
+
+async def test_every_indicator_has_its_row_with_its_stages(edge: Edge, key: str, settings: Settings) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        for table, columns, values in (
+            ("impacts", "indicator, per_unit, basis", ("land_use_m2a", "0.375", "modelled")),
+            ("impact_stages", "indicator, per_unit, basis, stage", ("land_use_m2a", "0.5", "modelled", "upstream")),
+            (
+                "impact_stages",
+                "indicator, per_unit, basis, stage",
+                ("land_use_m2a", "-0.125", "modelled", "end of life"),
+            ),
+        ):
+            places = ", ".join(f"${n}" for n in range(2, len(values) + 2))
+            connection.execute(
+                f"INSERT INTO {table} (item_id, method, source_id, as_of, {columns}) "
+                f"SELECT $1, 'stated', id, '2026-01-01', {places} FROM sources",
+                (mint("shop", "1").key, *values),
+            )
+    data = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json["data"]
+    assert [(row["indicator"], row["unit"]) for row in data] == [(one.code, one.unit) for one in INDICATORS]
+    land = next(row for row in data if row["indicator"] == "land_use_m2a")
+    assert (land["per_unit"], land["basis"]) == (0.375, "modelled")
+    assert [(stage["stage"], stage["per_unit"]) for stage in land["stages"]] == [
+        ("end of life", -0.125),
+        ("upstream", 0.5),
+    ]
+    assert (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]["land_use_m2a"] == 0.375
 
 
 async def test_listings_and_sales_are_never_mixed(edge: Edge, key: str, settings: Settings, tmp_path: Path) -> None:
@@ -208,11 +239,11 @@ async def test_a_figure_comes_out_as_it_was_loaded(edge: Edge, key: str, setting
             )
     answer = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json
     record = (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]
-    for row in answer["data"]:
+    for row in answer["data"][:3]:
         assert Decimal(repr(row["per_unit"])) == Decimal(figures[row["indicator"]])
         assert Decimal(repr(record[row["indicator"]])) == Decimal(figures[row["indicator"]])
         assert (row["units_observed"], row["cumulative"]) == (0, row["per_unit"])  # only listed: one article
-    assert set(answer["meta"]["rounding"]) == {"per_unit", "cumulative", "per_kg", "weight_kg"}
+    assert set(answer["meta"]["rounding"]) == {"per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"}
 
 
 @pytest.mark.parametrize("path", ["pricing", "sustainability"])

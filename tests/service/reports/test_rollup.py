@@ -20,6 +20,7 @@ from tests.support.shop import MAPPING, load_rows
 from workers.reports.sustainability_rollup import make
 from workers.rollups import layout
 
+NAMES = ("co2e_kg", "water_l", "waste_kg", "land_use_m2a")
 TABLES = {
     "raw": """SELECT o.day, o.item_id, o.units, o.kind::text AS kind, o.currency::text AS currency, h.code AS channel
         FROM observations o JOIN channels h ON h.id = o.channel_id""",
@@ -36,7 +37,7 @@ FIGURES = """CREATE TABLE figures AS
             (SELECT per_kg FROM factors f WHERE f.scope = 'product_type' AND f.code = i.product_type AND f.indicator = n.indicator),
             (SELECT max_by(per_kg, length(f.code)) FROM factors f WHERE f.scope = 'category' AND f.indicator = n.indicator
              AND (i.category = f.code OR starts_with(i.category, f.code || '.')))) AS average
-        FROM items i CROSS JOIN (VALUES ('co2e_kg'), ('water_l'), ('waste_kg')) n(indicator)
+        FROM items i CROSS JOIN (VALUES ('co2e_kg'), ('water_l'), ('waste_kg'), ('land_use_m2a')) n(indicator)
         LEFT JOIN impacts p ON p.item_id = i.id AND p.indicator = n.indicator)"""
 # Of the assortment each item once; an unpriced item is in each period from the one in which it was first seen.
 QUANTITIES = """
@@ -58,7 +59,8 @@ def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
             source = "SELECT id FROM sources WHERE name = 'generated'"
             connection.execute(f"""INSERT INTO impact_factors SELECT * FROM (VALUES
                 ('category', 'food', 'co2e_kg', 2.0, 3, 'mean of the lab'), ('category', 'food.tea', 'co2e_kg', 5.0, 1, 'tea'),
-                ('category', 'food', 'water_l', 100.0, 3, 'mean'), ('product_type', 'Rice', 'co2e_kg', 9.0, 1, 'rice')
+                ('category', 'food', 'water_l', 100.0, 3, 'mean'), ('product_type', 'Rice', 'co2e_kg', 9.0, 1, 'rice'),
+                ('category', 'drinks', 'land_use_m2a', 0.5, 1, 'land')
                 ) v, ({source}) s""".encode())  # fmt: skip
             # Some of the items that have figures of their own lose their prices.
             connection.execute(f"""INSERT INTO impacts
@@ -124,9 +126,7 @@ def expected(engine: duckdb.DuckDBPyConnection, asked: dict[str, Any]) -> list[t
         groups=groups, once=basis == "assortment", unpriced=basis == "assortment" and "channel" not in asked["group_by"],
         first=asked["from"], last=asked["to"], where=where + (" AND kind = 's'" if basis == "sales" else ""),
     )  # fmt: skip
-    sums = ", ".join(
-        f"sum(units * per_unit) FILTER (WHERE indicator = '{one}')" for one in ("co2e_kg", "water_l", "waste_kg")
-    )
+    sums = ", ".join(f"sum(units * per_unit) FILTER (WHERE indicator = '{one}')" for one in NAMES)
     counts = ", ".join(f"count(DISTINCT item_id) FILTER (WHERE best = {n})" for n in (3, 2, 1))
     return [(basis, *row) for row in engine.execute(f"""
         SELECT period, {groups} count(DISTINCT item_id), sum(units) FILTER (WHERE indicator = 'co2e_kg'), {sums}, {counts}
@@ -165,7 +165,7 @@ def test_random_rollups_equal_another_engine(
             bases.add(basis)
             assert (mine["basis"], answer.basis) == (basis, basis)
             assert (mine["items"], mine["units"]) == (items, units if basis == "sales" else None)
-            for name, total in zip(("co2e_kg", "water_l", "waste_kg"), sums, strict=True):
+            for name, total in zip(NAMES, sums, strict=True):
                 assert mine[name] == (None if total is None else pytest.approx(total, rel=1e-8)), (name, parameters)
             by_evidence = (mine["measured_items"], mine["modelled_items"], mine["category_average_items"])
             assert by_evidence == (measured, modelled, averaged)
