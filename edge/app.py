@@ -106,7 +106,9 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     root, quota = Root(settings, resources.meter), QuotaPage(resources.meter, resources.database)
     acts = OrganizationService(resources.database, settings)
     idempotent = IdempotentActs(resources.database, settings)
-    org = OrganizationApi(acts, idempotent, resources.plan_notices, cursors, origin_of(settings))
+    org = OrganizationApi(
+        acts, idempotent, resources.plan_notices, cursors, origin_of(settings), lambda: resources.version.current
+    )
     orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
     documents = JobSerializer(settings.base_url, settings.errors_base)
     desk = ReportService(

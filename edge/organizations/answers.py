@@ -6,12 +6,26 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from edge.http.envelope import envelope
 from edge.organizations.idempotency import Outcome
 from shared.clock import rfc3339
 
 
-def list_of(rows: list[dict[str, Any]]) -> web.Response:
-    return json_of({"data": rows, "count": len(rows)})
+def list_of(
+    rows: list[dict[str, Any]],
+    query: dict[str, Any],
+    data_version: int,
+    *,
+    total: int | None = None,
+    next_cursor: str | None = None,
+) -> web.Response:
+    """Answer in the one envelope of lists; without `total` these rows are all that there are."""
+    count = len(rows) if total is None else total
+    response = envelope(
+        _plain(rows), total=count, exact=True, next_cursor=next_cursor, query=query, data_version=data_version
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def json_of(document: dict[str, Any], status: int = 200) -> web.Response:

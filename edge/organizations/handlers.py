@@ -1,6 +1,8 @@
 """/org for programs: an organization's people, key, use and audit log, under an ID token."""
 
 import hashlib
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -33,12 +35,14 @@ class OrganizationApi:
         notices: PlanNotices,
         cursors: CursorSigner,
         origin: str,
+        data_version: Callable[[], int],
     ) -> None:
         self._acts = acts
         self._idempotent = idempotent
         self._notices = notices
         self._cursors = cursors
         self._origin = origin
+        self._data_version = data_version
 
     @docs(operationId="getOrganization", summary="My organization, my role, its keys", tags=_TAGS)
     @querystring_schema(schemas.OrganizationQuery())
@@ -165,7 +169,8 @@ class OrganizationApi:
     @response_schema(schemas.MemberList(), 200, description="All members")
     async def members(self, request: web.Request) -> web.StreamResponse:
         """Answer with all members."""
-        return list_of(as_dicts(await self._acts.members(actor_of(request))))
+        actor = actor_of(request)
+        return list_of(as_dicts(await self._acts.members(actor)), bound_to(actor), self._data_version())
 
     @docs(operationId="changeRole", summary="Give a member another role", tags=_TAGS,
           responses={"204": {"description": "Changed"}})  # fmt: skip
@@ -196,7 +201,8 @@ class OrganizationApi:
     @response_schema(schemas.InvitationList(), 200, description="Open invitations")
     async def invitations(self, request: web.Request) -> web.StreamResponse:
         """Answer with the open invitations."""
-        return list_of(as_dicts(await self._acts.invitations(actor_of(request))))
+        actor = actor_of(request)
+        return list_of(as_dicts(await self._acts.invitations(actor)), bound_to(actor), self._data_version())
 
     @docs(operationId="invite", summary="Invite a person by e-mail address", tags=_TAGS, parameters=[PARAMETER])
     @querystring_schema(schemas.OrganizationQuery())
@@ -234,8 +240,11 @@ class OrganizationApi:
     async def usage(self, request: web.Request) -> web.StreamResponse:
         """Answer with the statistics of use."""
         first, last = usage_range(request[QUERY]["first"], request[QUERY]["last"])
-        rows = as_dicts(await self._acts.usage(actor_of(request), first, last))
-        return usage_csv(rows) if request[QUERY]["format"] == "csv" else list_of(rows)
+        actor = actor_of(request)
+        rows = as_dicts(await self._acts.usage(actor, first, last))
+        if request[QUERY]["format"] == "csv":
+            return usage_csv(rows)
+        return list_of(rows, {**bound_to(actor), "from": first, "to": last}, self._data_version())
 
     @docs(operationId="getAudit", summary="What was done in the organization, and by whom", tags=_TAGS)
     @querystring_schema(schemas.AuditQuery())
@@ -243,14 +252,17 @@ class OrganizationApi:
     async def audit(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page of the audit log."""
         actor, limit, cursor = actor_of(request), request[QUERY]["limit"], request[QUERY]["cursor"]
-        bound = {"organization": actor.membership.organization_id}
+        bound = bound_to(actor)
         before = self._cursors.open("audit", bound, cursor) if cursor else [None]
         if len(before) != 1:
             raise InvalidCursor
         rows = as_dicts(await self._acts.audit(actor, before[0], limit + 1))
         more = len(rows) > limit
         next_cursor = self._cursors.seal("audit", bound, [rows[limit - 1]["id"]]) if more else None
-        return json_of({"data": rows[:limit], "count": min(len(rows), limit), "next_cursor": next_cursor})
+        return list_of(
+            rows[:limit], {**bound, "limit": limit}, self._data_version(),
+            total=await self._acts.audit_count(actor), next_cursor=next_cursor,
+        )  # fmt: skip
 
     async def _once(self, request: web.Request, actor: Actor | None, act: Act) -> web.StreamResponse:
         """Run the act; under an Idempotency-Key one time for all its repetitions by this person."""
@@ -264,6 +276,11 @@ class OrganizationApi:
         }
         digest = hashlib.sha256(msgspec.json.encode(asked, order="sorted")).digest()
         return answer_of(await self._idempotent.run(IdempotentRequest(person_of(request).id, key, digest), act))
+
+
+def bound_to(actor: Actor) -> dict[str, Any]:
+    """Return what each list of an organization is narrowed to."""
+    return {"organization": actor.membership.organization_id}
 
 
 def invitation_link(origin: str, secret: str) -> str:

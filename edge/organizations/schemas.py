@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
+from edge.http.envelope import ListEnvelope
 from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES
 
@@ -160,11 +161,10 @@ class Member(Schema):
     joined_at = fields.DateTime(required=True)
 
 
-class MemberList(Schema):
+class MemberList(ListEnvelope):
     """The people of the organization."""
 
     data = fields.List(fields.Nested(Member()), required=True)
-    count = fields.Int(required=True)
 
 
 class Invitation(Schema):
@@ -177,11 +177,10 @@ class Invitation(Schema):
     expires_at = fields.DateTime(required=True)
 
 
-class InvitationList(Schema):
+class InvitationList(ListEnvelope):
     """The open invitations."""
 
     data = fields.List(fields.Nested(Invitation()), required=True)
-    count = fields.Int(required=True)
 
 
 class IssuedInvitation(Schema):
@@ -203,11 +202,10 @@ class UsageRow(Schema):
     units = fields.Int(required=True)
 
 
-class UsageList(Schema):
+class UsageList(ListEnvelope):
     """Statistics of use, a minute behind at most."""
 
     data = fields.List(fields.Nested(UsageRow()), required=True)
-    count = fields.Int(required=True)
 
 
 class AuditEntry(Schema):
@@ -220,9 +218,7 @@ class AuditEntry(Schema):
     subject = fields.Str(required=True)
 
 
-class AuditList(Schema):
+class AuditList(ListEnvelope):
     """One page of the audit log, the newest first."""
 
     data = fields.List(fields.Nested(AuditEntry()), required=True)
-    count = fields.Int(required=True)
-    next_cursor = fields.Str(required=True, allow_none=True)

@@ -201,6 +201,11 @@ class OrganizationService:
         """Return what was done in the organization, the newest first."""
         return await self._database.fetch(SQL.audit, actor.membership.organization_id, before, limit)
 
+    async def audit_count(self, actor: Actor) -> int:
+        """Return how many entries the organization's audit log has."""
+        [row] = await self._database.fetch(SQL.audit_count, actor.membership.organization_id)
+        return int(row["total"])
+
     async def usage(self, actor: Actor, first: date, last: date) -> list[Row]:
         """Return the calls of the organization by day, endpoint, outcome and credential."""
         return await self._database.fetch(SQL.usage, f"org:{actor.membership.organization_id}", first, last)

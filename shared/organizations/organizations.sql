@@ -244,6 +244,10 @@ SELECT organization_id::text FROM taken;
 SELECT id::text, at, actor, act, subject FROM audit
 WHERE organization_id = $1::uuid AND ($2::uuid IS NULL OR id < $2::uuid) ORDER BY id DESC LIMIT $3;
 
+-- name: audit_count
+-- How many entries there are in all.
+SELECT count(*) AS total FROM audit WHERE organization_id = $1::uuid;
+
 -- name: usage
 -- Day by day, as the edges counted it.
 SELECT day, endpoint, outcome, credential, sum(calls)::bigint AS calls, sum(units)::bigint AS units FROM usage

@@ -266,6 +266,7 @@ async def test_the_audit_log_has_pages_and_no_secrets(signed_in: SignedIn) -> No
     while cursor is not None:
         page = (await signed_in.ask("GET", f"/org/audit?limit=2{cursor and '&cursor='}{cursor}")).json
         seen += page["data"]
+        assert page["total"] == {"value": 7, "relation": "eq"}
         cursor = page["next_cursor"]
     assert [entry["act"] for entry in seen] == ["key.rotated"] * 4 + [
         "key.issued",
@@ -276,7 +277,18 @@ async def test_the_audit_log_has_pages_and_no_secrets(signed_in: SignedIn) -> No
     assert (await signed_in.ask("GET", "/org/audit?cursor=AAAA")).status == 400
 
 
+@pytest.mark.parametrize("name", ["members", "invitations", "usage", "audit"])
+async def test_each_list_has_the_envelope_of_all_lists(signed_in: SignedIn, name: str) -> None:
+    organization = await signed_in.organization()
+    found = (await signed_in.ask("GET", f"/org/{name}?organization={organization}")).json
+    assert found.keys() == {"data", "count", "total", "next_cursor", "query", "data_version"}
+    assert found["count"] == len(found["data"])
+    assert found["total"] == {"value": found["count"], "relation": "eq"}
+    assert (found["next_cursor"], found["query"]["organization"]) == (None, organization)
+
+
 BAD_BODIES = [
+    b'{"name":"one","name":"two"}', b'{"name":' + b"[" * 40 + b"]" * 40 + b"}",
     b"{", b"[]", b'{"name":1}', b'{"name":""}', b'{"name":"a","more":1}', b'{"name":NaN}',
     b"[" * 50_000, b'{"name":"a\\u0000b"}', b"\xff",
 ]  # fmt: skip
