@@ -94,16 +94,6 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     settings = resources.settings
     cursors = CursorSigner(settings.cursor_secret)
     lists = Paginator(cursors, lambda: resources.version.current)
-    stores = {"state": resources.state, "cache": resources.cache}
-    health = Health(settings, resources.database, stores, resources.version, resources.search)
-    pages, errors = Pages(settings, document, resources.directory), Errors(settings)
-    lookup = Lookup(resources.records, settings.base_url)
-    batch = BatchLookup(resources.records, resources.version)
-    search = Search(resources.search, cursors, settings.base_url)
-    brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
-    channels = Channels(resources.database, lists)
-    root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
-    root, quota = Root(settings, resources.meter), QuotaPage(resources.meter, resources.database)
     acts = OrganizationService(resources.database, settings)
     idempotent = IdempotentActs(resources.database, settings)
     org = OrganizationApi(
@@ -114,6 +104,24 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     desk = ReportService(
         resources.database, resources.version, orders, documents, resources.results, resources.meter, cursors
     )
+    return (
+        *_service_routes(resources, document),
+        *_free_routes(resources, lists, cursors),
+        *organizations.routes(org, PREFIX),
+        *_paid_routes(resources, lists, desk, orders),
+        *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
+        *dataset_routes(resources, lists),
+        *export_routes(resources, lists),
+    )
+
+
+def _service_routes(resources: Services, document: Document) -> tuple[Route, ...]:
+    settings = resources.settings
+    stores = {"state": resources.state, "cache": resources.cache}
+    health = Health(settings, resources.database, stores, resources.version, resources.search)
+    pages, errors = Pages(settings, document, resources.directory), Errors(settings)
+    root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
+    root, quota = Root(settings, resources.meter), QuotaPage(resources.meter, resources.database)
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),
@@ -127,6 +135,17 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/", root.show, root_rule),
         Route("GET", PREFIX, root.show, root_rule, documented=False),
         Route("GET", f"{PREFIX}/quota", quota.show, Rule(name="quota", accepts=ANY, any_origin=True, offers=JSON)),
+    )
+
+
+def _free_routes(resources: Services, lists: Paginator, cursors: CursorSigner) -> tuple[Route, ...]:
+    base_url = resources.settings.base_url
+    lookup = Lookup(resources.records, base_url)
+    batch = BatchLookup(resources.records, resources.version)
+    search = Search(resources.search, cursors, base_url)
+    brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
+    channels = Channels(resources.database, lists)
+    return (
         Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, rules.free("lookup")),
         Route("GET", f"{PREFIX}/index/lookup", batch.list, rules.batch()),
         Route("POST", f"{PREFIX}/index/lookup", batch.list_body, rules.batch()),
@@ -134,11 +153,6 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/brands", brands.list, rules.free("brands")),
         Route("GET", f"{PREFIX}/index/categories", categories.list, rules.free("categories")),
         Route("GET", f"{PREFIX}/index/channels", channels.list, rules.free("channels")),
-        *organizations.routes(org, PREFIX),
-        *_paid_routes(resources, lists, desk, orders),
-        *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
-        *dataset_routes(resources, lists),
-        *export_routes(resources, lists),
     )
 
 
