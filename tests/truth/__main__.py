@@ -59,6 +59,7 @@ def _document(verdicts: list[Verdict]) -> str:
             "endpoint": v.endpoint,
             "compared": v.compared,
             "different": v.different,
+            "unjudged": sorted(v.unjudged),
             "differences": [vars(difference) for difference in v.differences],
         }
         for v in verdicts
@@ -71,6 +72,8 @@ def _lines(verdicts: list[Verdict]) -> str:
     for verdict in verdicts:
         lines.append(f"{verdict.endpoint:<28} compared {verdict.compared:>6}  different {verdict.different:>6}")
         lines += [f"    {d.question}  {d.place}: ours {d.ours!r}, expected {d.theirs!r}" for d in verdict.differences]
+        if verdict.unjudged:
+            lines.append(f"    not compared: {', '.join(sorted(verdict.unjudged))}")
     return "\n".join(lines)
 
 

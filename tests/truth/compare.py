@@ -45,17 +45,22 @@ class Difference:
 
 @dataclass
 class Verdict:
-    """What came of one endpoint: how many questions were compared, how many differ, and the first differences."""
+    """What came of one endpoint: how many questions were compared, how many differ, and the first differences.
+
+    `unjudged` names members of answers that nothing is computed for: additions that the judge does not know yet.
+    """
 
     endpoint: str
     compared: int = 0
     different: int = 0
     differences: list[Difference] = field(default_factory=list)
+    unjudged: set[str] = field(default_factory=set)
 
     def add(self, question: Question, kept_max: int = 5) -> None:
         """Compare one question; keep at most `kept_max` differences of it, and of the endpoint four times as many."""
         self.compared += question.weight
         found = list(differences(question))
+        self.unjudged |= set(_beyond("", question.ours, question.theirs))
         self.different += bool(found)
         self.differences += found[:kept_max][: max(0, 4 * kept_max - len(self.differences))]
 
@@ -68,8 +73,8 @@ def differences(question: Question) -> Iterator[Difference]:
 
 def _walk(place: str, ours: Any, theirs: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(theirs, dict) and isinstance(ours, dict):
-        for name in dict.fromkeys((*theirs, *ours)):
-            yield from _walk(f"{place}.{name}", ours.get(name, _MISSING), theirs.get(name, _MISSING))
+        for name, expected in theirs.items():
+            yield from _walk(f"{place}.{name}", ours.get(name, _MISSING), expected)
     elif isinstance(theirs, list | tuple) and isinstance(ours, list | tuple):
         if len(ours) != len(theirs):
             yield f"{place}(length)", len(ours), len(theirs)
@@ -83,6 +88,17 @@ def _walk(place: str, ours: Any, theirs: Any) -> Iterator[tuple[str, Any, Any]]:
             yield place, ours, theirs.answers
     elif not _equal(ours, theirs):
         yield place, ours, theirs
+
+
+def _beyond(place: str, ours: Any, theirs: Any) -> Iterator[str]:
+    """Yield the members of an answer that nothing is expected of."""
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        yield from (f"{place}.{name}" for name in ours.keys() - theirs.keys())
+        for name in ours.keys() & theirs.keys():
+            yield from _beyond(f"{place}.{name}", ours[name], theirs[name])
+    elif isinstance(theirs, list | tuple) and isinstance(ours, list | tuple):
+        for one, other in zip(ours, theirs, strict=False):
+            yield from _beyond(f"{place}[]", one, other)
 
 
 def _same(ours: Any, theirs: Any) -> bool:

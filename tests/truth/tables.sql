@@ -1,5 +1,6 @@
 -- What recipes fill: one row for each usable row of a source file, as its mapping says. `seq` is the order of loading.
 CREATE TABLE sources (source VARCHAR, license VARCHAR);
+CREATE TABLE ranks (source VARCHAR, rank INTEGER);
 CREATE TABLE texts (
     source VARCHAR, item VARCHAR, seq BIGINT, iid VARCHAR, name VARCHAR, alt_name VARCHAR, brand VARCHAR,
     category VARCHAR[], product_type VARCHAR, identifiers STRUCT(scheme VARCHAR, value VARCHAR)[],
@@ -12,6 +13,8 @@ CREATE TABLE figures (
     day DATE);
 CREATE TABLE factor_rows (
     source VARCHAR, scope VARCHAR, code VARCHAR, indicator VARCHAR, value DECIMAL(38, 24), method VARCHAR);
+-- Lines of files that no load can use.
+CREATE TABLE refused (source VARCHAR, file VARCHAR, line BIGINT);
 -- The operator's acts on items.
 CREATE TABLE withdrawn (iid VARCHAR);
 CREATE TABLE merged (iid VARCHAR, survivor VARCHAR);

@@ -32,7 +32,7 @@ def listed(client: Client, index: Index, random: Random, count: int) -> Iterator
             for brand, n in counts.items():
                 if brand is not None:
                     sums[brand] = sums.get(brand, 0) + n
-        yield _question(client, index, scope, most(sums, brand_numbers(client), LISTED), "")
+        yield _question(client, index, scope, most(sums, {}, LISTED), "")
 
 
 def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:

@@ -100,7 +100,12 @@ def record(index: Index, iid: str, base_url: str) -> dict[str, Any]:
         "channels": _channels(index, iid),
         "price_band": _band(index, iid),
         "sustainability": summary(index, iid),
-        "sources": _sources(index, item),
+        "sources": _sources(index, iid),
+        "provenance": dict(
+            index.db.execute(
+                "SELECT field, source FROM origins WHERE record = ? AND source IS NOT NULL", [iid]
+            ).fetchall()
+        ),
         "first_seen_on": item["first_seen_on"],
         "links": {
             "self": f"{base_url}/index/lookup/{iid}",
@@ -143,7 +148,7 @@ def _entry(iid: str, status: int, found: dict[str, Any] | None, problem: str | N
 
 def names_of(index: Index, slug: str) -> frozenset[str]:
     """Return the spellings of a brand's name: which of them is shown depends on the order of loading."""
-    return frozenset(index.column("SELECT DISTINCT brand_name FROM items WHERE brand = ?", [slug]))
+    return frozenset(index.column("SELECT text FROM slugs WHERE slug = ?", [slug]))
 
 
 def path_of(index: Index, code: str) -> list[frozenset[str]]:
@@ -152,7 +157,7 @@ def path_of(index: Index, code: str) -> list[frozenset[str]]:
     return [
         frozenset(
             index.column(
-                "SELECT DISTINCT path[?] FROM items WHERE starts_with(category || '.', ? || '.')",
+                "SELECT DISTINCT path[?] FROM (SELECT path, code AS category FROM codes) WHERE starts_with(category || '.', ? || '.')",
                 [n + 1, ".".join(parts[: n + 1])],
             )
         )
@@ -191,11 +196,11 @@ def _band(index: Index, iid: str) -> dict[str, Any] | None:
     }
 
 
-def _sources(index: Index, item: dict[str, Any]) -> list[dict[str, Any]]:
+def _sources(index: Index, iid: str) -> list[dict[str, Any]]:
     found = index.rows(
-        "SELECT source, license, coalesce(max(day), current_date) AS day FROM texts JOIN sources USING (source) "
-        "WHERE source = ? AND item = ? GROUP BY ALL",
-        [item["source"], item["item"]],
+        "SELECT source, license, max(last_seen_on) AS day FROM claims JOIN sources USING (source) WHERE record = ? "
+        "GROUP BY ALL ORDER BY source",
+        [iid],
     )
     return [
         {"source": row["source"], "observed_at": f"{row['day']}T00:00:00.000Z", "license": row["license"]}

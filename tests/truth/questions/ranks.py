@@ -19,5 +19,5 @@ def percentile(counts: Mapping[str, int], name: str) -> Near:
 
 
 def most(counts: Mapping[str, int], numbers: Mapping[str, int], limit: int) -> list[str]:
-    """Return the names with most observations; of equal ones the first known, which its number tells, is first."""
-    return sorted(counts, key=lambda name: (-counts[name], numbers.get(name, 0)))[:limit]
+    """Return the names with most observations; equals are in the order of their numbers, then of their names."""
+    return sorted(counts, key=lambda name: (-counts[name], numbers.get(name, 0), name))[:limit]
