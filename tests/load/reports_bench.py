@@ -21,7 +21,7 @@ from tests.support.servers import Servers
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.reports.filters import Filter, Tree
+from workers.reports.filters import KINDS, Filter, Tree
 from workers.reports.periods import Range
 from workers.reports.query import gather
 from workers.reports.registry import MAKERS
@@ -118,7 +118,9 @@ def _everything(connection: Connection) -> Callable[[], int]:
     """Every brand and category at once: what insights without a name read."""
 
     def run() -> int:
-        found = gather(connection, Tree.read(connection), Filter(), MONTHS, lambda stage, done, total: None)
+        found = gather(
+            connection, Tree.read(connection), Filter(kinds=KINDS["sale"]), MONTHS, lambda stage, done, total: None
+        )
         return int(found.spread.n.sum())
 
     return run

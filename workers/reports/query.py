@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 import numpy as np
-from psycopg import pq
+from psycopg import IsolationLevel, pq
 
 from shared.db.connect import Connection
 from workers.reports.aggregator import Collector, GroupedSeries, Key
@@ -25,9 +25,14 @@ def snapshot(connection: Connection) -> Iterator[None]:
     if connection.info.transaction_status != pq.TransactionStatus.IDLE:
         yield
         return
-    with connection.transaction():
-        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
+    before = connection.isolation_level, connection.read_only
+    connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
+    try:
+        with connection.transaction():  # its BEGIN names both: no statement of its own, no round trip
+            yield
+    finally:
+        if not connection.closed:
+            connection.isolation_level, connection.read_only = before
 
 
 def settled(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> Filter:
