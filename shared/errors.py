@@ -60,6 +60,13 @@ class StoreUnavailable(ItemIndexError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class CellsOutdated(StoreUnavailable):
+    """The reports' cells are in the layout of another version; `itemindex migrate` or the next load derives them."""
+
+    def __init__(self) -> None:
+        super().__init__("database", state="has the cells of reports in the layout of another version")
+
+
 class ConfigurationError(ItemIndexError):
     """A setting is missing or unusable; the text says which one and what to write there."""
 

@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 from shared.config import Settings
 from shared.db.connect import Connection
 from shared.db.queries import beside
+from shared.errors import CellsOutdated
 from shared.jobs.contract import KINDS, fingerprint
 from shared.objects.directory import ResultStore
 from shared.objects.open import store_of
@@ -21,6 +22,7 @@ from workers.leases import Lease
 from workers.reports.registry import Make
 from workers.reports.replica import replica_of
 from workers.reports.result import Answer
+from workers.rollups.layout import LAYOUT
 
 SQL = beside(__file__, "publish.sql")
 
@@ -55,8 +57,12 @@ def _read(connection: Connection, job: dict[str, Any], make: Make, told: Any) ->
     connection.autocommit = False
     connection.isolation_level, connection.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
     try:
-        row = connection.execute(SQL.newest.encode()).fetchone()
-        return (row[0] if row else 0), make(connection, job["parameters"], told)
+        row = connection.execute(SQL.newest.encode(), (LAYOUT,)).fetchone()
+        assert row is not None
+        version, readable = row
+        if not readable:
+            raise CellsOutdated
+        return version, make(connection, job["parameters"], told)
     finally:
         if not connection.closed:
             connection.rollback()

@@ -13,6 +13,7 @@ from shared.db.queries import beside
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from workers.leases import Lease, break_off
+from workers.rollups.layout import LAYOUT
 from workers.telemetry import log_of
 
 SQL = beside(__file__, "publish.sql")
@@ -71,8 +72,10 @@ class Replica:
         """Wait until the replica has replayed the load that made this data_version; what it once held it keeps."""
         ends = time.monotonic() + self._wait_seconds
         while True:
-            row = connection.execute(SQL.newest.encode()).fetchone()
-            if (row[0] if row else 0) >= version:
+            row = connection.execute(SQL.newest.encode(), (LAYOUT,)).fetchone()
+            assert row is not None
+            held, readable = row
+            if readable and held >= version:
                 return True
             if time.monotonic() >= ends:
                 return False

@@ -4,8 +4,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from deploy.ctl.migrate import migrate_group
 from shared.config import Settings
+from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.reports import queued
@@ -98,3 +101,21 @@ async def test_a_few_far_rows_end_nobodys_window(edge: Edge, settings: Settings,
     assert (meta["from"], meta["to"], meta["window_ended_by"]) == ("2026-04-10", "2026-07-08", "data")
     asked, _ = await asyncio.gather(edge.get(f"{path}?to=2026-11-20", key=key), work(settings))
     assert (asked.json["meta"]["to"], asked.json["meta"]["window_ended_by"]) == ("2026-11-20", "request")
+
+
+async def test_cells_of_another_version_are_not_read_and_migrate_derives_them(
+    edge: Edge, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("DELETE FROM month_cells")
+        connection.execute("UPDATE derived_layouts SET layout = 1")
+    key, path = api_key(settings), "/index/cohorts?brand=vita"
+    accepted = await edge.get(path, key=key, head={"Prefer": "wait=0"})
+    [job] = await asyncio.to_thread(queued, settings)
+    assert await asyncio.to_thread(run, settings, job) == "queued"  # put off, and no empty answer is kept
+    monkeypatch.setenv("DATABASE_URL", settings.database_url)
+    done = await asyncio.to_thread(CliRunner().invoke, migrate_group, [])
+    assert (done.exit_code, "derived what the reports read" in done.output) == (0, True), done.output
+    assert await asyncio.to_thread(run, settings, job) == "succeeded"
+    answer = await edge.get(f"/jobs/{accepted.json['id']}/result", key=key)
+    assert [row["observations"] for row in answer.json["data"]] == [4]
