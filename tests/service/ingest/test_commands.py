@@ -1,0 +1,133 @@
+"""`itemindex loads`, `itemindex items` and `itemindex observations`, as an operator calls them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from deploy.ctl.main import cli
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.errors import ItemIndexError
+from shared.ids import mint
+from tests.support.shop import ROWS, load_rows
+
+SOY, CUSTARD = mint("shop", "1").iid, mint("shop", "2").iid
+
+
+@pytest.fixture
+def command(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Any:
+    for name, value in settings.environment().items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, arguments, catch_exceptions=True)
+
+    return run
+
+
+def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    with connect(settings.database_url, application="tests") as connection:
+        return connection.execute(query.encode(), values or None).fetchall()
+
+
+def test_a_load_is_listed_shown_counted_and_undone(command: Any, settings: Settings, tmp_path: Path) -> None:
+    summary = load_rows(settings, tmp_path)
+    [listed] = json.loads(command("loads", "list", "--json").stdout)
+    assert (listed["no"], listed["kind"], listed["source"], listed["state"]) == (1, "load", "shop", "committed")
+    [shown] = json.loads(command("loads", "show", summary.load_id, "--json").stdout)
+    assert (shown["no"], list(shown["files"]), shown["rows_read"]) == (1, ["shop.csv"], 5)
+    counted = {"observations": 5, "other_claims": 0, "items": 3, "items_vanishing": 3, "factors": 0}
+    dry = command("loads", "undo", "1", "--dry-run", "--json")
+    assert json.loads(dry.stdout) == [{**counted, "data_version": None}]
+    assert ask(settings, "SELECT count(*) FROM observations") == [(5,)]
+    done = command("loads", "undo", summary.load_id, "--reason", "wrong [red]file", "--json")
+    assert json.loads(done.stdout) == [{**counted, "data_version": 2}]
+    for table in ("items", "observations", "observation_claims", "item_claims", "item_contents", "brands", "categories",
+                  "channels", "month_cells", "category_tree", "item_changes", "item_sources"):  # fmt: skip
+        assert ask(settings, f"SELECT count(*) FROM {table}") == [(0,)], table
+    [listed] = json.loads(command("loads", "list", "--json").stdout)
+    assert listed["state"] == "undone"
+    assert ask(settings, "SELECT undone_reason FROM events WHERE no = 1") == [("wrong [red]file",)]
+    assert ask(settings, "SELECT kind, state, data_version FROM jobs ORDER BY data_version")[-1] == (
+        "search-index",
+        "queued",
+        2,
+    )
+
+
+def test_what_was_undone_can_be_loaded_again(command: Any, settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    assert load_rows(settings, tmp_path).state == "unchanged"
+    command("loads", "undo", "1")
+    again = load_rows(settings, tmp_path)
+    assert (again.state, again.counts["items_new"], again.counts["observations_new"]) == ("committed", 3, 5)
+
+
+@pytest.mark.parametrize(
+    "named", ["0", "7", "x", "0190163d-8694-739b-aea5-966c26f8ad90", "99999999999", "1; DROP TABLE items"]
+)
+def test_what_is_no_load_cannot_be_undone(command: Any, settings: Settings, named: str) -> None:
+    refused = command("loads", "undo", named)
+    assert refused.exit_code == 1 and isinstance(refused.exception, ItemIndexError)
+    assert ask(settings, "SELECT count(*) FROM data_versions") == [(0,)]
+
+
+def test_a_load_is_undone_once(command: Any, settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    assert command("loads", "undo", "1").exit_code == 0
+    assert "undone on" in str(command("loads", "undo", "1").exception)
+
+
+def test_observations_are_deleted_by_source_item_and_days_and_come_back(
+    command: Any, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, ROWS + "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-08-01,NORTH,99,\n")
+    options = ("--source", "shop", "--iid", CUSTARD.lower(), "--from", "2026-07-15", "--json")
+    dry = command("observations", "delete", "--dry-run", *options)
+    assert json.loads(dry.stdout) == [{"month": "2026-08-01", "observations": 1, "items": 1}]
+    assert ask(settings, "SELECT count(*) FROM observations") == [(6,)]
+    assert command("observations", "delete", *options).exit_code == 0
+    assert ask(settings, "SELECT max(day)::text, count(*) FROM observations") == [("2026-07-02", 5)]
+    assert ask(settings, "SELECT sum(n) FROM month_cells WHERE scope = 'a'") == [(5,)]
+    assert ask(settings, "SELECT version FROM items WHERE iid = $1", CUSTARD) == [(2,)]
+    assert command("loads", "undo", "2").exit_code == 0
+    assert ask(settings, "SELECT max(day)::text, count(*) FROM observations") == [("2026-08-01", 6)]
+    assert ask(settings, "SELECT version FROM items WHERE iid = $1", CUSTARD) == [(1,)]
+
+
+def test_the_files_of_deleted_observations_can_be_loaded_again(
+    command: Any, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path)
+    command("observations", "delete", "--source", "shop")
+    assert ask(settings, "SELECT count(*) FROM observations") == [(0,)]
+    assert load_rows(settings, tmp_path).counts["observations_new"] == 5
+
+
+@pytest.mark.parametrize(("options", "reason"), [
+    ((), "not meant"), (("--source", "nobody"), "no source"), (("--iid", "IID-NONE"), "no item"), (("--iid", "x"), "an IID is"),
+    (("--from", "01.02.2099"), "YYYY-MM-DD"), (("--source", "shop", "--from", "2099-01-01"), "no observation"),
+])  # fmt: skip
+def test_a_deletion_of_nothing_or_of_everything_is_refused(
+    command: Any, settings: Settings, tmp_path: Path, options: tuple[str, ...], reason: str
+) -> None:
+    load_rows(settings, tmp_path)
+    assert reason in str(command("observations", "delete", *options).exception)
+    assert ask(settings, "SELECT count(*), (SELECT count(*) FROM events WHERE no > 0) FROM observations") == [(5, 1)]
+
+
+def test_items_are_merged_split_withdrawn_and_restored(command: Any, settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path)
+    before = ask(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid")
+    assert command("items", "merge", SOY, CUSTARD, "--reason", "one product").exit_code == 0
+    assert ask(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("merged",)]
+    assert command("items", "split", SOY).exit_code == 0
+    assert command("items", "withdraw", SOY).exit_code == 0
+    assert ask(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("withdrawn",)]
+    assert command("items", "restore", SOY).exit_code == 0
+    assert ask(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid") == before
+    kept = ask(settings, "SELECT kind, actor <> '', reason, undone_at IS NOT NULL FROM events WHERE no > 1 ORDER BY no")
+    assert kept == [("merge", True, "one product", True), ("withdrawal", True, None, True)]

@@ -1,0 +1,234 @@
+"""Withdrawn items count nowhere; a merged item's facts are its survivor's. Judged by an index that was loaded so."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from shared.releases.arrow import arrow_schema
+from shared.releases.datasets import DATASETS, key_of
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.releases import cut
+from tests.support.servers import Servers
+from tests.support.shop import MAPPING, load_rows
+from workers.provenance import events, item_acts
+from workers.provenance.undo import undo
+from workers.reports.registry import MAKERS
+from workers.search.job import make_index
+from workers.tasks import run
+
+IMPACT = '[[impacts]]\nindicator = "co2e_kg"\nvalue = "weight"\nbasis = "measured"\nmethod = "weighed"\n'
+TEXT = MAPPING + IMPACT
+OLD = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.5,2026-06-03,EAST,12,\n1,Soy milk 1L,Vita,Drinks,Soy milk,1.5,2026-07-01,NORTH,10.90,12\n"
+NEW = "2,Soy drink,Leaf,Drinks,Soy milk,,2026-07-02,SOUTH,9.00,\n"
+THIRD = "3,Custard,Vita,Desserts,Custard,,2026-07-02,WEST,25,30\n"
+MERGED, SURVIVOR, THIRD_IID = (mint("shop", number).iid for number in "123")
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "cohorts": {
+        "brand": [], "category": ["drinks", "desserts"], "from": "2026-05-01", "to": "2026-07-31", "granularity": "day",
+        "channel": [], "currency": None, "group_by": ["brand", "channel"], "kind": None,
+    },
+    "category-insights": {"from": "2026-06-01", "to": "2026-07-31", "granularity": "month"},
+    "brand-insights": {"from": "2026-06-01", "to": "2026-07-31"},
+    "sustainability-rollup": {
+        "brand": [], "category": [], "from": "2026-05-01", "to": "2026-07-31", "granularity": "month", "channel": [],
+        "group_by": ["brand"], "kind": None,
+    },
+}  # fmt: skip
+
+
+def act(settings: Settings, what: Any, *iids: str) -> int:
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        return int(what(connection, *iids, "tests", None))
+
+
+def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    with connect(settings.database_url, application="tests") as connection:
+        return connection.execute(query.encode(), values or None).fetchall()
+
+
+def key_of_a_customer(settings: Settings) -> str:
+    """Return a key that may order several exports a second: how many it may is not what is tested here."""
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE plans SET burst_units = 10000")
+    return api_key(settings, "institutional")
+
+
+def quiet(stage: str, done: int, total: int | None) -> None:
+    assert total is None or 0 <= done <= total
+
+
+def reports(settings: Settings) -> dict[str, Any]:
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        return {
+            name: MAKERS[name](connection, parameters, quiet).table.to_pylist()
+            for name, parameters in QUESTIONS.items()
+        }
+
+
+def released(settings: Settings, dataset: str) -> list[dict[str, Any]]:
+    rows = ask(settings, "SELECT sha256 FROM release_files WHERE dataset = $1 AND data_version = "
+               "(SELECT max(data_version) FROM releases) ORDER BY place", dataset)  # fmt: skip
+    paths = [str(settings.results_dir / key_of(row[0])) for row in rows]
+    listed: list[dict[str, Any]] = (
+        pyarrow.dataset.dataset(paths, schema=arrow_schema(DATASETS[dataset])).to_table().to_pylist()
+    )
+    return listed
+
+
+async def exported(
+    edge: Edge, settings: Settings, key: str, dataset: str, **more: Any
+) -> dict[str, list[dict[str, Any]]]:
+    """Export a dataset by a job, and return its rows by what they are: rows, or what a copy must drop."""
+    body = json.dumps({"dataset": dataset, "format": "ndjson", **more}).encode()
+    ordered = await edge.ask("POST", "/index/exports", key=key, body=body)
+    jobs = [row[0] for row in ask(settings, "SELECT id::text FROM jobs WHERE state = 'queued' AND kind = 'export'")]
+    assert [await asyncio.to_thread(run, settings, job) for job in jobs] == ["succeeded"]
+    manifest = (await edge.get(f"/index/exports/{ordered.json['id']}", key=key)).json["manifest"]
+    found: dict[str, list[dict[str, Any]]] = {"rows": [], "gone": []}
+    for file in manifest["files"]:
+        answer = await edge.get("/" + file["url"].split("/v1/")[1], key=key)
+        found[file["content"]] += [json.loads(line) for line in answer.body.splitlines()]
+    return found
+
+
+def test_after_a_withdrawal_reports_are_those_of_an_index_without_the_item(
+    servers: Servers, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    before = reports(settings)
+    act(settings, item_acts.withdraw, SURVIVOR)
+    with servers.fresh() as other:
+        load_rows(other, tmp_path, OLD + THIRD, text=TEXT, name="without.csv")
+        assert reports(settings) == reports(other)
+    assert ask(settings, "SELECT slug, item_count, channels FROM brands ORDER BY slug") == [
+        ("leaf", 0, []), ("vita", 2, ["EAST", "NORTH", "WEST"]),
+    ]  # fmt: skip
+    act(settings, item_acts.restore, SURVIVOR)
+    assert reports(settings) == before
+
+
+def test_after_a_merge_reports_are_those_of_an_index_that_had_one_item(
+    servers: Servers, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    before = reports(settings)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    with servers.fresh() as other:
+        rows = OLD.replace("1,Soy milk 1L,Vita", "2,Soy drink,Leaf") + NEW.replace("milk,,", "milk,1.5,") + THIRD
+        load_rows(other, tmp_path, rows, text=TEXT, name="one.csv")
+        assert reports(settings) == reports(other)
+    assert [row["items"] for row in reports(settings)["brand-insights"]] == [1, 1]
+    act(settings, item_acts.split, MERGED)
+    assert reports(settings) == before
+
+
+async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    key = api_key(settings, "institutional")
+    paths = [f"/index/lookup/{iid}" for iid in (MERGED, SURVIVOR)]
+    before = [(answer.body, answer.head["ETag"]) for path in paths for answer in [await edge.get(path, key=key)]]
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    await edge.resources.version.read()
+    moved = await edge.get(paths[0], key=key)
+    assert (moved.status, moved.head["Location"].rsplit("/", 1)[1]) == (301, SURVIVOR)
+    record = (await edge.get(paths[1], key=key)).json
+    assert (record["name"], record["brand"]["slug"], record["version"]) == ("Soy drink", "leaf", 2)
+    assert [one["channel"] for one in record["channels"]] == ["EAST", "NORTH", "SOUTH"]
+    assert record["price_band"]["observations"] == 3 and record["first_seen_on"] == "2026-06-03"
+    assert record["identifiers"] == [{"scheme": "sku", "value": "2"}, {"scheme": "sku", "value": "1"}]
+    assert (record["attributes"], record["sustainability"]["co2e_kg"]) == ({"weight_kg": "1.5"}, 1.5)
+    prices = (await edge.get(f"/index/pricing/{SURVIVOR}?from=2026-06-01", key=key)).json
+    assert [(row["day"], row["channel"]) for row in prices["data"]] == [
+        ("2026-06-03", "EAST"), ("2026-07-01", "NORTH"), ("2026-07-02", "SOUTH"),
+    ]  # fmt: skip
+    figures = (await edge.get(f"/index/sustainability/{SURVIVOR}", key=key)).json
+    assert figures["data"][0]["per_unit"] == 1.5 and figures["meta"]["coverage"]["observed_days"] == 3
+    act(settings, item_acts.split, MERGED)
+    await edge.resources.version.read()
+    after = [(answer.body, answer.head["ETag"]) for path in paths for answer in [await edge.get(path, key=key)]]
+    assert after == before
+
+
+async def test_exports_releases_and_search_know_the_survivor_alone(
+    edge: Edge, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    key = key_of_a_customer(settings)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    act(settings, item_acts.withdraw, THIRD_IID)
+    wanted = Counter({SURVIVOR: 3})
+    whole = await exported(edge, settings, key, "observations")
+    assert Counter(row["iid"] for row in whole["rows"]) == wanted
+    leaf = await exported(edge, settings, key, "observations", filter={"brand": "leaf"})
+    assert Counter(row["iid"] for row in leaf["rows"]) == wanted
+    changed = await exported(edge, settings, key, "observations", since=1)
+    assert Counter(row["iid"] for row in changed["rows"]) == wanted
+    assert {row["iid"]: row["reason"] for row in changed["gone"]} == {MERGED: "merged", THIRD_IID: "withdrawn"}
+    assert [row["iid"] for row in (await exported(edge, settings, key, "impacts"))["rows"]] == [SURVIVOR]
+    cut(settings)
+    rows = released(settings, "observations")
+    assert [(row["iid"], str(row["day"])) for row in rows] == [
+        (SURVIVOR, day) for day in ("2026-06-03", "2026-07-01", "2026-07-02")
+    ]
+    assert {(row["iid"], row["status"], row["survivor_iid"]) for row in released(settings, "items")} == {
+        (SURVIVOR, "active", None), (MERGED, "merged", SURVIVOR)}  # fmt: skip
+    assert [row["slug"] for row in released(settings, "brands")] == ["leaf"]
+    assert [row["code"] for row in released(settings, "categories")] == ["drinks", "drinks.soy-milk"]
+    assert make_index(settings.worker_database_url, settings.search_dir)["items"] == 1
+
+
+async def test_a_copy_hears_of_items_that_an_undone_load_had_brought(
+    edge: Edge, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD, text=TEXT)
+    load_rows(settings, tmp_path, NEW, text=TEXT, name="b.csv")
+    key = key_of_a_customer(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        undo(connection, "2", "tests", None)
+    changed = await exported(edge, settings, key, "items", since=2)
+    assert changed["gone"] == [{"iid": SURVIVOR, "reason": "removed"}]
+    load_rows(settings, tmp_path, NEW, text=TEXT, name="b.csv")
+    again = await exported(edge, settings, key, "items", since=2)
+    assert ([row["iid"] for row in again["rows"]], again["gone"]) == ([SURVIVOR], [])
+
+
+@pytest.mark.parametrize(("acts", "refused"), [
+    ([(item_acts.withdraw, MERGED)], (item_acts.withdraw, MERGED)),
+    ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.withdraw, MERGED)),
+    ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.merge, THIRD_IID, MERGED)),
+    ([(item_acts.withdraw, SURVIVOR)], (item_acts.merge, MERGED, SURVIVOR)),
+    ([], (item_acts.merge, MERGED, MERGED)), ([], (item_acts.split, MERGED)), ([], (item_acts.restore, MERGED)),
+    ([], (item_acts.withdraw, "IID-NONE")),
+], ids=lambda value: "-".join(getattr(part, "__name__", "") for part in value if callable(part)) if isinstance(value, tuple) else "")  # fmt: skip
+def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
+    settings: Settings, tmp_path: Path, acts: list[Any], refused: Any
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    for one in acts:
+        act(settings, *one)
+    before = ask(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events")
+    with pytest.raises(item_acts.ActRefused):
+        act(settings, *refused)
+    assert ask(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events") == before
+
+
+def test_merging_a_survivor_moves_what_was_merged_into_it(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    before = ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid")
+    act(settings, item_acts.merge, SURVIVOR, THIRD_IID)
+    assert set(ask(settings, "SELECT iid, survivor_iid FROM items WHERE status = 'merged'")) == {
+        (MERGED, THIRD_IID), (SURVIVOR, THIRD_IID)}  # fmt: skip
+    act(settings, item_acts.split, SURVIVOR)
+    assert ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid") == before
