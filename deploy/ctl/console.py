@@ -22,8 +22,8 @@ OPERATOR = "an operator"
 """How the audit log calls whoever works on the command line."""
 
 # Into a pipe or a file there is no edge to fold at: an id that is broken over lines cannot be copied.
-console = Terminal(highlight=False, width=None if sys.stdout.isatty() else 200)
-errors = Terminal(stderr=True, highlight=False)
+console = Terminal(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 200)
+errors = Terminal(stderr=True, highlight=False, emoji=False)
 
 data_dir_option = click.option(
     "--data-dir", type=click.Path(path_type=Path), default=default_data_dir, envvar="ITEMINDEX_DATA_DIR",

@@ -1,8 +1,11 @@
 """`itemindex ingest`: files through a mapping into the index."""
 
+import json
 import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
@@ -11,14 +14,15 @@ from deploy.ctl.console import console, data_dir_option, json_option, settings, 
 from deploy.terminal import safe
 from shared.config import Settings
 from shared.db.connect import connect
+from shared.db.queries import beside
 from shared.errors import LoadRefused
 from workers.ingest import mapping as mappings
-from workers.ingest import readers
+from workers.ingest.accounting import accounts
 from workers.ingest.load import Summary, alt_names, load
-from workers.ingest.mapping import Mapping
-from workers.ingest.stage import EPOCH
+from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer
 
+SQL = beside(__file__, "ingest.sql")
 _INDEX_WAIT_SECONDS = 600.0
 _SHIPPED = Path(__file__).parents[1] / "mappings"
 
@@ -48,15 +52,18 @@ def ingest() -> None:
 
 @ingest.command()
 @click.option("--mapping", "mapping_path", required=True, help="A mapping file, or the name of a shipped one.")
-@click.option("--dry-run", is_flag=True, help="Show the first rows as they would be loaded; load nothing.")
+@click.option("--dry-run", is_flag=True, help="Read everything, show what would be loaded and why the rest would not.")
+@click.option(
+    "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Of --dry-run: how many to show."
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @data_dir_option
 @json_option
-def run(mapping_path: str, dry_run: bool, files: tuple[Path, ...], data_dir: Path, as_json: bool) -> None:
+def run(mapping_path: str, dry_run: bool, rows: int, files: tuple[Path, ...], data_dir: Path, as_json: bool) -> None:
     """Load FILES; this is what `itemindex ingest` does when no other command is named."""
     mapping = mappings.read(_find(mapping_path))
     if dry_run:
-        _preview(mapping, list(files), as_json)
+        show_preview(mapping, list(files), rows=rows, as_json=as_json)
         return
     chosen = settings(data_dir)
     summary = load_with_bar(chosen, mapping, list(files), quiet=as_json)
@@ -65,7 +72,7 @@ def run(mapping_path: str, dry_run: bool, files: tuple[Path, ...], data_dir: Pat
     show_summary(summary, as_json=as_json)
 
 
-def load_with_bar(chosen: Settings, mapping: Mapping, files: list[Path], *, quiet: bool = False) -> Summary:
+def load_with_bar(chosen: Settings, mapping: mappings.Mapping, files: list[Path], *, quiet: bool = False) -> Summary:
     """Load files and show how far it is."""
     columns = (
         TextColumn("{task.description}"),
@@ -100,18 +107,31 @@ def wait_for_index(chosen: Settings, job_id: str) -> None:
 
 
 def show_summary(summary: Summary, *, as_json: bool) -> None:
-    """Print what a load came to."""
-    rows: list[dict[str, Any]] = [
-        {"what": name.replace("_", " "), "rows": count} for name, count in summary.counts.items()
-    ]
-    rows += [{"what": f"rejected: {reason}", "rows": count} for reason, count in summary.rejects.most_common()]
+    """Print what a load came to: for each kind what became of all that was read, and the reasons of rejects."""
     if as_json:
-        rows = [{"load": summary.load_id, "state": summary.state, "data_version": summary.data_version,
-                 "counts": summary.counts, "rejects": dict(summary.rejects)}]  # fmt: skip
+        document = {
+            "load": summary.load_id, "state": summary.state, "data_version": summary.data_version,
+            "counts": summary.counts, "rejects": dict(summary.rejects), "field_rejects": dict(summary.field_rejects),
+        }  # fmt: skip
+        show([document], as_json=True)
+        return
     title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
-    show(rows, as_json=as_json, title=title)
-    if summary.rejects and not as_json:
-        console.say("Rows that could not be used: [cyan]itemindex ingest rejects {load}[/]", load=summary.load_id)
+    show_accounts(summary.counts, summary.rejects + summary.field_rejects, title)
+    if summary.rejects or summary.field_rejects:
+        console.say("What could not be used: [cyan]itemindex ingest rejects {load}[/]", load=summary.load_id)
+
+
+def show_accounts(counts: Mapping[str, int], reasons: Counter[str], title: str) -> None:
+    """Print the accounts of a load as a table, and its reasons with counts."""
+    names = {"superseded": "replaced within the files", "absent": "without one"}
+    rows = [{names.get(part, part): count for part, count in asdict(account).items()} for account in accounts(counts)]
+    show(rows, as_json=False, title=title)
+    if reasons:
+        show(
+            ({"reason": reason, "rejects": count} for reason, count in reasons.most_common()),
+            as_json=False,
+            title="why",
+        )
 
 
 @ingest.command(epilog="Example: itemindex ingest rejects --json > rejects.json")
@@ -120,20 +140,24 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the rows that a load could not use: file, line, reason, text. Without LOAD_ID: the last load's."""
+    """List what a load could not use: file, line, column, value, reason. Without LOAD_ID: the last load's."""
     with connect(settings(data_dir).database_url, application="ingest") as connection:
-        if load_id is None:
-            row = connection.execute("SELECT load_id::text FROM rejects ORDER BY load_id DESC LIMIT 1").fetchone()
-            load_id = row[0] if row else None
-        found = connection.execute(
-            "SELECT file, line, reason, raw FROM rejects WHERE load_id::text = $1 ORDER BY file, line LIMIT $2",
-            (load_id, limit),
-        ).fetchall()
-    show(
-        (dict(zip(("file", "line", "reason", "raw"), row, strict=True)) for row in found),
-        as_json=as_json,
-        title="rejects",
-    )
+        load = connection.execute(SQL.load.encode(), (load_id,)).fetchone()
+        if load is None:
+            raise LoadRefused(
+                "there is no such load; `itemindex ingest loads` lists them" if load_id else "there is no load yet"
+            )
+        found = connection.execute(SQL.rejects.encode(), (load[0], limit)).fetchall()
+    rows = [dict(zip(("file", "line", "column", "value", "reason", "costs", "row"), row, strict=True)) for row in found]
+    if as_json:
+        names = ("load", "source", "state", "started_at", "rejected")
+        click.echo(json.dumps({**dict(zip(names, load, strict=True)), "rejects": rows}, indent=1, default=str))
+        return
+    title = f"load {load[0]} of {load[1]}, {load[2]}: {load[4]:,} rejects"
+    if rows:
+        show(({name: row[name] for name in row if name != "row"} for row in rows), as_json=False, title=title)
+    else:
+        console.say("{title}", title=title)
 
 
 @ingest.command(epilog="Example: itemindex ingest loads")
@@ -171,28 +195,27 @@ def _find(text: str) -> Path:
     raise LoadRefused(f"there is no mapping {text}; shipped are {shipped}")
 
 
-def _preview(mapping: Mapping, files: list[Path], as_json: bool, rows: int = 10) -> None:
-    if mapping.item is None:
-        raise LoadRefused("a mapping of factors has no rows to show; `itemindex ingest check` reads it")
-    batches = readers.read(files[0], mapping, batch_rows=10_000)
-    shaped = Transformer(mapping, alt_names(mapping, files)).shape(next(iter(batches)), files[0])
-    items = [
-        {"iid": i.iid, "name": i.name, "brand": i.brand_name, "category": i.category_code,
-         "product_type": i.product_type, "attributes": i.attributes}
-        for i in shaped.items[:rows]
-    ]  # fmt: skip
-    show(items, as_json=as_json, title="items")
-    if shaped.observations is not None:
-        names = {item.key: item.name for item in shaped.items}
-        seen = [
-            {"item": names[row["item"]], "day": str(EPOCH.fromordinal(EPOCH.toordinal() + int(row["day"]))),
-             "channel": shaped.channels[row["channel"]], "price_minor": int(row["price"]),
-             "currency": row["currency"].decode()}
-            for row in shaped.observations[:rows]
-        ]  # fmt: skip
-        show(seen, as_json=as_json, title="observations")
-    show(
-        ({"line": r.line, "reason": r.reason, "raw": r.raw} for r in shaped.rejects[:rows]),
-        as_json=as_json,
-        title="rejects",
-    )
+def show_preview(mapping: mappings.Mapping, files: list[Path], *, rows: int, as_json: bool) -> None:
+    """Read files as a load does, and print what it would bring. Needs no database."""
+    previewer = Previewer(mapping, shown=rows)
+    if mapping.factors:
+        found = previewer.of_factors(files)
+    else:
+        found = previewer.of_items(files, Transformer(mapping, alt_names(mapping, files)))
+    if as_json:
+        click.echo(json.dumps(vars(found), indent=1, default=str))
+        return
+    for kind in ("items", "observations", "impacts", "factors"):
+        listed = getattr(found, kind)[:rows]
+        if listed:
+            show(listed, as_json=False, title=f"{kind}: the first {len(listed)}")
+    rejected = ({name: row[name] for name in ("file", "line", "column", "value", "reason")} for row in found.rejects)
+    show(rejected, as_json=False, title="rejects: the first" if found.rejects else "rejects")
+    counted = {"rows": found.counts["rows"], "used": found.counts["rows_used"], "rejected": found.counts["rejected"],
+               "fields rejected": found.counts["fields_rejected"], "items": found.counts["items_read"],
+               "observations": found.counts["observations_read"], "without price": found.counts["observations_absent"],
+               "impacts": found.counts["impacts_read"], "factors": found.counts["factors_read"]}  # fmt: skip
+    show([counted], as_json=False, title="in all of the files")
+    if found.reasons:
+        reasons = ({"reason": reason, "rejects": count} for reason, count in found.reasons.most_common())
+        show(reasons, as_json=False, title="why")

@@ -1,0 +1,92 @@
+"""A dry run reads the whole file, shows every kind in the units that people use, and is one document for programs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from deploy.ctl.main import cli
+
+MAPPING = """
+source = "s"
+title = "T"
+license = "L"
+[item]
+id = "id"
+name = "name"
+[item.identifiers]
+gtin = "ean"
+[observation]
+day = "day"
+channel = { constant = "S" }
+price = "price"
+list_price = "list"
+currency = { constant = "USD" }
+[[impacts]]
+indicator = "co2e_kg"
+value = "co2"
+basis = "measured"
+method = "m"
+"""
+HEADER = "id,name,ean,day,price,list,co2\n"
+
+
+def dry_run(folder: Path, content: str, *options: str, mapping: str = MAPPING) -> Result:
+    (folder / "m.toml").write_text(mapping)
+    (folder / "a.csv").write_text(content)
+    return CliRunner().invoke(
+        cli, ["ingest", "--mapping", str(folder / "m.toml"), "--dry-run", *options, str(folder / "a.csv")]
+    )
+
+
+def document(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.exception
+    found = json.loads(result.output)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_the_whole_file_is_read_and_all_kinds_are_shown(tmp_path: Path) -> None:
+    rows = "".join(f"{n},[/bold] {n},400,2026-07-01,12.50,15,0.5\n" for n in range(150_000))
+    found = document(dry_run(tmp_path, HEADER + rows + "x,bad,,soon,1,,\n", "--json", "--rows", "2"))
+    assert (found["counts"]["rows"], found["counts"]["rejected"], found["counts"]["items_read"]) == (
+        150_001,
+        1,
+        150_000,
+    )
+    assert found["reasons"] == {"has no day of the form %Y-%m-%d": 1}
+    [reject] = found["rejects"]
+    assert (reject["line"], reject["column"], reject["value"]) == (150_002, "day", "soon")
+    assert len(found["items"]) == len(found["observations"]) == len(found["impacts"]) == 2
+    assert found["observations"][0]["price"] == "12.50"
+    assert found["observations"][0]["list_price"] == "15.00"
+    assert found["items"][0]["identifiers"] == {"gtin": "400"}
+    assert found["impacts"][0]["per_unit"] == "0.5"
+
+
+def test_markup_in_data_is_shown_as_it_is(tmp_path: Path) -> None:
+    result = dry_run(tmp_path, HEADER + "1,[red]Wid[/x]get,,2026-07-01,1,,\n2,\x1b]0;x\x07,,soon,1,,\n")
+    assert result.exit_code == 0, result.exception
+    assert "[red]Wid[/x]get" in result.output
+    assert "\x1b" not in result.output
+
+
+def test_a_file_without_rows_is_no_error(tmp_path: Path) -> None:
+    assert document(dry_run(tmp_path, HEADER, "--json"))["counts"]["rows"] == 0
+    assert document(dry_run(tmp_path, HEADER + '1,"open,,2026-07-01,1,,\n', "--json"))["counts"]["rejected"] == 1
+
+
+def test_a_cell_of_any_size_ends_no_process(tmp_path: Path) -> None:
+    found = document(
+        dry_run(tmp_path, HEADER + '1,"' + "x" * (40 << 20) + '",,2026-07-01,1,,\n2,B,,2026-07-01,1,,\n', "--json")
+    )
+    assert found["counts"]["rejected"] == 1
+    assert found["counts"]["items_read"] == 1
+
+
+def test_factors_are_shown_with_their_means(tmp_path: Path) -> None:
+    mapping = 'source = "s"\ntitle = "T"\nlicense = "L"\n[factors]\ncode = "g"\nmethod = "m"\nindicators = { co2e_kg = "c" }\n'
+    found = document(dry_run(tmp_path, "g,c\na,1\na,2\nb,x\n", "--json", mapping=mapping))
+    assert found["factors"] == [{"code": "a", "indicator": "co2e_kg", "per_kg": "1.5", "samples": 2}]
+    assert [(row["column"], row["value"]) for row in found["rejects"]] == [("c", "x")]

@@ -1,0 +1,137 @@
+"""What a load would bring, without loading anything: the files are read whole, and the first of each kind is kept."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shared.money import to_text
+from workers.ingest import calendar_days, factors, readers
+from workers.ingest.batches import Batch, Reject
+from workers.ingest.mapping import Mapping
+from workers.ingest.transform import ItemRow, Transformed, Transformer
+
+_BATCH_ROWS = 65_536
+
+
+@dataclass
+class Preview:
+    """What was read. `counts` are of all rows; the lists hold the first of each kind, in the units that people use."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    items: list[dict[str, Any]] = field(default_factory=list)
+    observations: list[dict[str, Any]] = field(default_factory=list)
+    impacts: list[dict[str, Any]] = field(default_factory=list)
+    factors: list[dict[str, Any]] = field(default_factory=list)
+    rejects: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Previewer:
+    """Reads files through a mapping as a load does. Raises LoadRefused where a load would before it merges."""
+
+    def __init__(
+        self, mapping: Mapping, *, shown: int, unpacked_bytes_max: int = readers.UNPACKED_BYTES_MAX,
+        told: Callable[[int], None] = lambda done: None,
+    ) -> None:  # fmt: skip
+        self._mapping = mapping
+        self._shown = shown
+        self._unpacked_bytes_max = unpacked_bytes_max
+        self._told = told
+        self._names: dict[int, str] = {}
+        self._found = Preview()
+
+    def of_items(self, files: list[Path], transformer: Transformer) -> Preview:
+        """Return what a mapping of items gives."""
+        for path, batch in self._batches(files):
+            observed, finish = transformer.begin(batch, path)
+            shaped = finish()
+            self._found.counts["rows"] += shaped.rows
+            self._found.counts.update(shaped.counts)
+            self._keep_rejects(shaped.rejects)
+            self._keep(shaped, observed)
+        self._found.counts["items_read"] = len(transformer.registry)
+        return self._found
+
+    def of_factors(self, files: list[Path]) -> Preview:
+        """Return what a mapping of factors gives."""
+        figures: factors.Figures = defaultdict(list)
+        counts = self._found.counts
+        for path, batch in self._batches(files):
+            rejects = batch.rejects + factors.collect(self._mapping, path, batch, figures)
+            counts["rows"] += batch.rows + len(batch.rejects)
+            counts["rows_used"] += batch.rows + len(batch.rejects) - sum(reject.scope == "row" for reject in rejects)
+            self._keep_rejects(rejects)
+        counts["factors_read"] = len(figures)
+        for (code, indicator), listed in sorted(figures.items()):
+            row = {"code": code, "indicator": indicator, "per_kg": f"{factors.mean(listed):f}", "samples": len(listed)}
+            self._found.factors.append(row)
+        return self._found
+
+    def _batches(self, files: list[Path]) -> Iterator[tuple[Path, Batch]]:
+        before = 0
+        for path in files:
+
+            def told(done: int, before: int = before) -> None:
+                self._told(before + done)
+
+            for batch in readers.read(
+                path, self._mapping, batch_rows=_BATCH_ROWS, told=told, unpacked_bytes_max=self._unpacked_bytes_max
+            ):
+                yield path, batch
+            before += path.stat().st_size
+
+    def _keep_rejects(self, rejects: list[Reject]) -> None:
+        found = self._found
+        found.counts["rejected"] += sum(reject.scope == "row" for reject in rejects)
+        found.counts["fields_rejected"] += sum(reject.scope == "field" for reject in rejects)
+        found.reasons.update(reject.reason for reject in rejects)
+        for reject in rejects[: self._shown - len(found.rejects)]:
+            found.rejects.append(reject._asdict())
+
+    def _keep(self, shaped: Transformed, observed: Transformed) -> None:
+        found = self._found
+        if len(self._names) < self._shown:
+            self._names |= {item.key: item.name for item in shaped.items[: 10 * self._shown]}
+        for item in shaped.items[: self._shown - len(found.items)]:
+            found.items.append(_item(item))
+        for item in shaped.items if self._mapping.impacts else ():
+            for impact in self._mapping.impacts:
+                if len(found.impacts) < self._shown and impact.indicator in item.impacts:
+                    figure = f"{item.impacts[impact.indicator]:f}"
+                    row = {"item": item.name, "indicator": impact.indicator, "per_unit": figure, "basis": impact.basis}
+                    found.impacts.append(row)
+        if observed.observations is not None:
+            found.counts["observations_read"] += len(observed.observations)
+            for row in observed.observations[: self._shown - len(found.observations)]:
+                found.observations.append(self._observation(row, observed.channels))
+
+    def _observation(self, row: Any, channels: list[str]) -> dict[str, Any]:
+        currency = row["currency"].decode()
+        listed = int(row["list"])
+        return {
+            "item": self._names.get(int(row["item"]), "…"),
+            "day": str(calendar_days.shown(int(row["day"]))),
+            "channel": channels[row["channel"]],
+            "kind": "sale" if row["kind"] == b"s" else "listing",
+            "price": to_text(int(row["price"]), currency),
+            "list_price": None if listed < 0 else to_text(listed, currency),
+            "currency": currency,
+            "units": int(row["units"]),
+        }
+
+
+def _item(item: ItemRow) -> dict[str, Any]:
+    return {
+        "iid": item.iid,
+        "id": item.source_item_id,
+        "name": item.name,
+        "brand": item.brand_name,
+        "category": item.category_code,
+        "product_type": item.product_type,
+        "day": str(calendar_days.shown(item.day)),
+        "identifiers": {entry["scheme"]: entry["value"] for entry in item.identifiers},
+        "attributes": item.attributes,
+        "alt_names": item.alt_names,
+    }
