@@ -3,6 +3,7 @@
 import socket
 from typing import Any
 
+from billiard import current_process
 from celery import Celery, signals
 from kombu.entity import Queue
 
@@ -12,6 +13,8 @@ from shared.telemetry import metrics
 from shared.telemetry.http_server import keep_watch
 from shared.telemetry.log import adopt_libraries
 from workers.broker import mend
+from workers.consumer import JobConsumer
+from workers.progress import WorkerProgress, beat_until_end, watch
 from workers.telemetry import log_of, spans_of
 
 settings = settings_or_exit()
@@ -48,6 +51,7 @@ def _transport() -> dict[str, Any]:
 
 
 mend()
+progress = JobConsumer.progress = WorkerProgress()
 app = Celery("itemindex", broker=settings.broker_url, include=["workers.tasks"])
 app.conf.update(
     task_queues=[_queue(name) for name in QUEUES],
@@ -61,6 +65,7 @@ app.conf.update(
     task_time_limit=_SECONDS_MAX,
     worker_prefetch_multiplier=1,
     worker_cancel_long_running_tasks_on_connection_loss=False,
+    worker_consumer=JobConsumer,
     worker_hijack_root_logger=False,
     worker_soft_shutdown_timeout=10,
     # Remote control would need queues of its own, which a quorum broker refuses to forget; the rows tell all there is.
@@ -78,14 +83,26 @@ def _log(**given: Any) -> None:
     adopt_libraries(log_of(settings))
 
 
+def _pool_of(worker: Any) -> list[tuple[int, int]]:
+    return [(process.index, process.pid) for process in list(worker.pool._pool._pool) if process.pid is not None]
+
+
 @signals.worker_ready.connect  # type: ignore[untyped-decorator]
-def _tell(**given: Any) -> None:
-    """Open the watchpost in the one process that has no jobs to do."""
-    keep_watch(settings)
+def _tell(sender: Any, **given: Any) -> None:
+    """Serve metrics and health, and watch the worker, in the one process that has no jobs to do.
+
+    `sender` is the consumer; it is ready again after each loss of the broker, and is watched once.
+    """
+    if progress.watched:
+        return
+    progress.watched = True
+    keep_watch(settings, lambda: progress.well)
+    watch(progress, lambda: _pool_of(sender.controller), settings.heartbeat_file)
 
 
 @signals.worker_process_init.connect  # type: ignore[untyped-decorator]
 def _begin(**given: Any) -> None:
+    beat_until_end(progress, current_process().index)
     metrics.processes.labels("worker", settings.revision).set(1)
 
 

@@ -29,6 +29,8 @@ from workers.rollups import layout
 _STORES = ("postgres", "state", "cache")
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.2
+# A relay or a worker has no callers who wait: it may be slow for a while before it counts as stuck.
+_HEARTBEAT_SECONDS = 10.0
 # Each queue has workers of its own: name, queue, processes.
 WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2), ("worker-exports", "exports", 2))
 SpanContext = Callable[[str], None]
@@ -230,18 +232,24 @@ class Stack:
 
     def _relay(self) -> Program:
         command = [sys.executable, "-m", "workers.dispatch.dispatcher"]
-        return Program(name="relay", command=command, log=self.places.log("relay"), environment=self._environment())
+        return self._beating("relay", command)
 
     def _workers(self) -> Iterator[Program]:
         for name, queues, concurrency in self.workers:
             command = worker_command(queues, concurrency, app=self.worker_app)
-            yield Program(
-                name=name,
-                command=command,
-                log=self.places.log(name),
-                environment=self._environment(),
-                stop_seconds=30.0,
-            )
+            yield self._beating(name, command, stop_seconds=30.0)
+
+    def _beating(self, name: str, command: list[str], **options: Any) -> Program:
+        heartbeat = self.places.heartbeat(name)
+        return Program(
+            name=name,
+            command=command,
+            log=self.places.log(name),
+            environment={**self._environment(), "HEARTBEAT_FILE": str(heartbeat)},
+            heartbeat=heartbeat,
+            heartbeat_seconds=_HEARTBEAT_SECONDS,
+            **options,
+        )
 
     def _environment(self) -> dict[str, str]:
         # All processes of the host write their metrics beside each other; any edge tells them all.

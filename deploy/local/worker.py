@@ -10,4 +10,4 @@ def worker_command(queues: str, concurrency: int, *, app: str = WORKER_APP) -> l
     name = queues.replace(",", "-")
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     serve = ["worker", "-Q", queues, "-c", str(concurrency), "-n", f"{name}@%h"]
-    return [sys.executable, "-m", "celery", "-A", app, *serve, *quiet]
+    return [sys.executable, "-m", "celery", "--quiet", "-A", app, *serve, *quiet]

@@ -23,6 +23,7 @@ EVENTS: dict[str, str] = {
     "sessions-ended": "Dashboard sessions of a person were ended: by the person, the identity provider or an operator.",
     "plan-notice-failed": "The billing system did not take the notice of a requested plan; it is posted again.",
     "job-relayed": "A job was handed to the broker.",
+    "message-refused": "A worker could not read a message of the broker and dropped it; job rows are sent again.",
     "job-started": "A worker claimed a job.",
     "job-attempt-failed": "An attempt at a job met an error; its trace shows where. It is repeated, or the job fails.",
     "job-finished": "A job reached its last state.",
@@ -80,6 +81,10 @@ class Log:
             self._stream.flush()
 
 
+# They quote the content of messages, which must not be logged: their lines keep the text without its values.
+_QUOTING = ("celery", "kombu", "billiard")
+
+
 class LibraryLines(logging.Handler):
     """Turns what libraries log into lines of ours, so that one reader reads everything."""
 
@@ -90,6 +95,11 @@ class LibraryLines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record as one line; its trace stays in the line."""
         level = "error" if record.levelno >= logging.ERROR else "warning"
+        if record.name.split(".")[0] in _QUOTING:
+            error = record.exc_info[1] if record.exc_info else None
+            where = trace_of(error) if error is not None else None
+            getattr(self._log, level)("library", logger=record.name, text=str(record.msg), trace=where)
+            return
         trace = self.format(record) if record.exc_info else None
         getattr(self._log, level)("library", logger=record.name, text=record.getMessage(), trace=trace)
 

@@ -80,6 +80,12 @@ pool_connections_max = _gauge(
 )
 
 # Jobs.
+messages_refused = _counter(
+    "messages_refused", "Messages of the broker that a worker could not read, by reason; no job is lost.", "reason"
+)
+worker_processes_killed = _counter(
+    "worker_processes_killed", "Processes of a worker's pool that stood still and were killed."
+)
 jobs_relayed = _counter("jobs_relayed", "Jobs handed to the broker.", "kind")
 jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kind", "state")
 jobs_lost = _counter(

@@ -19,6 +19,7 @@ from workers.app import app
 from workers.dispatch.missing import confirm_missing
 from workers.dispatch.refunds import Refunds
 from workers.dispatch.retention import tidy
+from workers.progress import touch_while
 from workers.releases.retention import expire, order_due
 from workers.telemetry import traced
 
@@ -163,6 +164,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     keep_watch(settings, lambda: relay.well)
+    touch_while(lambda: relay.well, settings.heartbeat_file)
     metrics.processes.labels("relay", settings.revision).set(1)
     metrics.store_up.labels("broker").set(1)
     log.info("started", revision=settings.revision)

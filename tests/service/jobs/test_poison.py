@@ -1,0 +1,160 @@
+"""A worker reads whatever lies in its queues and lives: refused, counted, never quoted."""
+
+import base64
+import http.client
+import json
+import signal
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from psycopg.types.json import Jsonb
+
+from deploy.local.paths import free_port
+from deploy.local.process import Program, ServiceProcess, tail
+from deploy.local.worker import worker_command
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.jobs.contract import EXECUTE
+from shared.jobs.contract import SQL as JOBS
+from tests.support.servers import Servers
+
+CANARY = "canary-in-the-body"
+
+
+def message(body: bytes, **headers: Any) -> bytes:
+    """Return a message as kombu lays it into a list of Redis."""
+    given = {"task": EXECUTE, "id": str(uuid.uuid4()), "lang": "py", "argsrepr": CANARY, **headers}
+    properties = {
+        "delivery_tag": str(uuid.uuid4()), "body_encoding": "base64", "delivery_mode": 2, "priority": 0,
+        "delivery_info": {"exchange": "", "routing_key": "maintenance"}, "correlation_id": given["id"], "reply_to": "",
+    }  # fmt: skip
+    return json.dumps(
+        {
+            "body": base64.b64encode(body).decode(), "content-encoding": "utf-8", "content-type": "application/json",
+            "headers": {name: value for name, value in given.items() if value is not None}, "properties": properties,
+        }
+    ).encode()  # fmt: skip
+
+
+def changed(**members: Any) -> bytes:
+    document = json.loads(message(b"[[], {}, {}]"))
+    return json.dumps({**document, **members}).encode()
+
+
+POISON = {
+    "empty": b"", "no JSON": CANARY.encode(), "null": b"null", "a number": b"7", "a list": b"[]", "a text": b'"x"',
+    "no properties": b"{}", "cut off": message(b"[]")[:40], "no UTF-8": b"\xff\xfe" + CANARY.encode(), "deep": b"[" * 100_000,
+    "properties null": changed(properties=None), "headers null": changed(headers=None), "headers a list": changed(headers=[]),
+    "body no base64": changed(body="%%%"), "body a number": changed(body=7), "body null": changed(body=None),
+    "unknown encoding": changed(properties={**json.loads(message(b""))["properties"], "body_encoding": "rot13"}),
+    "false compression": message(CANARY.encode(), compression="application/x-gzip"),
+    "unknown compression": message(CANARY.encode(), compression="application/x-canary"),
+    "pickle": changed(**{"content-type": "application/x-python-serialize"}), "yaml": changed(**{"content-type": "application/x-yaml"}),
+    "unknown content": changed(**{"content-type": CANARY}), "no task": message(b"[]", task=None),
+    "unknown task": message(CANARY.encode(), task=f"os.system.{CANARY}"), "task a number": message(b"[]", task=7),
+    "no id": message(b"[[], {}, {}]", id=None), "body empty": message(b""), "body null in JSON": message(b"null"),
+    "body no JSON": message(CANARY.encode()), "wrong arguments": message(json.dumps([[CANARY, CANARY], {}, {}]).encode()),
+    "argument no id": message(json.dumps([[CANARY], {}, {}]).encode()), "an ETA": message(b"[[], {}, {}]", eta=CANARY),
+    "an expiry": message(b"[[], {}, {}]", expires=CANARY), "limits": message(b"[[], {}, {}]", timelimit=CANARY),
+    "ten megabytes": message(b"x" * 10_000_000),
+}  # fmt: skip
+
+
+@pytest.fixture
+def worker(settings: Settings, tmp_path: Path) -> Iterator[ServiceProcess]:
+    """A worker of one process on the maintenance queue, whose health is served on METRICS_LISTEN."""
+    environment = {
+        **settings.environment(), "METRICS_LISTEN": f"127.0.0.1:{free_port()}", "HEARTBEAT_FILE": str(tmp_path / "heartbeat"),
+    }  # fmt: skip
+    child = ServiceProcess(
+        Program(name="worker", command=worker_command("maintenance", 1), log=tmp_path / "worker.log",
+                environment=environment, stop_seconds=5, heartbeat=tmp_path / "heartbeat", heartbeat_seconds=3.0)
+    )  # fmt: skip
+    child.start()
+    yield child
+    child.stop()
+
+
+def until(child: ServiceProcess, condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, tail(child.program.log, 20)
+        time.sleep(0.05)
+
+
+def health(child: ServiceProcess) -> int:
+    """Return the status of the worker's /health, 0 where it does not answer."""
+    host, _, port = child.program.environment["METRICS_LISTEN"].partition(":")
+    with closing(http.client.HTTPConnection(host, int(port), timeout=2)) as line:
+        try:
+            line.request("GET", "/health")
+            return line.getresponse().status
+        except OSError:
+            return 0
+
+
+def ordered(settings: Settings, fingerprint: str, broker: "redis.Redis[bytes]") -> str:
+    """Order an index and ring for it; return the job."""
+    with connect(settings.database_url, application="tests") as connection:
+        values = ("search-index", "maintenance", None, Jsonb({}), fingerprint, 1, 3)
+        row = connection.execute(JOBS.join.encode(), values).fetchone()
+    assert row is not None
+    broker.lpush("maintenance", message(json.dumps([[str(row[0])], {}, {}]).encode()))
+    return str(row[0])
+
+
+def state(settings: Settings, job: str) -> str:
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute("SELECT state FROM jobs WHERE id = $1", (job,)).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+@pytest.fixture
+def broker(servers: Servers, settings: Settings) -> Iterator["redis.Redis[bytes]"]:
+    """The broker's own server, as anybody who reached it could write to it."""
+    path = settings.broker_url.removeprefix("redis+socket://").partition("?")[0]
+    with closing(redis.Redis(unix_socket_path=path, db=1)) as client:
+        yield client
+
+
+def test_no_message_ends_the_worker_and_the_next_job_is_done(
+    settings: Settings, worker: ServiceProcess, broker: "redis.Redis[bytes]"
+) -> None:
+    until(worker, lambda: health(worker) == 200)
+    assert worker.process is not None
+    pool = _children(worker.process.pid)
+    for poison in POISON.values():
+        broker.lpush("maintenance", poison)
+    job = ordered(settings, "after all of it", broker)
+    until(worker, lambda: state(settings, job) not in ("queued", "running"))
+    assert worker.alive
+    assert _children(worker.process.pid) == pool
+    lines = worker.program.log.read_text(errors="replace").splitlines()
+    assert CANARY not in "\n".join(lines)
+    # Celery warns a worker that runs as root before it asks where to log.
+    read = [json.loads(line) for line in lines if line.startswith("{")]
+    assert sum(line["event"] == "message-refused" for line in read) > 20
+    assert broker.llen("maintenance") == 0
+    assert broker.hlen("unacked") == 0
+
+
+def test_a_worker_that_stands_still_is_not_well_and_is_started_anew(settings: Settings, worker: ServiceProcess) -> None:
+    until(worker, lambda: health(worker) == 200)
+    until(worker, lambda: not worker.end_if_stuck() and (worker.program.heartbeat or Path()).exists())
+    assert worker.process is not None
+    worker.process.send_signal(signal.SIGSTOP)
+    until(worker, lambda: health(worker) != 200)
+    until(worker, worker.end_if_stuck)
+    until(worker, worker.revive)
+    until(worker, lambda: health(worker) == 200)
+
+
+def _children(pid: int) -> set[str]:
+    return set(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())

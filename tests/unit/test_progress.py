@@ -1,0 +1,70 @@
+"""When a worker, or a process of its pool, counts as standing still: decided from beats, without a process."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from workers.progress import LOOP_SECONDS_MAX, PROCESS_SECONDS_MAX, WorkerProgress, kill_stuck
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> _Clock:
+    return _Clock()
+
+
+def test_a_loop_that_stands_still_is_not_well_and_no_loop_is(clock: _Clock) -> None:
+    progress = WorkerProgress(clock)
+    clock.now += 10 * LOOP_SECONDS_MAX
+    assert progress.well, "the broker is away, or the worker is still starting"
+    progress.turned()
+    clock.now += LOOP_SECONDS_MAX
+    assert progress.well
+    clock.now += 1
+    assert not progress.well
+    progress.turned()
+    assert progress.well
+    clock.now += LOOP_SECONDS_MAX + 1
+    progress.left_loop()
+    assert progress.well
+
+
+def test_a_process_that_no_longer_beats_is_stuck_and_one_that_never_did_is_not(clock: _Clock) -> None:
+    progress = WorkerProgress(clock)
+    pool = [(0, 100), (1, 101), (2, 102)]
+    for _ in range(round(PROCESS_SECONDS_MAX) + 3):
+        clock.now += 1
+        progress.beat(0)
+        if clock.now < 1003:
+            progress.beat(1)
+        found = progress.stuck(pool)
+    assert found == [101]
+
+
+def test_a_look_that_comes_late_judges_no_process(clock: _Clock) -> None:
+    progress = WorkerProgress(clock)
+    progress.beat(0)
+    clock.now += 10 * PROCESS_SECONDS_MAX
+    assert progress.stuck([(0, 100)]) == []
+    clock.now += 1
+    assert progress.stuck([(0, 100)]) == []
+
+
+def test_a_stuck_process_is_killed(clock: _Clock) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    progress = WorkerProgress(clock)
+    progress.beat(0)
+    for _ in range(4):
+        assert process.poll() is None
+        clock.now += PROCESS_SECONDS_MAX / 3
+        kill_stuck(progress, [(0, process.pid)])
+    assert process.wait(30) == -signal.SIGKILL
