@@ -90,7 +90,6 @@ def remove(organization_id: str, person: str, data_dir: Path) -> None:
 
 def _member(connection: Connection, organization_id: str, person: str) -> tuple[str, str, str]:
     organization, person_id = uuid_of(organization_id, _NO_SUCH), person_of(connection, person)
-    connection.execute(SQL.lock_owners.encode(), (organization,))
     for row in connection.execute(SQL.members.encode(), (organization,)).fetchall():
         if row[0] == person_id:
             return organization, person_id, row[3]

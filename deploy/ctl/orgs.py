@@ -1,5 +1,6 @@
 """`itemindex orgs`: organizations, their plans and their state."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -100,19 +101,41 @@ def resume(organization_id: str, data_dir: Path) -> None:
     _change(data_dir, SQL.change_state, (organization_id, "active", OPERATOR))
 
 
-@orgs.command(epilog="Example: itemindex orgs audit 01a1… --json")
-@click.argument("organization_id")
+@orgs.command(epilog="Example: itemindex orgs audit 01a1… --json; itemindex orgs audit --verify")
+@click.argument("organization_id", required=False)
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000))
+@click.option("--verify", is_flag=True, help="Check the chain of rows, of all organizations where none is named.")
 @data_dir_option
 @json_option
-def audit(organization_id: str, limit: int, data_dir: Path, as_json: bool) -> None:
-    """Show what was done in an organization, the newest first."""
+def audit(organization_id: str | None, limit: int, verify: bool, data_dir: Path, as_json: bool) -> None:
+    """Show what was done in an organization, the newest first; or check that no row was changed or removed.
+
+    With --verify prints each organization's last row and its hash: keep them elsewhere, and a later --verify that shows
+    another hash under the same number shows that the whole chain was written anew. Exit code 1 where it is broken.
+    """
+    if verify:
+        _verify(data_dir, _uuid(organization_id) if organization_id else None, as_json)
+        return
+    if organization_id is None:
+        raise ItemIndexError("name the organization; see `itemindex orgs list`")
     with connect(settings(data_dir).database_url, application="orgs") as connection:
         rows = connection.execute(SQL.audit.encode(), (_uuid(organization_id), None, limit)).fetchall()
     listed = (
         {"at": row[1].isoformat(timespec="seconds"), "actor": row[2], "act": row[3], "subject": row[4]} for row in rows
     )
     show(listed, as_json=as_json, title="audit")
+
+
+def _verify(data_dir: Path, organization_id: str | None, as_json: bool) -> None:
+    with connect(settings(data_dir).database_url, application="orgs") as connection:
+        faults = connection.execute(SQL.audit_faults.encode(), (organization_id,)).fetchall()
+        heads = connection.execute(SQL.audit_heads.encode(), (organization_id,)).fetchall()
+    if faults:
+        names = ("organization", "row", "fault")
+        show((dict(zip(names, row, strict=True)) for row in faults), as_json=as_json, title="faults")
+        sys.exit(1)
+    names = ("organization", "rows", "hash")
+    show((dict(zip(names, row, strict=True)) for row in heads), as_json=as_json, title="unbroken")
 
 
 def _change(data_dir: Path, query: str, values: tuple[Any, ...]) -> None:

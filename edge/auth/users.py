@@ -11,13 +11,14 @@ from edge.auth import id_token, logout_token
 from edge.auth.id_token import Identity, InvalidToken
 from edge.auth.logout_token import LogoutNotice
 from edge.auth.oidc_provider import OidcProvider
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from shared.accounts import Membership, Person
 from shared.config import Settings
 from shared.organizations.contract import SQL
 
 _REMEMBERED_SECONDS = 5.0
 _REMEMBERED_MAX = 10_000
+_SIGN_IN = Scope(task="sign-in")
 
 
 class UserService:
@@ -83,7 +84,7 @@ class UserService:
     async def id_of(self, subject: str) -> str | None:
         """Return the id of the provider's person, or None for one who has never signed in."""
         assert self.provider is not None
-        row = await self._database.fetch_row(SQL.person, self.provider.issuer, subject)
+        row = await self._database.fetch_row(SQL.person, self.provider.issuer, subject, scope=_SIGN_IN)
         return str(row["id"]) if row else None
 
     async def join(self, identity: Identity) -> Person:
@@ -95,16 +96,16 @@ class UserService:
         subject = (identity.issuer, identity.subject)
         verified = identity.email is not None and (identity.email_verified or self._emails_verified)
         known = (identity.email, identity.name, verified)
-        row = await self._database.fetch_row(SQL.person, *subject)
+        row = await self._database.fetch_row(SQL.person, *subject, scope=_SIGN_IN)
         if row is None or (row["email"], row["name"], row["email_verified"]) != known:
-            row = await self._database.fetch_row(SQL.join_person, *subject, *known)
-            row = row or await self._database.fetch_row(SQL.person, *subject)
+            row = await self._database.fetch_row(SQL.join_person, *subject, *known, scope=_SIGN_IN)
+            row = row or await self._database.fetch_row(SQL.person, *subject, scope=_SIGN_IN)
         assert row is not None
         return await self._with_memberships(row)
 
     async def by_id(self, person_id: str) -> Person | None:
         """Return the person of a session, or None if there is none any more."""
-        row = await self._database.fetch_row(SQL.person_by_id, person_id)
+        row = await self._database.fetch_row(SQL.person_by_id, person_id, scope=Scope(person=person_id))
         return await self._with_memberships(row) if row else None
 
     def forget(self) -> None:
@@ -116,5 +117,5 @@ class UserService:
         return Person(person["id"], person["name"], person["email"], found, email_verified=person["email_verified"])
 
     async def _memberships(self, person_id: str) -> tuple[Membership, ...]:
-        rows = await self._database.fetch(SQL.memberships, person_id)
+        rows = await self._database.fetch(SQL.memberships, person_id, scope=Scope(person=person_id))
         return tuple(Membership(r["id"], r["name"], r["plan"], r["state"], r["role"]) for r in rows)

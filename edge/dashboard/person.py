@@ -40,7 +40,7 @@ class PersonPages:
         new_token = await self._secret.take(visit, _TOKEN_PAGE)
         token = await self._acts.token(visit.person)
         first, last = usage_range(None, None)
-        rows = as_dicts(await self._acts.usage_of_token(token["token_id"], first, last)) if token else []
+        rows = as_dicts(await self._acts.usage_of_token(visit.person, token["token_id"], first, last)) if token else []
         return render(
             request, "token.html", visit, token=token, new_token=new_token, base_url=self._base_url,
             plot=plot_by_day(rows, first, last),

@@ -36,7 +36,7 @@ RETURNING id::text;
 -- name: reader
 -- Whether the organization that a link was made for may still read, asked when the link is used: a link must not outlive
 -- the contract.
-SELECT p.rank FROM organizations o JOIN plans p ON p.name = o.plan WHERE o.id = $1 AND o.state = 'active';
+SELECT rank FROM organization_rank($1);
 
 -- name: strangers
 -- Which of the names that a filter uses nobody knows; a category is known by itself or by one below it.

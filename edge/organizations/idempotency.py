@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from edge.http.problems import Problem
 from edge.organizations.service import OrganizationService
-from edge.storage.database import Database, Transaction
+from edge.storage.database import Database, Scope, Transaction
 from shared.config import Settings
 from shared.db.queries import beside
 from shared.sealing import seal, sealing_key, unseal
@@ -53,7 +53,8 @@ class IdempotentActs:
         `idempotency-key-reused` where it asked for something else. An act that raises leaves nothing behind, so its key
         can be used again.
         """
-        async with self._database.transaction() as transaction:
+        scope = Scope(person=request.person_id)
+        async with self._database.transaction(scope) as transaction:
             name = f"{request.person_id} {request.key}"
             [lock] = await transaction.fetch(SQL.lock if wait else SQL.try_lock, name)
             if not lock["got"]:
@@ -76,7 +77,7 @@ class IdempotentActs:
         outcome = await act(OrganizationService(transaction, self._settings))
         sealed = seal(self._sealing_key(request), outcome.body)
         values = (request.person_id, request.key_digest, request.digest, outcome.status, sealed)
-        await transaction.fetch(SQL.remember, *values)
+        await transaction.fetch(SQL.remember, *values, scope=Scope(person=request.person_id))
         return outcome
 
     def _sealing_key(self, request: IdempotentRequest) -> bytes:

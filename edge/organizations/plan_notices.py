@@ -8,7 +8,7 @@ import aiohttp
 import asyncpg
 import msgspec
 
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
 from shared.config import Settings
 from shared.errors import StoreUnavailable
@@ -18,6 +18,7 @@ from shared.webhooks import signed_headers
 
 _SECONDS_MAX = 5.0
 _RETRY_SECONDS = 60.0
+_SCOPE = Scope(task="plan-notices")
 
 
 class PlanNotices:
@@ -60,7 +61,7 @@ class PlanNotices:
                     await asyncio.wait_for(self._due.wait(), _RETRY_SECONDS)
                 self._due.clear()
                 with contextlib.suppress(StoreUnavailable):
-                    for request in await self._database.fetch(SQL.plan_notices_due):
+                    for request in await self._database.fetch(SQL.plan_notices_due, scope=_SCOPE):
                         await self._post(session, request)
 
     async def _post(self, session: aiohttp.ClientSession, request: asyncpg.Record) -> None:
@@ -84,6 +85,6 @@ class PlanNotices:
         except (aiohttp.ClientError, TimeoutError, OSError):
             taken = False
         if taken:
-            await self._database.fetch(SQL.note_plan_notice, request["id"])
+            await self._database.fetch(SQL.note_plan_notice, request["id"], scope=_SCOPE)
         else:
             self._log.warning("plan-notice-failed", organization=request["organization_id"])

@@ -11,7 +11,7 @@ from uuid import UUID
 import asyncpg
 
 from edge.http.problems import Problem
-from edge.storage.database import Database, Transaction
+from edge.storage.database import Database, Scope, Transaction
 from shared import credentials
 from shared.accounts import Membership, Person
 from shared.config import Settings
@@ -27,6 +27,11 @@ class Actor:
 
     person: Person
     membership: Membership
+
+    @property
+    def scope(self) -> Scope:
+        """For whom the database works when the actor acts."""
+        return Scope(self.person.id, self.membership.organization_id)
 
     def require(self, right: str) -> None:
         """Raise the problem `insufficient-role` unless the role has the right."""
@@ -54,7 +59,7 @@ class OrganizationService:
 
     async def create(self, person: Person, name: str, plan: str) -> CreatedOrganization:
         """Make an organization with its first owner, on the free plan, and ask for the other plan."""
-        async with self._database.transaction() as transaction:
+        async with self._database.transaction(Scope(person=person.id)) as transaction:
             values = (name, plan, person.id, person.name, self._owned_max, self._plans_at_once)
             [row] = await transaction.fetch(SQL.create_organization, *values)
             if row["refusal"] == "too-many":
@@ -68,33 +73,26 @@ class OrganizationService:
         actor.require("manage-plan")
         organization = actor.membership.organization_id
         values = (organization, plan, actor.person.id, actor.person.name, self._plans_at_once)
-        row = await self._database.fetch_row(SQL.request_plan, *values)
+        row = await self._act(SQL.request_plan, *values, scope=actor.scope)
         assert row is not None
         _check_plan(row["refusal"])
         return CreatedOrganization(organization, row["granted_plan"], plan if row["request_id"] else None)
 
     async def requested_plan(self, actor: Actor) -> str | None:
         """Return the plan that waits for an operator's approval, or None."""
-        row = await self._database.fetch_row(SQL.plan_request, actor.membership.organization_id)
+        row = await self._database.fetch_row(SQL.plan_request, actor.membership.organization_id, scope=actor.scope)
         return str(row["plan"]) if row else None
-
-    async def rename(self, actor: Actor, name: str) -> None:
-        """Give the organization another name."""
-        actor.require("manage-members")
-        await self._database.fetch(
-            SQL.rename, actor.membership.organization_id, name, actor.person.id, actor.person.name
-        )
 
     async def keys(self, actor: Actor) -> list[Row]:
         """Return the keys that work, the current one first; never their secrets."""
-        return await self._database.fetch(SQL.keys, actor.membership.organization_id)
+        return await self._database.fetch(SQL.keys, actor.membership.organization_id, scope=actor.scope)
 
     async def issue_key(self, actor: Actor) -> str:
         """Issue the organization's key and return it, once. A second current key is refused."""
         actor.require("manage-key")
         key, key_id, digest = self._mint()
         values = (actor.membership.organization_id, key_id, digest, actor.person.id, actor.person.name)
-        if await self._conditional(SQL.issue_key, *values) is None:
+        if await self._act(SQL.issue_key, *values, scope=actor.scope) is None:
             raise Problem("state-conflict", "The organization has a key, or is suspended; rotate the key instead.")
         return key
 
@@ -108,7 +106,7 @@ class OrganizationService:
         key, key_id, digest = self._mint()
         who = (actor.person.id, actor.person.name)
         values = (actor.membership.organization_id, key_id, digest, GRACE_SECONDS[grace], *who)
-        if await self._conditional(SQL.rotate_key, *values) is None:
+        if await self._act(SQL.rotate_key, *values, scope=actor.scope) is None:
             raise Problem(
                 "state-conflict",
                 "There is no current key to rotate. Issue one; the audit log shows whether another member rotated it.",
@@ -119,7 +117,7 @@ class OrganizationService:
         """Revoke every key that works; return how many there were."""
         actor.require("manage-key")
         values = (actor.membership.organization_id, actor.person.id, actor.person.name)
-        return len(await self._database.fetch(SQL.revoke_keys, *values))
+        return len(await self._acts(SQL.revoke_keys, *values, scope=actor.scope))
 
     async def revoke_leaked(self, key: str) -> bool:
         """Revoke a key for whoever holds it. False where there is no such key; the time taken tells nothing."""
@@ -131,7 +129,7 @@ class OrganizationService:
 
     async def members(self, actor: Actor) -> list[Row]:
         """Return the people of the organization."""
-        return await self._database.fetch(SQL.members, actor.membership.organization_id)
+        return await self._database.fetch(SQL.members, actor.membership.organization_id, scope=actor.scope)
 
     async def change_role(self, actor: Actor, person_id: str, role: str) -> None:
         """Give a member another role; the last owner stays one."""
@@ -140,9 +138,8 @@ class OrganizationService:
             actor.require(right_for(touched))
         organization = actor.membership.organization_id
         who = (actor.person.id, actor.person.name)
-        async with self._database.transaction() as transaction:
-            await transaction.fetch(SQL.lock_owners, organization)
-            done = await transaction.fetch(SQL.change_role, organization, person_id, role, member["role"], *who)
+        values = (organization, person_id, role, member["role"], *who)
+        done = await self._act(SQL.change_role, *values, scope=actor.scope)
         if not done and member["role"] != role:
             raise Problem("state-conflict", "The role changed in the meantime, or this is the last owner.")
 
@@ -153,9 +150,8 @@ class OrganizationService:
             actor.require(right_for(member["role"]))
         organization = actor.membership.organization_id
         who = (actor.person.id, actor.person.name)
-        async with self._database.transaction() as transaction:
-            await transaction.fetch(SQL.lock_owners, organization)
-            done = await transaction.fetch(SQL.remove_member, organization, person_id, member["role"], *who)
+        values = (organization, person_id, member["role"], *who)
+        done = await self._act(SQL.remove_member, *values, scope=actor.scope)
         if not done:
             raise Problem("state-conflict", "The last owner cannot leave; make somebody else an owner first.")
 
@@ -165,31 +161,27 @@ class OrganizationService:
         secret = secrets.token_urlsafe(32)
         who = (actor.person.id, actor.person.name)
         values = (actor.membership.organization_id, email, role, invitation_hash(secret), *who)
-        row = await self._conditional(SQL.invite, *values)
+        row = await self._act(SQL.invite, *values, scope=actor.scope)
         if row is None:
             raise Problem("state-conflict", "Somebody invited this address at the same moment.")
         return secret, row
 
     async def invitations(self, actor: Actor) -> list[Row]:
         """Return the invitations that can still be accepted."""
-        return await self._database.fetch(SQL.invitations, actor.membership.organization_id)
+        return await self._database.fetch(SQL.invitations, actor.membership.organization_id, scope=actor.scope)
 
     async def withdraw_invitation(self, actor: Actor, invitation_id: str) -> None:
         """Make an invitation's link stop working."""
         actor.require("manage-members")
         who = (actor.person.id, actor.person.name)
         values = (actor.membership.organization_id, _uuid(invitation_id), *who)
-        if await self._database.fetch_row(SQL.withdraw_invitation, *values) is None:
+        if await self._act(SQL.withdraw_invitation, *values, scope=actor.scope) is None:
             raise Problem("not-found", "There is no open invitation of this id.")
-
-    async def invitation(self, secret: str) -> Row | None:
-        """Return what an invitation is for, or None where its link no longer works."""
-        return await self._database.fetch_row(SQL.invitation, invitation_hash(secret))
 
     async def accept_invitation(self, person: Person, secret: str) -> str:
         """Join the organization; return its id. The invitation must have been sent to the person's own address."""
-        values = (invitation_hash(secret), person.id, person.verified_email or "", person.name)
-        row = await self._database.fetch_row(SQL.accept_invitation, *values)
+        values = (invitation_hash(secret), person.id)
+        row = await self._act(SQL.accept_invitation, *values, scope=Scope(person=person.id))
         if row is None:
             raise Problem(
                 "state-conflict",
@@ -199,35 +191,40 @@ class OrganizationService:
 
     async def audit(self, actor: Actor, before: str | None, limit: int) -> list[Row]:
         """Return what was done in the organization, the newest first."""
-        return await self._database.fetch(SQL.audit, actor.membership.organization_id, before, limit)
+        return await self._database.fetch(SQL.audit, actor.membership.organization_id, before, limit, scope=actor.scope)
 
     async def audit_count(self, actor: Actor) -> int:
         """Return how many entries the organization's audit log has."""
-        [row] = await self._database.fetch(SQL.audit_count, actor.membership.organization_id)
+        [row] = await self._database.fetch(SQL.audit_count, actor.membership.organization_id, scope=actor.scope)
         return int(row["total"])
 
     async def usage(self, actor: Actor, first: date, last: date) -> list[Row]:
         """Return the calls of the organization by day, endpoint, outcome and credential."""
-        return await self._database.fetch(SQL.usage, f"org:{actor.membership.organization_id}", first, last)
+        return await self._database.fetch(
+            SQL.usage, f"org:{actor.membership.organization_id}", first, last, scope=actor.scope
+        )
 
-    async def usage_of_token(self, token_id: str, first: date, last: date) -> list[Row]:
-        """Return the calls made with a public token."""
-        return await self._database.fetch(SQL.usage, f"token:{token_id}", first, last)
+    async def usage_of_token(self, person: Person, token_id: str, first: date, last: date) -> list[Row]:
+        """Return the calls made with the person's public token."""
+        return await self._database.fetch(SQL.usage, f"token:{token_id}", first, last, scope=Scope(person=person.id))
 
     async def token(self, person: Person) -> Row | None:
         """Return the person's own public token, without its secret."""
-        return await self._database.fetch_row(SQL.token_of, person.id)
+        return await self._database.fetch_row(SQL.token_of, person.id, scope=Scope(person=person.id))
 
     async def issue_token(self, person: Person) -> str:
         """Issue the person's public token and return it, once; an older one stops working."""
         token, token_id, digest = self._mint(credentials.FREE_PREFIX)
-        if await self._conditional(SQL.issue_token, token_id, digest, person.id, person.name) is None:
+        if (
+            await self._act(SQL.issue_token, token_id, digest, person.id, person.name, scope=Scope(person=person.id))
+            is None
+        ):
             raise Problem("state-conflict", "A token was issued at the same moment; look at that one.")
         return token
 
     async def revoke_token(self, person: Person) -> None:
         """Revoke the person's public token."""
-        await self._database.fetch(SQL.revoke_token, person.id)
+        await self._database.fetch(SQL.revoke_token, person.id, scope=Scope(person=person.id))
 
     def _mint(self, prefix: str = credentials.KEY_PREFIX) -> tuple[str, str, bytes]:
         text = credentials.mint(prefix)
@@ -242,12 +239,21 @@ class OrganizationService:
             raise Problem("not-found", "There is no member of this id.")
         return found[0]
 
-    async def _conditional(self, query: str, *values: Any) -> Row | None:
-        """Run a statement that a unique index may stop: two at the same moment, and the other one was first."""
+    async def _act(self, query: str, *values: Any, scope: Scope) -> Row | None:
+        rows = await self._acts(query, *values, scope=scope)
+        return rows[0] if rows else None
+
+    async def _acts(self, query: str, *values: Any, scope: Scope) -> list[Row]:
+        """Run an act; no rows where a unique index stops it: of two at the same moment the other one was first.
+
+        PostgreSQL checks the role itself: it may have changed since it was read here.
+        """
         try:
-            return await self._database.fetch_row(query, *values)
+            return await self._database.fetch(query, *values, scope=scope)
         except asyncpg.UniqueViolationError:
-            return None
+            return []
+        except asyncpg.InsufficientPrivilegeError:
+            raise Problem("insufficient-role", "Your role in the organization has changed; ask an owner.") from None
 
 
 def _check_plan(refusal: str | None) -> None:

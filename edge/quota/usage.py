@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from shared.accounts import Principal
 from shared.errors import StoreUnavailable
 from shared.organizations.contract import SQL
 from shared.telemetry import metrics
 
 _ROWS_MAX = 20_000
+_SCOPE = Scope(task="usage")
 _DAY_SECONDS = 86_400
 _EPOCH = date(1970, 1, 1).toordinal()
 _NAMED = {304: "not-modified", 404: "not-found", 429: "refused"}
@@ -81,11 +82,11 @@ class UsageRecorder:
         keys, self._keys = self._keys, {}
         try:
             if counts:
-                await self._database.fetch(SQL.add_usage, *_columns(counts))
+                await self._database.fetch(SQL.add_usage, *_columns(counts), scope=_SCOPE)
             if keys:
                 moments = [datetime.fromtimestamp(at, UTC) for at, _ in keys.values()]
                 networks = [network for _, network in keys.values()]
-                await self._database.fetch(SQL.note_key_use, list(keys), moments, networks)
+                await self._database.fetch(SQL.note_key_use, list(keys), moments, networks, scope=_SCOPE)
         except StoreUnavailable:
             self._take_back(counts)
 

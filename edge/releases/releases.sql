@@ -47,4 +47,4 @@ WHERE f.dataset = $1 AND f.name = $3
 -- name: reader
 -- Whether the organization that a link was made for may still read, asked when the link is used: a link must not outlive
 -- the contract.
-SELECT p.rank FROM organizations o JOIN plans p ON p.name = o.plan WHERE o.id = $1 AND o.state = 'active';
+SELECT rank FROM organization_rank($1);

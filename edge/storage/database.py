@@ -1,10 +1,12 @@
 """PostgreSQL as the edge uses it: a bounded pool, a deadline on every call, one error for every kind of outage."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Literal, Self
+from uuid import UUID
 
 import asyncpg
 
@@ -12,27 +14,69 @@ from shared.db.outages import READ_ONLY, is_outage, was_rolled_back
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
-Run = Callable[..., Awaitable[list[asyncpg.Record]]]
 # InternalClientError: the driver's own state after the server had ended the connection between two statements.
 _NO_ANSWER = (OSError, asyncio.TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _RETRY_AFTER_SECONDS = 5
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """For whom a transaction works: row-level security shows it what belongs to them and nothing else.
+
+    A person and an organization by their UUIDs, or a task of the edge's own. PostgreSQL's functions of the schema check
+    what they are given against it. It is set by statements of its own, so that no expression inside a statement can.
+    """
+
+    person: str | None = None
+    organization: str | None = None
+    task: Literal["sign-in", "usage", "plan-notices"] | None = None
+
+    @property
+    def statements(self) -> str:
+        """SET LOCAL for each of the three. SET takes no parameters; a UUID is spelled anew, a task is one of ours."""
+        person, organization = (str(UUID(text)) if text else "" for text in (self.person, self.organization))
+        return (
+            f"SET LOCAL itemindex.person = '{person}'; SET LOCAL itemindex.organization = '{organization}'; "
+            f"SET LOCAL itemindex.task = '{self.task or ''}'"
+        )
+
+
 class Transaction:
     """Statements of one transaction, asked as `Database` is asked; a transaction inside it is a part of it."""
 
-    def __init__(self, run: Run) -> None:
-        self.fetch = run
+    def __init__(self, connection: Any, scope: Scope | None) -> None:
+        self._connection = connection
+        self._scope = scope
 
-    async def fetch_row(self, query: str, *arguments: Any) -> asyncpg.Record | None:
+    async def fetch(self, query: str, *arguments: Any, scope: Scope | None = None) -> list[asyncpg.Record]:
+        """Return all rows, as seen for the scope; without one, for that of the statement before."""
+        if scope is not None and scope != self._scope:
+            await self._connection.execute(scope.statements)
+            self._scope = scope
+        rows: list[asyncpg.Record] = await self._connection.fetch(query, *arguments)
+        return rows
+
+    async def fetch_row(self, query: str, *arguments: Any, scope: Scope | None = None) -> asyncpg.Record | None:
         """Return the first row or None."""
-        rows = await self.fetch(query, *arguments)
+        rows = await self.fetch(query, *arguments, scope=scope)
         return rows[0] if rows else None
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Self]:
-        """Go on in this transaction: it commits where it was begun."""
+    async def transaction(self, scope: Scope | None = None) -> AsyncIterator[Self]:
+        """Continue in this transaction: it commits where it was begun."""
+        if scope is not None and scope != self._scope:
+            await self._connection.execute(scope.statements)
+            self._scope = scope
         yield self
+
+
+class Connection(asyncpg.Connection):
+    """Reads the types of a statement without set_config(), which the edge's role may not call: see Scope."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        # asyncpg would switch the just-in-time compiler off around its own query; here it is off throughout.
+        self._server_caps: Any = self._server_caps._replace(jit=False)
 
 
 class Database:
@@ -64,7 +108,12 @@ class Database:
             command_timeout=self._deadline_seconds,
             timeout=self._deadline_seconds,
             # What an edge holds locked when its host is cut off must not keep the other edges waiting.
-            server_settings={"application_name": "itemindex-edge", "idle_in_transaction_session_timeout": "5s"},
+            server_settings={
+                "application_name": "itemindex-edge",
+                "idle_in_transaction_session_timeout": "5s",
+                "jit": "off",
+            },
+            connection_class=Connection,
         )
 
     async def close(self) -> None:
@@ -75,22 +124,22 @@ class Database:
             except TimeoutError:
                 self._pool.terminate()
 
-    async def fetch(self, query: str, *arguments: Any) -> list[asyncpg.Record]:
-        """Return all rows. A statement that was rolled back for another transaction's sake is sent once more.
+    async def fetch(self, query: str, *arguments: Any, scope: Scope | None = None) -> list[asyncpg.Record]:
+        """Return all rows, as seen for the scope; a statement rolled back for another transaction is sent once more.
 
         Raises StoreUnavailable when no connection or no answer comes within the deadline, and when PostgreSQL refuses
         because of its own state: read-only, full, shutting down, out of connections.
         """
         with self._outages():
             try:
-                return await self._fetch(query, arguments)
+                return await self._fetch(query, arguments, scope)
             except asyncpg.PostgresError as error:
                 if not was_rolled_back(error.sqlstate):
                     raise
-            return await self._fetch(query, arguments)
+            return await self._fetch(query, arguments, scope)
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Transaction]:
+    async def transaction(self, scope: Scope | None = None) -> AsyncIterator[Transaction]:
         """Run statements in one transaction: `rows = await transaction.fetch(query, …)`. Raises StoreUnavailable.
 
         After that it is unknown whether the transaction was committed.
@@ -98,18 +147,23 @@ class Database:
         assert self._pool is not None
         with self._outages():
             async with self._pool.acquire(timeout=self._deadline_seconds) as connection, connection.transaction():
-                yield Transaction(connection.fetch)
+                if scope is not None:
+                    await connection.execute(scope.statements)
+                yield Transaction(connection, scope)
 
-    async def fetch_row(self, query: str, *arguments: Any) -> asyncpg.Record | None:
+    async def fetch_row(self, query: str, *arguments: Any, scope: Scope | None = None) -> asyncpg.Record | None:
         """Return the first row or None."""
-        rows = await self.fetch(query, *arguments)
+        rows = await self.fetch(query, *arguments, scope=scope)
         return rows[0] if rows else None
 
-    async def _fetch(self, query: str, arguments: tuple[Any, ...]) -> list[asyncpg.Record]:
+    async def _fetch(self, query: str, arguments: tuple[Any, ...], scope: Scope | None) -> list[asyncpg.Record]:
         assert self._pool is not None
         started = perf_counter()
         async with self._pool.acquire(timeout=self._deadline_seconds) as connection:
-            rows = await connection.fetch(query, *arguments)
+            if scope is None:
+                rows = await connection.fetch(query, *arguments)
+            else:
+                rows = await _fetch_scoped(connection, scope, query, arguments)
         self._seconds.observe(perf_counter() - started)
         return rows
 
@@ -128,6 +182,18 @@ class Database:
             # A server that refuses to write, or rolls one statement back, answers all others.
             self.answering = error.sqlstate == READ_ONLY or was_rolled_back(error.sqlstate)
             raise _unavailable("accepts no changes" if error.sqlstate == READ_ONLY else "does not answer") from error
+
+
+async def _fetch_scoped(connection: Any, scope: Scope, query: str, arguments: tuple[Any, ...]) -> list[asyncpg.Record]:
+    """Run one statement in a transaction of its own; beginning it and setting the scope is one message."""
+    await connection.execute(f"BEGIN; {scope.statements}")
+    try:
+        rows: list[asyncpg.Record] = await connection.fetch(query, *arguments)
+    except asyncpg.PostgresError:
+        await connection.execute("ROLLBACK")
+        raise
+    await connection.execute("COMMIT")
+    return rows
 
 
 def _unavailable(state: str) -> StoreUnavailable:

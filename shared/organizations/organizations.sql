@@ -1,11 +1,6 @@
 -- name: join_person
--- Whoever signs in exists; the provider's word on name and address is taken each time, and written only if it differs.
-INSERT INTO people (issuer, subject, email, name, email_verified) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (issuer, subject) DO UPDATE
-SET email = excluded.email, name = excluded.name, email_verified = excluded.email_verified
-WHERE (people.email, people.name, people.email_verified)
-      IS DISTINCT FROM (excluded.email, excluded.name, excluded.email_verified)
-RETURNING id::text, name, email, email_verified;
+-- The provider's name and address are taken at each sign-in, and written only where they differ.
+SELECT id, name, email, email_verified FROM join_person($1, $2, $3, $4, $5);
 
 -- name: person
 -- By what identifies a person: issuer and subject, never the address, which may change hands.
@@ -86,65 +81,21 @@ WITH done AS (UPDATE organizations SET state = $2 WHERE id = $1::uuid AND state 
 told AS (INSERT INTO audit (organization_id, actor, act, subject) SELECT id, $3, 'organization.' || state, '' FROM done)
 SELECT id::text FROM done;
 
--- name: rename
--- The name is what members and the audit log see; nothing hangs on it.
-WITH done AS (UPDATE organizations SET name = $2 WHERE id = $1::uuid AND name <> $2 RETURNING id),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT id, $3::uuid, $4, 'organization.renamed', $2 FROM done)
-SELECT id::text FROM done;
-
 -- name: issue_key
 -- Only where no current key is: the index api_keys_current refuses a second one.
-WITH made AS (
-    INSERT INTO api_keys (key_id, organization_id, secret_hash)
-    SELECT $2, o.id, $3 FROM organizations o WHERE o.id = $1::uuid AND o.state = 'active'
-        AND NOT EXISTS (SELECT FROM api_keys k WHERE k.organization_id = o.id AND k.revoked_at IS NULL AND k.expires_at IS NULL)
-    RETURNING organization_id, key_id),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT organization_id, $4::uuid, $5, 'key.issued', key_id FROM made)
-SELECT key_id FROM made;
+SELECT key_id FROM issue_key($1::uuid, $2, $3, $4::uuid, $5);
 
 -- name: rotate_key
--- Of two rotations at the same moment one finds the current key gone and does nothing. $4 are seconds of grace for the
--- current key. An older key that is in its grace keeps the end that was promised; the current one then ends at once, so
--- that never more than two keys work.
-WITH in_grace AS (
-    SELECT FROM api_keys WHERE organization_id = $1::uuid AND revoked_at IS NULL AND expires_at > statement_timestamp()),
-replaced AS (
-    UPDATE api_keys SET
-        revoked_at = CASE WHEN $4::int = 0 OR EXISTS (SELECT FROM in_grace) THEN statement_timestamp() END,
-        expires_at = CASE WHEN $4::int > 0 AND NOT EXISTS (SELECT FROM in_grace)
-                          THEN statement_timestamp() + make_interval(secs => $4::int) END
-    WHERE organization_id = $1::uuid AND revoked_at IS NULL AND expires_at IS NULL
-    RETURNING organization_id, expires_at),
-made AS (
-    INSERT INTO api_keys (key_id, organization_id, secret_hash)
-    SELECT $2, r.organization_id, $3 FROM replaced r JOIN organizations o ON o.id = r.organization_id
-    WHERE o.state = 'active' RETURNING organization_id, key_id),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT organization_id, $5::uuid, $6, 'key.rotated',
-                key_id || CASE WHEN (SELECT expires_at FROM replaced) IS NULL THEN '' ELSE ', grace ' || $4::int || ' s' END
-         FROM made)
-SELECT key_id FROM made;
+-- $4 are the seconds for which the current key keeps working; the function says when it has none of them.
+SELECT key_id FROM rotate_key($1::uuid, $2, $3, $4, $5::uuid, $6);
 
 -- name: revoke_keys
--- All that still work, also those in their grace: whoever revokes wants silence.
-WITH done AS (
-    UPDATE api_keys SET revoked_at = statement_timestamp()
-    WHERE organization_id = $1::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > statement_timestamp())
-    RETURNING organization_id, key_id),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT organization_id, $2::uuid, $3, 'key.revoked', key_id FROM done)
-SELECT key_id FROM done;
+-- All that still work, also those in their grace: an owner who revokes wants no more calls.
+SELECT key_id FROM revoke_keys($1::uuid, $2::uuid, $3);
 
 -- name: revoke_leaked
--- By whoever holds it: the caller has proven that by its hash. Only this one key.
-WITH done AS (
-    UPDATE api_keys SET revoked_at = statement_timestamp() WHERE key_id = $1 AND secret_hash = $2 AND revoked_at IS NULL
-    RETURNING organization_id, key_id),
-told AS (INSERT INTO audit (organization_id, actor, act, subject)
-         SELECT organization_id, 'a holder of the key', 'key.reported-leaked', key_id FROM done)
-SELECT key_id FROM done;
+-- By any holder of the key: the caller has proven that by its hash. Only this one key.
+SELECT key_id FROM revoke_leaked_key($1, $2);
 
 -- name: keys
 -- Those that work, the current one first.
@@ -169,41 +120,15 @@ SELECT organization_id::text FROM done;
 
 -- name: change_role
 -- From the role that the actor saw ($4) to the new one; the last owner stays one.
-WITH done AS (
-    UPDATE members m SET role = $3 WHERE m.organization_id = $1::uuid AND m.person_id = $2::uuid AND m.role = $4 AND m.role <> $3
-      AND (m.role <> 'owner' OR (SELECT count(*) FROM members o WHERE o.organization_id = $1::uuid AND o.role = 'owner') > 1)
-    RETURNING organization_id, person_id),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT done.organization_id, $5::uuid, $6, 'member.role-changed', p.name || ': ' || $4 || ' to ' || $3
-         FROM done JOIN people p ON p.id = done.person_id)
-SELECT person_id::text FROM done;
+SELECT person_id FROM change_role($1::uuid, $2::uuid, $3, $4, $5::uuid, $6);
 
 -- name: remove_member
--- The last owner cannot go: nobody could manage the organization after that.
-WITH done AS (
-    DELETE FROM members m WHERE m.organization_id = $1::uuid AND m.person_id = $2::uuid AND m.role = $3
-      AND (m.role <> 'owner' OR (SELECT count(*) FROM members o WHERE o.organization_id = $1::uuid AND o.role = 'owner') > 1)
-    RETURNING organization_id, person_id),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT done.organization_id, $4::uuid, $5, 'member.removed', p.name FROM done JOIN people p ON p.id = done.person_id)
-SELECT person_id::text FROM done;
-
--- name: lock_owners
--- Two owners who remove each other at the same moment must not both succeed: the second waits here and counts again.
-SELECT id::text FROM organizations WHERE id = $1::uuid FOR NO KEY UPDATE;
+-- The last owner cannot leave: then no member could manage the organization.
+SELECT person_id FROM remove_member($1::uuid, $2::uuid, $3, $4::uuid, $5);
 
 -- name: invite
 -- A new invitation to the same address replaces the open one; its link stops working.
-WITH old AS (
-    UPDATE invitations SET revoked_at = statement_timestamp()
-    WHERE organization_id = $1::uuid AND lower(email) = lower($2) AND accepted_at IS NULL AND revoked_at IS NULL RETURNING 1),
-made AS (
-    INSERT INTO invitations (organization_id, email, role, secret_hash, expires_at)
-    SELECT $1::uuid, $2, $3, $4, statement_timestamp() + interval '7 days' FROM (SELECT count(*) FROM old) o
-    RETURNING id, organization_id, expires_at),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT organization_id, $5::uuid, $6, 'member.invited', $2 || ' as ' || $3 FROM made)
-SELECT id::text, expires_at FROM made;
+SELECT id, expires_at FROM invite_member($1::uuid, $2, $3, $4, $5::uuid, $6);
 
 -- name: invitations
 -- Those that can still be accepted.
@@ -213,31 +138,11 @@ ORDER BY id;
 
 -- name: withdraw_invitation
 -- An invitation that was accepted cannot be withdrawn: remove the member instead.
-WITH done AS (
-    UPDATE invitations SET revoked_at = statement_timestamp()
-    WHERE id = $2::uuid AND organization_id = $1::uuid AND accepted_at IS NULL AND revoked_at IS NULL
-    RETURNING organization_id, email),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT organization_id, $3::uuid, $4, 'invitation.withdrawn', email FROM done)
-SELECT email FROM done;
-
--- name: invitation
--- What the invited person sees before accepting.
-SELECT i.email, i.role, o.name FROM invitations i JOIN organizations o ON o.id = i.organization_id
-WHERE i.secret_hash = $1 AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > statement_timestamp();
+SELECT email FROM withdraw_invitation($1::uuid, $2::uuid, $3::uuid, $4);
 
 -- name: accept_invitation
 -- Once, by a person whose provider vouches for the address it was sent to.
-WITH taken AS (
-    UPDATE invitations SET accepted_at = statement_timestamp()
-    WHERE secret_hash = $1 AND lower(email) = lower($3) AND accepted_at IS NULL AND revoked_at IS NULL
-      AND expires_at > statement_timestamp() RETURNING organization_id, role),
-joined AS (
-    INSERT INTO members (organization_id, person_id, role) SELECT organization_id, $2::uuid, role FROM taken
-    ON CONFLICT (organization_id, person_id) DO NOTHING),
-told AS (INSERT INTO audit (organization_id, actor_id, actor, act, subject)
-         SELECT organization_id, $2::uuid, $4, 'member.joined', role FROM taken)
-SELECT organization_id::text FROM taken;
+SELECT organization_id FROM accept_invitation($1, $2::uuid);
 
 -- name: audit
 -- The newest first; $2 is the id before which the page begins.
@@ -247,6 +152,31 @@ WHERE organization_id = $1::uuid AND ($2::uuid IS NULL OR id < $2::uuid) ORDER B
 -- name: audit_count
 -- How many entries there are in all.
 SELECT count(*) AS total FROM audit WHERE organization_id = $1::uuid;
+
+-- name: audit_faults
+-- Where the chain of audit rows breaks, of one organization or (null) of all: rows that are not as they were written,
+-- rows that are missing between others, and rows that are missing at the end.
+WITH chained AS (
+    SELECT a.*, lag(a.number, 1, 0) OVER w AS number_before, lag(a.hash, 1, ''::bytea) OVER w AS hash_before
+    FROM audit a WHERE $1::uuid IS NULL OR a.organization_id = $1 WINDOW w AS (PARTITION BY a.organization_id ORDER BY a.number, a.id)),
+ends AS (
+    SELECT DISTINCT ON (organization_id) organization_id, number, hash FROM chained
+    ORDER BY organization_id, number DESC NULLS LAST)
+SELECT c.organization_id::text, c.number, CASE WHEN c.number IS DISTINCT FROM c.number_before + 1 THEN 'rows are missing before it, or it is not of the chain'
+                                         ELSE 'the row was changed' END AS fault
+FROM chained c
+WHERE c.number IS DISTINCT FROM c.number_before + 1
+   OR c.hash IS DISTINCT FROM audit_hash(c.hash_before, c.number, c.organization_id, c.id, c.at, c.actor_id, c.actor, c.act, c.subject)
+UNION ALL
+SELECT h.organization_id::text, h.number, 'rows are missing at the end'
+FROM audit_heads h LEFT JOIN ends e ON e.organization_id = h.organization_id
+WHERE ($1::uuid IS NULL OR h.organization_id = $1) AND (h.number, h.hash) IS DISTINCT FROM (coalesce(e.number, 0), coalesce(e.hash, ''::bytea))
+ORDER BY 1, 2;
+
+-- name: audit_heads
+-- The last row's number and hash of each organization: kept elsewhere, they show a chain that was written anew as a whole.
+SELECT organization_id::text, number, encode(hash, 'hex') AS hash FROM audit_heads
+WHERE $1::uuid IS NULL OR organization_id = $1 ORDER BY organization_id;
 
 -- name: usage
 -- Day by day, as the edges counted it.
