@@ -57,10 +57,10 @@ def has_sales(connection: Connection, tree: Tree, chosen: Filter, days: Range) -
 def _months_by_kind(connection: Connection, chosen: Filter, days: Range) -> dict[str, set[date]]:
     """Return the months in which the scope of a filter has observations of each kind on days of the range."""
     scope, ids = chosen.scope
-    months, any_kind = list(days.months()), list[str]()
-    values = (scope, months[0], months[-1], list(ids), chosen.currency, any_kind)
+    months = list(days.months())
+    values = (scope, list(ids), months[0], months[-1], chosen.currency)
     found: dict[str, set[date]] = {"l": set(), "s": set()}
-    for _, month, _, kind, _, _, packed in connection.cursor(binary=True).execute(SQL.heads.encode(), values):
+    for month, kind, packed in connection.cursor(binary=True).execute(SQL.kinds.encode(), values):
         first, last = (number(edge) - number(month) for edge in (days.first, days.last))
         if unpack(packed)[0][max(0, first) : last + 1].any():
             found[kind].add(month)

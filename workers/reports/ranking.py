@@ -58,7 +58,7 @@ def counts(connection: Connection, scope: str, ids: list[int] | None, days: Rang
     months = list(days.months())
     cursor = connection.cursor(binary=True)
     values = (scope, months[0], months[-1], ids, chosen.currency, list(chosen.kinds))
-    for cell, month, found, _, n, _, packed in cursor.execute(SQL.heads.encode(), values):
+    for cell, month, found, n, _, packed in cursor.execute(SQL.heads.encode(), values):
         start = number(month)
         if days.holds_month(month):
             sums[found, start][cell] += n

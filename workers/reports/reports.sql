@@ -22,10 +22,16 @@ WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL
 
 -- name: heads
 -- What cells count, without their packed prices.
-SELECT id, month, currency, kind, n, items, days FROM month_cells
+SELECT id, month, currency, n, items, days FROM month_cells
 WHERE scope = $1::text::"char" AND month BETWEEN $2 AND $3 AND ($4::integer[] IS NULL OR id = ANY($4))
   AND ($5::text IS NULL OR currency = $5)
   AND (cardinality($6::text[]) = 0 OR kind = ANY ($6::text[]::"char"[]));
+
+-- name: kinds
+-- In which months there are listings, in which there are sales. Apart from `heads`, whose optional ids no index serves.
+SELECT month, kind, days FROM month_cells
+WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND month BETWEEN $3 AND $4
+  AND ($5::text IS NULL OR currency = $5);
 
 -- name: spreads
 -- Cells of whole months: counts and counted prices.
