@@ -45,7 +45,7 @@ ROUNDING = dict.fromkeys(("mean", "stddev", "channels.share", *ROUNDED_DISCOUNTS
 def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
     """Compute a cohort. Raises BrandNotFound, CategoryNotFound, InvalidParameter; `told` may raise to stop."""
     with snapshot(connection):
-        tree = Tree.read(connection)
+        tree = Tree.read(connection) if _about_categories(parameters) else Tree({}, {})
         chosen = filter_of(connection, tree, parameters)
         if chosen.brands is None and chosen.categories is None:
             raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
@@ -60,6 +60,12 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     return Answer(
         table, days.first, days.last, covered, UNITS, METHOD, ROUNDING, kind=chosen.kind, ended_by=days.ended_by
     )
+
+
+def _about_categories(parameters: dict[str, Any]) -> bool:
+    """Tell whether a question of brands names categories too; else their tree need not be read."""
+    grouped = "category" in (parameters.get("group_by") or ())
+    return grouped or bool(parameters.get("category")) or not parameters.get("brand")
 
 
 def _given(parameters: dict[str, Any]) -> dict[str, Any]:
