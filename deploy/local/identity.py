@@ -19,6 +19,8 @@ from deploy.local.paths import Paths, port_is_free
 from deploy.local.process import Program
 
 CLIENT_ID = "item-index"
+_SCOPES = "openid profile email"
+_TOKEN_SECONDS = 3_600
 PEOPLE = (("ada", "Ada", "Lovelace"), ("grace", "Grace", "Hopper"))
 
 
@@ -89,6 +91,21 @@ def application(kept: dict[str, Any], port: int, origin: str) -> Any:
         _people(kept["passwords"])
         _client(kept["client_secret"], origin)
     return app
+
+
+def id_token(kept: dict[str, Any], name: str) -> str:
+    """Return an ID token of one of the people, made by the provider's own code with its key; it lasts an hour."""
+    from canaille.app import models
+    from canaille.backends import Backend
+    from canaille.oidc.provider import generate_id_token, get_jwt_config
+    from canaille.oidc.userinfo import UserInfo, generate_user_claims
+
+    app = application(kept, kept["port"], issuer(kept["port"]))
+    with app.app_context():
+        person = Backend.instance.get(models.User, user_name=name)
+        client = Backend.instance.get(models.Client, client_id=CLIENT_ID)
+        claims = UserInfo(generate_user_claims(person)).filter(_SCOPES)
+        return str(generate_id_token({}, claims, aud=[CLIENT_ID], exp=_TOKEN_SECONDS, **get_jwt_config(client)))
 
 
 def _people(passwords: dict[str, str]) -> None:
