@@ -7,6 +7,7 @@ import click
 from deploy.ctl.console import data_dir_option
 from deploy.local import identity
 from deploy.local.paths import Paths
+from deploy.terminal import printable
 from shared.errors import ItemIndexError
 
 _NAMES = tuple(name for name, _, _ in identity.PEOPLE)
@@ -24,4 +25,4 @@ def token(person: str, data_dir: Path) -> None:
     """Print an ID token of one hour, as the local provider would issue it after a sign-in. Its key is kept there."""
     if not (data_dir.expanduser() / "identity.json").exists():
         raise ItemIndexError("no local identity provider here: `make up` makes one unless OIDC_ISSUER names another")
-    click.echo(identity.id_token(identity.prepared(Paths.below(data_dir)), person))
+    click.echo(printable(identity.id_token(identity.prepared(Paths.below(data_dir)), person)))
