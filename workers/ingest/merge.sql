@@ -186,10 +186,11 @@ UPDATE items i SET version = version + 1, updated_at = $2, data_version = $3 FRO
 WHERE i.id = c.id AND NOT EXISTS (SELECT FROM merged m WHERE m.id = i.id AND m.is_new);
 
 -- name: brand_updates
--- A brand is as new as the newest of its items.
+-- A brand is as new as the newest of its items. Those of new items are counted anew anyway.
 UPDATE brands b SET updated_at = $2 FROM (
     SELECT DISTINCT i.brand_id FROM item_changes c LEFT JOIN inactive_items x USING (item_id)
-    JOIN items i ON i.id IN (c.item_id, x.owner_id) WHERE c.no = $1) t WHERE b.id = t.brand_id;
+    JOIN items i ON i.id IN (c.item_id, x.owner_id)
+    WHERE c.no = $1 AND NOT EXISTS (SELECT FROM merged m WHERE m.id = c.item_id AND m.is_new)) t WHERE b.id = t.brand_id;
 
 -- name: recounted_brands
 -- Brands that got an item, have one that says something else now, or gave one to another brand.
@@ -200,7 +201,8 @@ UNION SELECT a.old_brand FROM refreshing r JOIN affected a USING (item_id) WHERE
 -- name: seen_brands
 -- Brands whose items may have been seen in another channel.
 SELECT DISTINCT i.brand_id FROM item_changes c LEFT JOIN inactive_items x USING (item_id)
-JOIN items i ON i.id IN (c.item_id, x.owner_id) WHERE c.no = $1 AND i.brand_id IS NOT NULL;
+JOIN items i ON i.id IN (c.item_id, x.owner_id)
+WHERE c.no = $1 AND i.brand_id IS NOT NULL AND NOT EXISTS (SELECT FROM merged m WHERE m.id = c.item_id AND m.is_new);
 
 -- name: existing_among
 -- Of the items that got observations, those that were there before this load.

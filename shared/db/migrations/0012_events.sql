@@ -32,18 +32,20 @@ COMMENT ON COLUMN sources.title IS 'of the newest load that was not undone, as a
 ALTER TABLE sources ADD COLUMN rank smallint;
 COMMENT ON COLUMN sources.rank IS 'which source a field is taken from where several bring it: the lowest; null comes last';
 
--- What a load says of an item. `first_day` and `as_of` are the first and the last day that it speaks of.
+-- What a load says of an item. `first_day` and `as_of` are the first and the last day that it speaks of. No foreign keys: a
+-- load has one source and one number, and a check of each row costs more than its insert.
 CREATE TABLE item_claims (
     item_id bigint NOT NULL,
-    source_id smallint NOT NULL REFERENCES sources,
-    no integer NOT NULL REFERENCES events,
+    source_id smallint NOT NULL,
+    no integer NOT NULL,
     source_item_id text NOT NULL,
     content_hash bigint NOT NULL,
     first_day date NOT NULL,
     as_of date NOT NULL,
     PRIMARY KEY (item_id, source_id, no)
 );
-CREATE INDEX item_claims_no ON item_claims (no);
+-- Rows come in the order of their numbers: a summary of each stretch of pages finds those of one event, and costs nothing.
+CREATE INDEX item_claims_no ON item_claims USING brin (no) WITH (pages_per_range = 16, autosummarize = on);
 
 -- The fields of a claim, kept once however many loads repeat them. `impacts`: [{indicator, per_unit, basis, method}].
 CREATE TABLE item_contents (
@@ -65,12 +67,12 @@ CREATE TABLE item_contents (
 -- Which events changed what an item's record shows, and how often; a record's version is their sum.
 CREATE TABLE item_changes (
     item_id bigint NOT NULL,
-    no integer NOT NULL REFERENCES events,
+    no integer NOT NULL,
     at timestamptz NOT NULL,
     times integer NOT NULL DEFAULT 1,
     PRIMARY KEY (item_id, no)
 );
-CREATE INDEX item_changes_no ON item_changes (no);
+CREATE INDEX item_changes_no ON item_changes USING brin (no) WITH (pages_per_range = 16, autosummarize = on);
 
 ALTER TABLE observations ADD COLUMN load_no integer NOT NULL DEFAULT 0;
 COMMENT ON COLUMN observations.load_no IS 'the event that claimed this value first since it last changed';
@@ -91,7 +93,6 @@ CREATE TABLE observation_claims (
     load_no integer NOT NULL,
     PRIMARY KEY (item_id, day, mark, load_no)
 );
--- Rows come in the order of their numbers: a summary of each stretch of pages finds those of one event.
 CREATE INDEX observation_claims_no ON observation_claims USING brin (load_no) WITH (pages_per_range = 16, autosummarize = on);
 
 CREATE TABLE factor_claims (
