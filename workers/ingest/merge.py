@@ -44,6 +44,7 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
         _claim(connection, event, new=True)
         counts["items_new"] = run(SQL.insert_items, version, event.at)
         run(SQL.insert_impacts, event.source_id)
+        run(SQL.insert_stages, event.source_id)
         run(SQL.item_sources, True, event.source_id)
         run(SQL.returned)
         stage.partitions.attach()

@@ -3,8 +3,8 @@
 -- load that brings other ones says something new.
 CREATE TEMP TABLE new_items ON COMMIT DROP AS
 WITH figures AS (
-    SELECT id, jsonb_agg(to_jsonb(f) - ARRAY['seq', 'id', 'as_of'] ORDER BY indicator) AS impacts
-    FROM (SELECT DISTINCT ON (id, indicator) * FROM stage_impacts ORDER BY id, indicator, seq DESC) f
+    SELECT id, jsonb_agg(jsonb_strip_nulls(to_jsonb(f) - ARRAY['seq', 'id', 'as_of']) ORDER BY indicator, stage) AS impacts
+    FROM (SELECT DISTINCT ON (id, indicator, stage) * FROM stage_impacts ORDER BY id, indicator, stage, seq DESC) f
     WHERE per_unit IS NOT NULL GROUP BY id)
 SELECT DISTINCT ON (s.id) s.id, s.iid, s.source_item_id, s.name, s.alt_names, s.brand_slug, s.brand_name, s.brand_folded,
        s.category_code, s.category_path, s.product_type, s.identifiers, s.attributes, coalesce(f.impacts, '[]') AS impacts,
@@ -98,7 +98,13 @@ FROM new_items n JOIN merged m USING (id) WHERE m.is_new;
 -- Likewise its figures.
 INSERT INTO impacts SELECT one.* FROM new_items n JOIN merged m USING (id), jsonb_array_elements(n.impacts) AS figure,
     jsonb_populate_record(NULL::impacts, figure || jsonb_build_object('item_id', n.id, 'source_id', $1::int, 'as_of', n.max_day)) AS one
-WHERE m.is_new;
+WHERE m.is_new AND NOT figure ? 'stage';
+
+-- name: insert_stages
+-- And what stages of the life cycle contribute to them.
+INSERT INTO impact_stages SELECT one.* FROM new_items n JOIN merged m USING (id), jsonb_array_elements(n.impacts) AS figure,
+    jsonb_populate_record(NULL::impact_stages, figure || jsonb_build_object('item_id', n.id, 'source_id', $1::int, 'as_of', n.max_day)) AS one
+WHERE m.is_new AND figure ? 'stage';
 
 -- name: returned
 -- An IID that an undone load had brought, and that this one brings again, is not gone any more.
@@ -157,14 +163,14 @@ SELECT count(*) FILTER (WHERE is_changed), count(*) FILTER (WHERE NOT is_new AND
 
 -- name: impact_counts
 -- For the account: the figures that the source gives for the first time, those that it changes, those that it repeats.
-WITH said AS (SELECT id, f->>'indicator' AS indicator, f AS figure FROM new_items, jsonb_array_elements(impacts) AS f),
+WITH said AS (SELECT id, f->>'indicator' AS indicator, f->>'stage' AS stage, f AS figure FROM new_items, jsonb_array_elements(impacts) AS f),
 before AS (
-    SELECT t.item_id, f->>'indicator' AS indicator, f AS figure
+    SELECT t.item_id, f->>'indicator' AS indicator, f->>'stage' AS stage, f AS figure
     FROM item_sources t JOIN new_items n ON n.id = t.item_id
     JOIN item_contents c ON c.item_id = t.item_id AND c.content_hash = t.content_hash, jsonb_array_elements(c.impacts) AS f
     WHERE t.source_id = $1 AND n.impacts <> '[]')
 SELECT count(*) FILTER (WHERE b.figure IS NULL), count(*) FILTER (WHERE b.figure <> s.figure), count(*) FILTER (WHERE b.figure = s.figure)
-FROM said s LEFT JOIN before b ON b.item_id = s.id AND b.indicator = s.indicator;
+FROM said s LEFT JOIN before b ON b.item_id = s.id AND b.indicator = s.indicator AND b.stage IS NOT DISTINCT FROM s.stage;
 
 -- name: repeated_count
 -- Observations that the load found as they are: it keeps a claim on each.

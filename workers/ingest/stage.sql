@@ -12,8 +12,11 @@ CREATE TEMP TABLE stage_spans (id bigint, first_day date, last_day date) ON COMM
 
 -- name: impacts
 -- An item's own figures, beside it; null where its newest row has none, so that no older row's is taken for it.
+-- Without a stage: the total; with one, what that stage of the life cycle contributes.
 CREATE TEMP TABLE stage_impacts (
-    seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, indicator text, per_unit numeric, basis text, method text, as_of date) ON COMMIT DROP;
+    seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, indicator text, stage text, per_unit numeric, basis text, method text,
+    as_of date
+) ON COMMIT DROP;
 
 -- name: observations
 -- Only for months that have rows already; a new month is written straight into its partition.

@@ -32,7 +32,8 @@ def refresh(connection: Connection, version: int, chosen: str, *values: object) 
         return
     connection.execute(b"ANALYZE refreshing")
     statements = (
-        SQL.claims, SQL.claimed_attributes, SQL.claimed_identifiers, SQL.fields, SQL.clear_impacts, SQL.write_impacts,
+        SQL.claims, SQL.claimed_attributes, SQL.claimed_identifiers, SQL.fields, SQL.clear_impacts, SQL.clear_stages,
+        SQL.write_impacts, SQL.write_stages,
     )  # fmt: skip
     for statement in statements:
         connection.execute(statement.encode())

@@ -112,14 +112,27 @@ FROM fields f WHERE i.id = f.owner_id;
 -- Figures are of active items alone: those of a merged item are its owner's.
 DELETE FROM impacts WHERE item_id IN (SELECT item_id FROM refreshing);
 
+-- name: clear_stages
+-- Likewise what stages of the life cycle contribute.
+DELETE FROM impact_stages WHERE item_id IN (SELECT item_id FROM refreshing);
+
 -- name: write_impacts
 -- Each indicator by itself: the first source that brings it.
 INSERT INTO impacts SELECT DISTINCT ON (one.item_id, one.indicator) one.*
 FROM claimed c, jsonb_array_elements(c.impacts) AS figure,
      jsonb_populate_record(NULL::impacts, figure || jsonb_build_object(
          'item_id', c.owner_id, 'source_id', c.source_id, 'as_of', c.as_of)) AS one
-WHERE NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = c.owner_id)
+WHERE NOT figure ? 'stage' AND NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = c.owner_id)
 ORDER BY one.item_id, one.indicator, c.place;
+
+-- name: write_stages
+-- Each stage by itself.
+INSERT INTO impact_stages SELECT DISTINCT ON (one.item_id, one.indicator, one.stage) one.*
+FROM claimed c, jsonb_array_elements(c.impacts) AS figure,
+     jsonb_populate_record(NULL::impact_stages, figure || jsonb_build_object(
+         'item_id', c.owner_id, 'source_id', c.source_id, 'as_of', c.as_of)) AS one
+WHERE figure ? 'stage' AND NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = c.owner_id)
+ORDER BY one.item_id, one.indicator, one.stage, c.place;
 
 -- name: placed_items
 -- For the cells: the owner of each item's observations (-1: none), where the owner belongs now, where the item did before.

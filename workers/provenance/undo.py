@@ -103,7 +103,7 @@ def _unclaim(connection: Connection, event: _Event) -> None:
     run(SQL.contents)
     run(SQL.item_sources)
     run(SQL.vanished)
-    for statement in (SQL.vanish_impacts, SQL.vanish_changes, SQL.vanish_items):
+    for statement in (SQL.vanish_impacts, SQL.vanish_stages, SQL.vanish_changes, SQL.vanish_items):
         run(statement)
     run(SQL.removed, version)
     run(SQL.forget_changes, event.no)

@@ -100,6 +100,10 @@ WHERE NOT EXISTS (SELECT FROM item_claims c WHERE c.item_id = u.item_id);
 -- All that hangs on them goes first.
 DELETE FROM impacts p USING vanished v WHERE p.item_id = v.item_id;
 
+-- name: vanish_stages
+-- Also what stages of the life cycle contribute to them.
+DELETE FROM impact_stages p USING vanished v WHERE p.item_id = v.item_id;
+
 -- name: vanish_changes
 -- Also what other events changed in them.
 DELETE FROM item_changes c USING vanished v WHERE c.item_id = v.item_id;

@@ -47,7 +47,8 @@ CREATE TABLE item_claims (
 -- Rows come in the order of their numbers: a summary of each stretch of pages finds those of one event, and costs nothing.
 CREATE INDEX item_claims_no ON item_claims USING brin (no) WITH (pages_per_range = 16, autosummarize = on);
 
--- The fields of a claim, kept once however many loads repeat them. `impacts`: [{indicator, per_unit, basis, method}].
+-- The fields of a claim, kept once however many loads repeat them. `impacts`: [{indicator, stage?, per_unit, basis,
+-- method}].
 CREATE TABLE item_contents (
     item_id bigint NOT NULL,
     content_hash bigint NOT NULL,

@@ -31,6 +31,7 @@ INSERT INTO events (no, kind, at, item_id, survivor_id, actor)
 SELECT nextval('event_numbers'), CASE i.status WHEN 'merged' THEN 'merge' ELSE 'withdrawal' END, i.updated_at, i.id, s.id,
        'migration'
 FROM items i LEFT JOIN items s ON s.iid = i.survivor_iid WHERE i.status <> 'active' ORDER BY i.updated_at;
+INSERT INTO item_changes (item_id, no, at) SELECT item_id, no, at FROM events WHERE no > 0;
 INSERT INTO inactive_items (item_id, owner_id)
 SELECT i.id, CASE WHEN s.status = 'active' THEN s.id END
 FROM items i LEFT JOIN items s ON s.iid = i.survivor_iid WHERE i.status <> 'active';

@@ -8,8 +8,10 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
-from tests.support.shop import MAPPING, load_rows
-from workers.ingest.load import Summary
+from tests.support.shop import MAPPING, load_rows, mapping
+from workers.ingest.load import Summary, load
+from workers.provenance import item_acts
+from workers.provenance.undo import undo
 
 FIRST = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
 
@@ -77,3 +79,91 @@ def test_a_repeated_value_is_kept_as_a_claim_and_a_replaced_one_too(settings: Se
     assert ask(settings, "SELECT price_minor, load_no FROM observation_claims ORDER BY 2") == [(1090, 1), (1090, 2)]
     assert ask(settings, "SELECT no FROM item_claims ORDER BY no") == [(1,), (2,), (3,)]
     assert ask(settings, "SELECT kind, load_id IS NOT NULL FROM events WHERE no > 0") == [("load", True)] * 3
+
+
+def ranked(source: str, rank: int | None) -> str:
+    """The mapping of one of several shops that are merged, with its rank."""
+    text = MAPPING.replace('source = "shop"', f'source = "{source}"')
+    return text if rank is None else f"rank = {rank}\n{text}"
+
+
+ORDERS = (("a", "b"), ("b", "a"))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("ranks", "name", "product_type"), [
+    ({"a": None, "b": None}, "B's name", "B type"), ({"a": 1, "b": 2}, "A's name", "B type"),
+    ({"a": 1, "b": None}, "A's name", "B type"), ({"a": 2, "b": 1}, "B's name", "B type"),
+])  # fmt: skip
+def test_the_rank_decides_between_sources_else_the_survivors_own_and_never_the_order_of_loads(
+    settings: Settings,
+    tmp_path: Path,
+    order: tuple[str, str],
+    ranks: dict[str, int | None],
+    name: str,
+    product_type: str,
+) -> None:
+    rows = {
+        "a": "1,A's name,Vita,Drinks,,,2026-07-09,NORTH,1,\n",
+        "b": "1,B's name,,Drinks,B type,2,2026-07-01,SOUTH,2,\n",
+    }
+    for source in order:
+        load_rows(settings, tmp_path, rows[source], text=ranked(source, ranks[source]), name=f"{source}.csv")
+    with connect(settings.database_url, application="tests") as connection:
+        item_acts.merge(connection, mint("a", "1").iid, mint("b", "1").iid, "tests", None)
+    shown = "SELECT i.name, i.product_type, b.slug, i.field_sources FROM items i LEFT JOIN brands b ON b.id = i.brand_id WHERE i.iid = $1"
+    [(told, kind, brand, sources)] = ask(settings, shown, mint("b", "1").iid)
+    assert (told, kind, brand) == (name, product_type, "vita")
+    assert (sources["name"], sources["brand"], sources["attributes.weight_kg"]) == (name[0].lower(), "a", "b")
+
+
+def test_a_new_rank_is_in_force_at_once_and_taken_back_with_its_load(settings: Settings, tmp_path: Path) -> None:
+    for source in "ab":
+        load_rows(
+            settings,
+            tmp_path,
+            f"1,{source}'s name,,,,,2026-07-01,NORTH,1,\n",
+            text=ranked(source, None),
+            name=f"{source}.csv",
+        )
+    survivor = mint("b", "1").iid
+    with connect(settings.database_url, application="tests") as connection:
+        item_acts.merge(connection, mint("a", "1").iid, survivor, "tests", None)
+    assert ask(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("b's name",)]
+    load_rows(settings, tmp_path, "2,Another,,,,,2026-07-01,NORTH,1,\n", text=ranked("a", 1), name="ranked.csv")
+    assert ask(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("a's name",)]
+    with connect(settings.database_url, application="tests") as connection:
+        undo(connection, "4", "tests", None)
+    assert ask(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("b's name",)]
+
+
+FACTORS = (
+    'source = "{source}"\ntitle = "L"\nlicense = "CC0-1.0"\n[factors]\nmethod = "mean"\n[factors.code]\ncolumn = "group"\n'
+    '[factors.indicators]\nco2e_kg = "gwp"\n'
+)
+
+
+def factors(settings: Settings, folder: Path, source: str, rows: str) -> None:
+    path = folder / f"{source}-{abs(hash(rows))}.csv"
+    path.write_text("group,gwp\n" + rows)
+    load(settings, mapping(folder, FACTORS.format(source=source)), [path])
+
+
+@pytest.mark.parametrize(("undone", "kept"), [
+    ("2", [("desserts", 9, "lab_b"), ("drinks", 3, "lab_a")]), ("3", [("drinks", 3, "lab_a")]),
+    ("4", [("desserts", 9, "lab_b"), ("drinks", 2, "lab_b")]),
+])  # fmt: skip
+def test_an_undone_load_of_factors_gives_way_to_what_holds_without_it(
+    settings: Settings, tmp_path: Path, undone: str, kept: list[tuple[str, int, str]]
+) -> None:
+    load_rows(settings, tmp_path, FIRST)
+    factors(settings, tmp_path, "lab_a", "drinks,1\n")
+    factors(settings, tmp_path, "lab_b", "drinks,2\ndesserts,9\n")
+    factors(settings, tmp_path, "lab_a", "drinks,3\n")
+    version = "SELECT version FROM items"
+    assert ask(settings, version) == [(4,)]
+    with connect(settings.database_url, application="tests") as connection:
+        undo(connection, undone, "tests", None)
+    held = "SELECT f.code, f.per_kg::int, s.name FROM impact_factors f JOIN sources s ON s.id = f.source_id ORDER BY 1"
+    assert ask(settings, held) == kept
+    assert ask(settings, version) == [(3,)]
