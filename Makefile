@@ -9,7 +9,7 @@ JOBS ?= 3
 LONG_FIRST := tests/hostile tests/system tests/browser tests/service
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check truth bench load hostile lock clean
+.PHONY: help up down test check truth sabotage bench load hostile lock clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[36m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ check: $(VENV)/.test ## The fast part: style, types, import direction, unit test
 
 truth: $(VENV)/.test ## Compare every endpoint's figures with DuckDB over the source files (ARGS="--questions 20 --seed 7")
 	@$(BIN)/python -m tests.truth $(ARGS)
+
+sabotage: $(VENV)/.test ## Plant faults in a copy, one at a time: a test or drill must notice each (ARGS="--only quota")
+	@$(BIN)/python -m tests.sabotage.run $(ARGS)
 
 bench: $(VENV)/.bench ## Measure a lookup and a refusal beside its peers; prints a table
 	@$(BIN)/python -m tests.load.bench $(ARGS)

@@ -226,6 +226,17 @@ async def test_pages_let_no_other_host_and_no_inline_script_in(browser: Browser)
     assert not re.search(r"<script(?![^>]*src=)|\son[a-z]+=|style=", browser.text)
 
 
+async def test_a_name_is_text_on_every_page(browser: Browser) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/organizations/new")
+    form = {"csrf": browser.csrf(), "name": '<i>Acme</i> & "co"', "plan": "free"}
+    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
+    for page in ("/dashboard", "/dashboard/key", "/dashboard/members"):
+        assert await browser.ask("GET", page) == 200
+        assert "<i>" not in browser.text
+        assert "&lt;i&gt;Acme&lt;/i&gt; &amp; &#34;co&#34;" in browser.text
+
+
 async def test_without_a_provider_or_while_it_is_down_a_page_says_so(browser: Browser, edge: Edge) -> None:
     nobody = Browser(edge, browser.issuer)
     assert await nobody.ask("GET", "/dashboard/sign-in") == 503

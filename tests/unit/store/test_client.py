@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from edge.storage.redis_client import SingleNodeClient
+from shared.errors import StoreUnavailable
 from shared.telemetry.log import Log
 
 
@@ -52,3 +53,24 @@ async def test_a_store_that_hangs_up_is_tried_again(
         assert calls == 2
         await client.close()
         await asyncio.sleep(0.05)  # until the other end has heard
+
+
+async def test_a_store_that_never_answers_is_given_up(tmp_path: Path) -> None:
+    """Without its deadline this call would wait for ever."""
+    path, over = str(tmp_path / "silent.sock"), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1024)
+        writer.write(b"+PONG\r\n")  # to the handshake, and to nothing more
+        await over.wait()
+        writer.close()
+
+    async with await asyncio.start_unix_server(serve, path), asyncio.timeout(10):
+        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
+        await client.start()
+        while not client.healthy:
+            await asyncio.sleep(0.01)
+        with pytest.raises(StoreUnavailable):
+            await client.command("PING")
+        await client.close()
+        over.set()

@@ -1,0 +1,121 @@
+"""`make sabotage`: plant each fault in a copy of the tree, and see that the tests or the drill named for it fail.
+
+A fault that nothing notices, one whose place is gone from the code, and a test that fails without any fault are all
+failures of this run.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from tests.sabotage.faults import FAULTS, PlantedFault
+
+PROJECT = Path(__file__).parents[2]
+LEFT_OUT = shutil.ignore_patterns(
+    ".git", ".venv", "var", "build", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info"
+)
+_SECONDS_MAX = 600.0
+_TESTS_FAILED, _DRILL_FAILED = 1, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one fault; `found` says it in words."""
+
+    fault: PlantedFault
+    noticed: bool
+    found: str
+    seconds: float
+
+
+def planted(fault: PlantedFault, text: str) -> str:
+    """Return a file's text with the fault in it. Raises ValueError unless its place is there exactly once."""
+    if text.count(fault.old) != 1:
+        raise ValueError(f"{fault.name}: its place is {text.count(fault.old)} times in {fault.file}")
+    return text.replace(fault.old, fault.new)
+
+
+def try_fault(fault: PlantedFault, tree: Path) -> Verdict:
+    """Plant a fault in the copy, run what must notice it, and take it out again."""
+    began, file = time.monotonic(), tree / fault.file
+    whole = file.read_text()
+    try:
+        file.write_text(planted(fault, whole))
+        noticed, found = drill_fails(fault.drill, tree) if fault.drill else tests_fail(fault.tests, tree)
+    except (ValueError, subprocess.TimeoutExpired) as error:
+        noticed, found = False, str(error)
+    finally:
+        file.write_text(whole)
+    return Verdict(fault, noticed, found, time.monotonic() - began)
+
+
+def tests_fail(tests: Iterable[str], tree: Path) -> tuple[bool, str]:
+    """Run tests in the copy; tell whether one of them failed, as against could not be run, and which."""
+    command = [sys.executable, "-m", "pytest", *tests, "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    done = _run(command, tree)
+    failed = [line.split(" ")[1] for line in done.stdout.splitlines() if line.startswith("FAILED ")]
+    if done.returncode == _TESTS_FAILED and failed:
+        return True, failed[0].rpartition("/")[2]
+    return False, f"pytest ended with {done.returncode}: {done.stdout.strip().splitlines()[-1:]}"
+
+
+def drill_fails(arguments: Iterable[str], tree: Path) -> tuple[bool, str]:
+    """Run a drill in the copy; tell whether it found a broken promise, as against broke off, and which."""
+    done = _run([sys.executable, "-m", "deploy.ctl.main", "drill", *arguments, "--json"], tree)
+    try:
+        document = json.loads(done.stdout)
+    except ValueError:
+        return False, f"the drill broke off with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}"
+    checks = document["checks"] if isinstance(document, dict) else document
+    broken = [check for check in checks if not check["kept"]]
+    if done.returncode == _DRILL_FAILED and broken:
+        first = broken[0]
+        return True, str(first.get("promise") or f"{first['caller']}: {first['remark'] or first['saw']}")
+    return False, f"the drill kept all of {len(checks)} promises"
+
+
+def _run(command: list[str], tree: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False,
+                          timeout=_SECONDS_MAX)  # fmt: skip
+
+
+def main() -> None:
+    """Try all faults, or those whose names have the given word; exit code 1 where one goes unnoticed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="Only the faults whose names have this in them.")
+    chosen = [fault for fault in FAULTS if parser.parse_args().only in fault.name]
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    with tempfile.TemporaryDirectory(prefix="sabotage-") as folder:
+        tree = Path(folder) / "tree"
+        shutil.copytree(PROJECT, tree, ignore=LEFT_OUT)
+        tests = sorted({test for fault in chosen for test in fault.tests})
+        console.print(f"{len(tests)} tests without a fault …")
+        calm = _run([sys.executable, "-m", "pytest", *tests, "-q", "-p", "no:cacheprovider"], tree)
+        if tests and calm.returncode:
+            console.print(calm.stdout[-3_000:], markup=False)
+            sys.exit("the tests fail without any fault")
+        verdicts = []
+        for number, fault in enumerate(chosen, 1):
+            verdict = try_fault(fault, tree)
+            verdicts.append(verdict)
+            told = "noticed " if verdict.noticed else "UNNOTICED"
+            line = f"{number:>3}/{len(chosen)}  {told}  {fault.name:<60} {verdict.seconds:>4.0f} s  {verdict.found}"
+            console.print(line, markup=False, soft_wrap=True)
+    unnoticed = [verdict.fault.name for verdict in verdicts if not verdict.noticed]
+    console.print(f"{len(verdicts) - len(unnoticed)} of {len(verdicts)} planted faults were noticed", markup=False)
+    sys.exit(1 if unnoticed else 0)
+
+
+if __name__ == "__main__":
+    main()
