@@ -66,3 +66,12 @@ def children_of(pid: int) -> list[int]:
     except OSError:
         return []
     return [int(child) for child in text.split()]
+
+
+def stands_still(pid: int) -> bool:
+    """Tell whether a process was stopped by a signal and not yet continued."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state == "T"

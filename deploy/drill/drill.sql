@@ -66,6 +66,19 @@ FROM job_orders o JOIN jobs j ON j.id = o.job_id ORDER BY o.id;
 -- How often each job was published.
 SELECT job_id::text, count(*) FROM drill_moves WHERE state = 'succeeded' GROUP BY job_id;
 
+-- name: ended
+-- Jobs that have ended, whose messages a broker may deliver again.
+SELECT id::text FROM jobs WHERE state IN ('succeeded', 'failed') AND queue = 'reports';
+
+-- name: taken_after_end
+-- Jobs that were taken up, or that ended, again after they had ended.
+SELECT count(DISTINCT later.job_id) FROM drill_moves first JOIN drill_moves later USING (job_id)
+WHERE first.state IN ('succeeded', 'failed', 'cancelled') AND later.at > first.at AND later.state <> 'expired';
+
+-- name: overtaken
+-- Results that an attempt has published which was no longer the job's.
+SELECT count(*) FROM jobs WHERE state = 'succeeded' AND queue = 'reports' AND result ->> 'key' NOT LIKE '%/' || attempt || '/%';
+
 -- name: running
 -- Jobs that are being worked on, by the attempt that does.
 SELECT id::text, attempt FROM jobs WHERE state = 'running' AND lease_until > statement_timestamp() ORDER BY started_at;

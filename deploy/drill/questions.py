@@ -14,6 +14,10 @@ KIND = "sustainability-rollup"
 _FIRST_DAY = date(2021, 1, 1)
 LONG_QUESTION = ("2020-01-01", "2020-01-07")
 """Long enough to be interrupted."""
+STALE_QUESTION = ("2020-02-01", "2020-02-07")
+"""Its first attempt stands still between its last look at the lease and its publication, until another has begun."""
+LAST_QUESTION = ("2020-03-01", "2020-03-07")
+"""Asked when all others have ended, so that whatever waited at the broker before it has been heard."""
 # A question that begins in this year kills whoever works on it.
 _POISON_YEAR = 1999
 _SCHEMA = pa.schema(
@@ -33,6 +37,11 @@ def questions(number: int, poisons: int) -> list[tuple[str, str]]:
 def is_poison(parameters: dict[str, Any]) -> bool:
     """Tell whether working on this kills."""
     return bool(parameters["from"]) and parameters["from"].startswith(f"{_POISON_YEAR}-")
+
+
+def is_stale(parameters: dict[str, Any]) -> bool:
+    """Tell whether the first attempt at this is to be overtaken by another."""
+    return (parameters["from"], parameters["to"]) == STALE_QUESTION
 
 
 def pauses(parameters: dict[str, Any]) -> list[float]:

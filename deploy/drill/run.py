@@ -1,6 +1,10 @@
 """The drill from its beginning to its table: start, ask, kill, wait, judge."""
 
 import contextlib
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,16 +14,19 @@ import psycopg
 
 from deploy.drill.accounts import issue_key
 from deploy.drill.beside import work_beside
-from deploy.drill.chaos import Chaos, children_of, kill
+from deploy.drill.chaos import Chaos, children_of, kill, stands_still
 from deploy.drill.client import Client, ask_all
-from deploy.drill.questions import LONG_QUESTION, questions
+from deploy.drill.questions import LAST_QUESTION, LONG_QUESTION, STALE_QUESTION, questions
 from deploy.drill.verdict import SQL, Check, judge
+from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import Connection, connect
 
 _WORKERS = (("worker-a", "reports", 2), ("worker-b", "reports", 2))
 _ASKERS = 6
+# The long one, the overtaken one and the last one.
+_QUESTIONS_MORE = 3
 _RERUN_SECONDS_MAX = 15.0
 _LOOK_SECONDS = 0.2
 
@@ -76,17 +83,19 @@ class Drill:
         self._wait(lambda: not chaos.is_alive(), "the killing goes on")
         outcome.killed = chaos.killed
         self._wait(lambda: self._open() == 0, "jobs are still under way")
-        outcome.checks.append(self._rerun(client))
-        self._wait(lambda: self._open() == 0, "the interrupted job is still under way")
+        outcome.checks += [self._rerun(client), self._overtake(client)]
+        self._wait(lambda: self._open() == 0, "an interrupted job is still under way")
+        self._ring_the_ended()
+        self._ask(client, LAST_QUESTION)
+        self._wait(lambda: self._open() == 0, "the last job is still under way")
         with self._connection() as connection:
             self._wait(lambda: _scalar(connection, SQL.owed) == 0, "refunds are settled")
-            outcome.checks[:0] = judge(self._stack.settings, connection, client, self.jobs + 1)
+            outcome.checks[:0] = judge(self._stack.settings, connection, client, self.jobs + _QUESTIONS_MORE)
         outcome.asked_again, outcome.seconds = client.again, time.monotonic() - began
 
     def _rerun(self, client: Client) -> Check:
         """With everything else in peace, kill the worker that has a job, whole, and wait for the next attempt."""
-        first, last = LONG_QUESTION
-        client.get(f"/index/rollups/sustainability?from={first}&to={last}", Prefer="respond-async")
+        self._ask(client, LONG_QUESTION)
         with self._connection() as connection:
             self._wait(lambda: bool(connection.execute(SQL.running.encode()).fetchone()), "no job to interrupt")
             [(job, attempt)] = connection.execute(SQL.running.encode()).fetchall()
@@ -104,6 +113,37 @@ class Drill:
             self._wait(taken_again, "an interrupted job waits to be taken up")
         seconds = taken[0] - killed_at
         return Check("a killed worker's job runs again within 15 s", f"{seconds:.1f} s", seconds <= _RERUN_SECONDS_MAX)
+
+    def _overtake(self, client: Client) -> Check:
+        """Let an attempt stand still just before it publishes until another has begun; then let it go on."""
+        self._ask(client, STALE_QUESTION)
+        with self._connection() as connection:
+            self._wait(lambda: bool(self._stopped()), "no attempt stands still")
+            [stopped] = self._stopped()
+            query = (SQL.running_of.encode(), (STALE_QUESTION[0],))
+            job = connection.execute(*query).fetchone()
+            assert job is not None
+            again = (SQL.taken_again.encode(), (job[0], 1))
+            self._wait(lambda: (connection.execute(*again).fetchone() or [None])[0] is not None, "no other attempt")
+        os.kill(stopped, signal.SIGCONT)
+        self._wait(lambda: not self._stopped(), "an attempt still stands still")
+        return Check("an attempt that stood still was overtaken", f"process {stopped}", kept=True)
+
+    def _ring_the_ended(self) -> None:
+        """Have the broker deliver the messages of all jobs that have ended once more."""
+        with self._connection() as connection:
+            ended = [row[0] for row in connection.execute(SQL.ended.encode())]
+        environment = {**os.environ, **self._stack.settings.environment()}
+        subprocess.run([sys.executable, "-m", "deploy.drill.ring", *ended], env=environment, cwd=PROJECT, check=True)
+
+    def _ask(self, client: Client, question: tuple[str, str]) -> None:
+        first, last = question
+        client.get(f"/index/rollups/sustainability?from={first}&to={last}", Prefer="respond-async")
+
+    def _stopped(self) -> list[int]:
+        """Return the workers' processes that stand still."""
+        workers = [child.process for child in self._stack.children if child.program.name.startswith("worker")]
+        return [pid for worker in workers if worker is not None for pid in children_of(worker.pid) if stands_still(pid)]
 
     def _family_with(self, job: str) -> list[int]:
         """Return the processes of the worker that took the job last, as its own log tells."""

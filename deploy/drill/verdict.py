@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 
@@ -46,6 +47,8 @@ def judge(settings: Settings, connection: Connection, client: Client, asked: int
         _check("every result has the right digest", sum(row[6] == right_digest(row[2]) for row in made), len(made)),
         _check("every result is served whole, byte for byte", served, len(made)),
         _check("no job was published twice", _published_once(connection, jobs), len(made)),
+        _check("no result was published by an attempt that was overtaken", _one(connection, SQL.overtaken), 0),
+        _check("no job was taken up again after its end", _one(connection, SQL.taken_after_end), 0),
         _check("no bytes are left but those of published results", _left(settings, connection), len(made)),
         _check("no refund is still owed", _one(connection, SQL.owed), 0),
     ]
@@ -74,7 +77,10 @@ def _published_once(connection: Connection, jobs: set[str]) -> int:
 
 
 def _left(settings: Settings, connection: Connection) -> int:
+    """Sweep, with an attempt's bytes among the rest that no row knows of; return how many attempts are left."""
     store = store_of(settings)
+    with store.writing(f"{uuid4()}/1/nobody.json") as file:
+        file.write(b"of a worker that died")
     tidy(connection, store, Log("drill", level="error"))
     return len(list(store.attempts()))
 

@@ -70,7 +70,7 @@ def test_nothing_is_lost_and_nothing_served_over_a_limit_while_hosts_are_cut_off
     told = json.loads(done.stdout)
     assert [check for check in told["checks"] if not check["kept"]] == []
     assert done.returncode == 0
-    assert len(told["checks"]) == 24
+    assert len(told["checks"]) == 26
     served = told["served"]
     assert served["anonymous, before"]["counted"] == served["anonymous, during"]["counted"] == 3
     assert sum(account["uncounted"] for account in served.values()) > 0  # the cut was one
