@@ -133,7 +133,7 @@ class Drill:
         """Have the broker deliver the messages of all jobs that have ended once more."""
         with self._connection() as connection:
             ended = [row[0] for row in connection.execute(SQL.ended.encode())]
-        environment = {**os.environ, **self._stack.settings.environment()}
+        environment = self._stack.settings.environment()
         subprocess.run([sys.executable, "-m", "deploy.drill.ring", *ended], env=environment, cwd=PROJECT, check=True)
 
     def _ask(self, client: Client, question: tuple[str, str]) -> None:
