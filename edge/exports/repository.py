@@ -6,7 +6,7 @@ from edge.downloads.files import FileResponder, StoredFile
 from edge.exports.service import SQL
 from edge.http.problems import Problem
 from edge.jobs.service import JobOrders, Order
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from shared.errors import JobNotFound, ResultGone
 from shared.jobs.contract import EXPORT
 
@@ -64,7 +64,8 @@ class ExportRepository:
             except Problem:  # it came to its end in this very moment
                 order = await self.find(organization, order.id)
         if order.state == "succeeded":
-            await self._database.fetch(SQL.ended, order.job_id, organization)
+            scope = Scope(organization=organization, task="jobs")
+            await self._database.fetch(SQL.ended, order.job_id, organization, scope=scope)
 
     async def rank_of(self, organization: str) -> int:
         """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""

@@ -10,7 +10,7 @@ from uuid import uuid4
 from edge.http.problems import Problem, invalid_parameters
 from edge.jobs.service import Charge, refused
 from edge.storage.data_version import DataVersionWatcher
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from shared.accounts import Principal
 from shared.db.queries import beside
 from shared.exports.manifest import usual_compression
@@ -58,7 +58,7 @@ class ExportService:
             charge.account, charge.charge_id, charge.day, charge.units, key, booking.digest, traceparent,
             self._waiting_max,
         )  # fmt: skip
-        async with self._database.transaction() as transaction:
+        async with self._database.transaction(Scope(organization=organization, task="jobs")) as transaction:
             fetch = transaction.fetch
             if key is not None:
                 [alone] = await fetch(SQL.alone, f"{organization} {key}")
@@ -76,7 +76,9 @@ class ExportService:
     async def _replayed(self, principal: Principal, key: str | None, digest: bytes) -> str | None:
         if key is None:
             return None
-        known = await self._database.fetch_row(SQL.known, principal.organization_id, key, digest)
+        organization = principal.organization_id
+        scope = Scope(organization=organization)
+        known = await self._database.fetch_row(SQL.known, organization, key, digest, scope=scope)
         return _same(known) if known else None
 
     async def _check(self, parameters: dict[str, Any]) -> None:

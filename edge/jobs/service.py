@@ -8,7 +8,7 @@ from uuid import UUID
 
 from edge.http.problems import Problem
 from edge.jobs.waiters import JobWaiters, changed
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from shared.accounts import Principal
 from shared.clock import utc_now
 from shared.db.queries import beside
@@ -115,7 +115,9 @@ class JobOrders:
             kind.attempts_max, principal.organization_id, wanted.format, limit, charge.account, charge.charge_id,
             charge.day, charge.units, traceparent, self._waiting_max,
         )  # fmt: skip
-        async with self._database.transaction() as transaction:
+        async with self._database.transaction(
+            Scope(organization=principal.organization_id, task="jobs")
+        ) as transaction:
             fetch = transaction.fetch
             await fetch(SQL.lock, principal.organization_id)
             rows = await fetch(SQL.place, *values)
@@ -127,7 +129,9 @@ class JobOrders:
         """Return an order. Raises JobNotFound, also where it is another organization's."""
         row = None
         if organization_id is not None and _is_uuid(order_id):
-            row = await self._database.fetch_row(SQL.show, order_id, organization_id)
+            row = await self._database.fetch_row(
+                SQL.show, order_id, organization_id, scope=Scope(organization=organization_id)
+            )
         if row is None:
             raise JobNotFound(order_id)
         return Order(row)
@@ -136,8 +140,9 @@ class JobOrders:
         self, organization_id: str | None, state: str | None, kind: str | None, limit: int, after: str | None
     ) -> tuple[list[Order], int]:
         """Return orders after a position, one more than asked where there are more, and how many there are in all."""
-        rows = await self._database.fetch(SQL.list, organization_id, state, kind, after, limit + 1)
-        [counted] = await self._database.fetch(SQL.count, organization_id, state, kind)
+        async with self._database.transaction(Scope(organization=organization_id)) as transaction:
+            rows = await transaction.fetch(SQL.list, organization_id, state, kind, after, limit + 1)
+            [counted] = await transaction.fetch(SQL.count, organization_id, state, kind)
         return [Order(row) for row in rows], counted["total"]
 
     async def wait(self, organization_id: str | None, order_id: str, seconds: float) -> Order:
@@ -157,7 +162,7 @@ class JobOrders:
         order = await self.find(organization_id, order_id)
         if order.state == "cancelled":
             return order
-        async with self._database.transaction() as transaction:
+        async with self._database.transaction(Scope(organization=organization_id, task="jobs")) as transaction:
             fetch = transaction.fetch
             await fetch(SQL.hold, order_id, organization_id)
             rows = await fetch(SQL.cancel, order_id, organization_id)
@@ -173,7 +178,7 @@ class JobOrders:
 
         A store may lose sight of an object for a while, so that only the dispatcher's confirmation lets it expire.
         """
-        if await self._database.fetch(SQL.missing, job_id):
+        if await self._database.fetch(SQL.missing, job_id, scope=Scope(task="jobs")):
             self._log.error("result-missing", job=job_id, object=gone.key)
         return StoreUnavailable("results", _MISSING_RETRY_SECONDS, "does not have this result")
 
@@ -188,7 +193,7 @@ def just_placed(order_id: str, wanted: Wanted, units: int) -> Order:
 
 async def refused(database: Database, waiting_max: int, principal: Principal, account: str) -> Problem:
     """Say why an order found no place: too many jobs wait of all organizations (503), or of this one (429)."""
-    [row] = await database.fetch(SQL.crowded, waiting_max)
+    [row] = await database.fetch(SQL.crowded, waiting_max, scope=Scope(task="jobs"))
     if not row["crowded"]:
         return _too_many(principal, account)
     seconds = _BACKLOG_RETRY_SECONDS

@@ -11,7 +11,7 @@ from marshmallow import Schema, fields, validate
 
 from edge.search.engine import SearchEngine
 from edge.storage.data_version import DataVersionWatcher
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from edge.storage.redis_client import RedisClient
 from shared.clock import rfc3339, utc_now
 from shared.config import Settings
@@ -108,7 +108,7 @@ class Health:
     async def _ask_database(self) -> list[dict[str, str]]:
         asked_at = time.time()
         try:
-            rows = await self._database.fetch(SQL.look, _LATE_SECONDS)
+            rows = await self._database.fetch(SQL.look, _LATE_SECONDS, scope=Scope(task="jobs"))
         except StoreUnavailable:
             return [_part("database", "down", "does not answer; lookups come from memory and cache only")]
         halfway = (asked_at + time.time()) / 2

@@ -11,7 +11,7 @@ from edge.http.context import CONTEXT
 from edge.http.problems import unavailable
 from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from shared.accounts import Principal
 from shared.clock import rfc3339
 from shared.db.queries import beside
@@ -90,7 +90,9 @@ class QuotaPage:
         if principal.kind != "api-key":
             return None
         try:
-            [used] = await self._database.fetch(SQL.jobs, principal.organization_id)
+            [used] = await self._database.fetch(
+                SQL.jobs, principal.organization_id, scope=Scope(organization=principal.organization_id)
+            )
         except StoreUnavailable:
             return None
         plan = principal.plan

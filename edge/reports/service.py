@@ -19,7 +19,7 @@ from edge.jobs.serializers import JobSerializer, failure
 from edge.jobs.service import Charge, JobOrders, Order, Wanted, just_placed
 from edge.quota.limiter import RateLimiter
 from edge.storage.data_version import DataVersionWatcher
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from shared.db.queries import beside
 from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import Kind, fingerprint
@@ -85,7 +85,9 @@ class ReportService:
         version = self._version.current
         wanted = Wanted(kind, parameters, format, fingerprint(parameters, format, version), version)
         alike = [fingerprint(parameters, other, version) for other in MEDIA_TYPES]
-        known = await self._database.fetch_row(SQL.known, kind.name, wanted.fingerprint, organization_id, alike)
+        scope = Scope(organization=organization_id, task="jobs")
+        values = (kind.name, wanted.fingerprint, organization_id, alike)
+        known = await self._database.fetch_row(SQL.known, *values, scope=scope)
         assert known is not None
         found = manifest_from(json.loads(known["result"])) if known["result"] else None
         if known["waiting"] and found is None:

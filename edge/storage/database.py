@@ -29,7 +29,7 @@ class Scope:
 
     person: str | None = None
     organization: str | None = None
-    task: Literal["sign-in", "usage", "plan-notices"] | None = None
+    task: Literal["sign-in", "usage", "plan-notices", "jobs"] | None = None
 
     @property
     def statements(self) -> str:

@@ -32,10 +32,17 @@ def two(url: str) -> Iterator[tuple[Connection, Connection]]:
         yield pair  # type: ignore[misc]
 
 
+def work_for(connection: Connection, organization_id: str) -> None:
+    """Begin a transaction as the edge does when it places an order."""
+    connection.execute(f"SET LOCAL itemindex.organization = '{organization_id}'".encode())
+    connection.execute(b"SET LOCAL itemindex.task = 'jobs'")
+
+
 def place(connection: Connection, acme: str, fingerprint: str, limit: int) -> bool:
     """Order another job for the organization; tell whether its queue had room."""
     values = ("cohorts", "reports", "{}", fingerprint, 1, 3, acme, "json", limit, f"org:{acme}", fingerprint, 1, 10,
               None, BACKLOG_MAX)  # fmt: skip
+    work_for(connection, acme)
     return connection.execute(ORDERS.place.encode(), values).fetchone() is not None
 
 
@@ -61,6 +68,7 @@ def test_the_twin_without_the_lock_fills_it_twice(settings: Settings, acme: str)
         assert place(second, acme, "2", 1)
         first.commit()
         second.commit()
+        work_for(first, acme)
         row = first.execute("SELECT count(*) FROM jobs WHERE state = 'queued'").fetchone()
     assert row == (2,)
 
@@ -114,6 +122,7 @@ def test_nobody_adds_to_a_backlog_that_is_too_long_but_an_equal_job_is_joined(se
     queued(settings, acme, "there", "1 minute")
     other = organization(settings)
     with connect(settings.edge_database_url, application="tests") as connection:
+        work_for(connection, other)
         values = ("cohorts", "reports", "{}", "there", 1, 3, other, "json", 20, f"org:{other}", "c1", 1, 10, None, 1)
         assert connection.execute(ORDERS.place.encode(), values).fetchone() is not None
         refused = ("cohorts", "reports", "{}", "new", 1, 3, other, "json", 20, f"org:{other}", "c2", 1, 10, None, 1)

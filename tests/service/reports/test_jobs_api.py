@@ -180,10 +180,10 @@ async def test_an_order_that_nobody_knows_of_is_given_back_once(
     database = edge.resources.database
     whole = type(database).transaction
 
-    def lost(self: Any) -> Any:
+    def lost(self: Any, *scope: Any) -> Any:
         @asynccontextmanager
         async def committed_but_unheard() -> Any:
-            async with whole(self) as fetch:
+            async with whole(self, *scope) as fetch:
                 yield fetch
             raise StoreUnavailable("database")
 
