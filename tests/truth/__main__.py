@@ -2,17 +2,22 @@
 
 import json
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 
 import click
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
 from tests.truth import sets, stack
-from tests.truth.compare import Verdict
+from tests.truth.compare import Question, Verdict
 from tests.truth.endpoints import ENDPOINTS
+from tests.truth.generated import generated
 from tests.truth.index import Index
+from tests.truth.questions import loads
 
 _DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -24,33 +29,52 @@ _DATA = Path(__file__).parents[3] / "shared" / "data"
     "--data",
     default=_DATA,
     type=click.Path(path_type=Path),
-    help="Folder of the sets; where it is absent, the shipped demo data alone is used.",
+    help="Folder of the sets; where it is absent, the shipped and generated data alone are used.",
 )
 @click.option("--only", multiple=True, help="Only this endpoint; repeat for more.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def main(questions: int, seed: int, data: Path, only: tuple[str, ...], as_json: bool) -> None:
     """Load every set into a service of its own, ask, compare, and print one line for each endpoint."""
-    progress_console = Console(stderr=True)
-    known = sets.found(data)
+    terminal = Console(stderr=True)
     if not data.is_dir():
-        progress_console.print(f"{data} is not there: the shipped data alone is compared", markup=False)
-    with Progress(console=progress_console, disable=not progress_console.is_terminal) as progress:
-        task = progress.add_task("starting and loading", total=None)
-        with stack.running(known) as service:
-            client = service.client()
-            index = Index.of(known)
-            chosen = {name: ask for name, ask in ENDPOINTS.items() if not only or name in only}
-            progress.update(task, description="comparing", total=len(chosen), completed=0)
-            verdicts = []
-            for name, ask in chosen.items():
-                progress.update(task, description=name)
-                verdict = Verdict(name)
-                for question in ask(client, index, Random(f"{seed} {name}"), questions):
-                    verdict.add(question)
-                verdicts.append(verdict)
-                progress.advance(task)
+        terminal.print(f"{data} is not there: the shipped and the generated data are compared", markup=False)
+    with tempfile.TemporaryDirectory() as folder, Progress(console=terminal, disable=not terminal.is_terminal) as bar:
+        task = bar.add_task("starting and loading", total=None)
+        world = sets.shipped().with_also(sets.evaluation(data)).with_also(generated(Path(folder), seed))
+        with stack.running(world) as service:
+            verdicts = _judged(service, Index.of(world), questions, seed, data, only, bar, task)
     click.echo(_document(verdicts) if as_json else _lines(verdicts))
     sys.exit(1 if any(verdict.different for verdict in verdicts) else 0)
+
+
+def _judged(
+    service: stack.Stack,
+    index: Index,
+    questions: int,
+    seed: int,
+    data: Path,
+    only: tuple[str, ...],
+    bar: Progress,
+    task: TaskID,
+) -> list[Verdict]:
+    """Compare every endpoint, then the loads: those of faulty files change what the endpoints answer."""
+    client = service.client()
+    asked: dict[str, Callable[[], Iterator[Question]]] = {
+        name: partial(ask, client, index, Random(f"{seed} {name}"), questions) for name, ask in ENDPOINTS.items()
+    }
+    asked["rejects"] = partial(loads.rejects, service, index)
+    asked["bad inputs"] = partial(loads.bad_inputs, service, data)
+    chosen = {name: ask for name, ask in asked.items() if not only or name in only}
+    bar.update(task, total=len(chosen), completed=0)
+    verdicts = []
+    for name, ask in chosen.items():
+        bar.update(task, description=name)
+        verdict = Verdict(name)
+        for question in ask():
+            verdict.add(question)
+        verdicts.append(verdict)
+        bar.advance(task)
+    return verdicts
 
 
 def _document(verdicts: list[Verdict]) -> str:

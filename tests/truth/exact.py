@@ -23,7 +23,8 @@ class Near:
         """Tell whether `shown` is at most half a unit of the last place away; ties may go either way."""
         if self.places is None and self.digits is None:
             return float(shown) == float(self.exact)
-        return abs(shown - self.exact) <= self._unit() / 2
+        # Numbers in JSON are doubles: of a large one fewer decimals are there than were promised.
+        return abs(shown - self.exact) <= max(self._unit() / 2, abs(self.exact) / 2**51)
 
     def _unit(self) -> Fraction:
         if self.places is not None:

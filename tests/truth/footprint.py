@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 from tests.truth.exact import Near
 from tests.truth.index import Index
 
-INDICATORS = {"co2e_kg": "kg CO2e", "water_l": "l", "waste_kg": "kg"}
+INDICATORS = {
+    "co2e_kg": "kg CO2e",
+    "water_l": "l",
+    "waste_kg": "kg",
+    "land_use_m2a": "m²·a",
+    "acidification_kg_so2e": "kg SO2e",
+    "freshwater_eutrophication_kg_pe": "kg Pe",
+    "marine_eutrophication_kg_ne": "kg Ne",
+}
 
 
 class Figure(NamedTuple):

@@ -13,7 +13,7 @@ import duckdb
 
 from tests.truth import naming
 from tests.truth.exact import Near, percentile, share
-from tests.truth.sets import Set
+from tests.truth.sets import Set, World
 
 _HERE = Path(__file__).parent
 _LOAD_ROWS_MAX = 10**9
@@ -123,14 +123,14 @@ class Index:
         self._loads = 0
 
     @classmethod
-    def of(cls, sets: Sequence[Set], withdrawn: Sequence[str] = (), merged: Sequence[tuple[str, str]] = ()) -> Self:
+    def of(cls, world: World) -> Self:
         """Read sets in the order in which they are loaded, then apply the operator's acts."""
         index = cls()
-        for one in sets:
+        for one in world.sets:
             index.read(one)
-        for iid in withdrawn:
+        for iid in world.withdrawn:
             index.db.execute("INSERT INTO withdrawn VALUES (?)", [iid])
-        for pair in merged:
+        for pair in world.merged:
             index.db.execute("INSERT INTO merged VALUES (?, ?)", list(pair))
         index.db.execute((_HERE / "index.sql").read_text())
         return index
@@ -190,7 +190,7 @@ class Index:
         width = 2 + len(scope.group_by)
         found = self.db.execute(
             f"SELECT {keys}, list(price ORDER BY price), count(DISTINCT iid), min(day), max(day), histogram(channel), "
-            "list([price, list_price]) FILTER (list_price IS NOT NULL) "
+            "list([price, list_price]) FILTER (list_price > 0) "
             f"FROM observations WHERE {condition} GROUP BY ALL",
             values,
         ).fetchall()

@@ -32,25 +32,42 @@ class Set:
     recipe: Path
 
 
-def shipped() -> list[Set]:
+@dataclass(frozen=True)
+class World:
+    """Everything that an index is made of: sets in the order of loading, then the operator's acts on items."""
+
+    sets: tuple[Set, ...]
+    withdrawn: tuple[str, ...] = ()
+    merged: tuple[tuple[str, str], ...] = ()
+
+    def with_also(self, other: "World") -> "World":
+        """Return this world with another one after it."""
+        return World(self.sets + other.sets, self.withdrawn + other.withdrawn, self.merged + other.merged)
+
+
+def shipped() -> World:
     """Return the demo data, in the order in which `itemindex up` loads it."""
-    return [
-        _set("hk_pricewatch", SHIPPED / "hk_pricewatch.csv.gz"),
-        _set("carbon_catalogue", SHIPPED / "carbon_catalogue.csv.gz"),
-        _set("rivm_food_footprints", SHIPPED / "rivm_food_footprints.csv"),
-    ]
+    return World(
+        (
+            set_of("hk_pricewatch", SHIPPED / "hk_pricewatch.csv.gz"),
+            set_of("carbon_catalogue", SHIPPED / "carbon_catalogue.csv.gz"),
+            set_of("rivm_food_footprints", SHIPPED / "rivm_food_footprints.csv"),
+        )
+    )
 
 
-def found(data: Path) -> list[Set]:
-    """Return the shipped sets and those of a folder of evaluation data that are there."""
-    evaluation = [
-        _set(name, *(data / name / file for file in files), recipe=recipe)
-        for name, (files, recipe) in _EVALUATION.items()
-        if all((data / name / file).is_file() for file in files)
-    ]
-    return shipped() + evaluation
+def evaluation(data: Path) -> World:
+    """Return the sets of a folder of evaluation data that are there."""
+    return World(
+        tuple(
+            set_of(name, *(data / name / file for file in files), recipe=recipe)
+            for name, (files, recipe) in _EVALUATION.items()
+            if all((data / name / file).is_file() for file in files)
+        )
+    )
 
 
-def _set(name: str, *files: Path, recipe: str = "") -> Set:
+def set_of(name: str, *files: Path, recipe: str = "") -> Set:
+    """Return the set of a name: its mapping is shipped or the judge's own, its recipe is named like it by default."""
     mapping = next(path for folder in _MAPPINGS if (path := folder / f"{name}.toml").is_file())
     return Set(name, files, mapping, _HERE / "recipes" / f"{recipe or name}.sql")

@@ -5,19 +5,20 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from deploy.local.paths import free_port
 from tests.truth.client import Client
-from tests.truth.sets import Set
+from tests.truth.sets import Set, World
 
 _COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
 _PROJECT = Path(__file__).parents[2]
 _SECONDS_MAX = 600
+_REJECTS_MAX = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Stack:
 
     folder: Path
     base_url: str
+    summaries: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def ctl(self, *arguments: str) -> str:
         """Run `itemindex` on this service and return what it prints; raise RuntimeError where it fails."""
@@ -44,9 +46,13 @@ class Stack:
         return done.stdout
 
     def load(self, one: Set) -> dict[str, Any]:
-        """Load a set through its mapping; return the load's summary."""
+        """Load a set through its mapping; return the load's summary, with the file and line of each reject."""
         files = [str(file) for file in one.files]
-        return dict(json.loads(self.ctl("ingest", "run", "--mapping", str(one.mapping), "--json", *files))[0])
+        summary = dict(json.loads(self.ctl("ingest", "run", "--mapping", str(one.mapping), "--json", *files))[0])
+        listed = json.loads(self.ctl("ingest", "rejects", summary["load"], "--json", "--limit", str(_REJECTS_MAX)))
+        summary["refused"] = sorted({(row["file"], row["line"]) for row in listed})
+        self.summaries[one.name] = summary
+        return summary
 
     def client(self) -> Client:
         """Return a client with the key of a new Institutional organization."""
@@ -55,15 +61,19 @@ class Stack:
 
 
 @contextmanager
-def running(sets: Sequence[Set]) -> Iterator[Stack]:
-    """Run a service with these sets for as long as the block lasts."""
+def running(world: World) -> Iterator[Stack]:
+    """Run a service with everything of a world for as long as the block lasts."""
     with tempfile.TemporaryDirectory(prefix="itemindex-truth-") as name:
         port = free_port()
         stack = Stack(Path(name), f"http://127.0.0.1:{port}/v1")
         stack.ctl("up", "--detach", "--no-demo", "--port", str(port))
         try:
-            for one in sets:
+            for one in world.sets:
                 stack.load(one)
+            for iid in world.withdrawn:
+                stack.ctl("items", "withdraw", iid)
+            for iid, survivor in world.merged:
+                stack.ctl("items", "merge", iid, survivor)
             stack.ctl("releases", "cut", "--wait")
             yield stack
         finally:

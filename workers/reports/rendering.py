@@ -25,7 +25,7 @@ DISCOUNT_UNITS = {
 }  # fmt: skip
 DISCOUNT_METHOD = (
     "an observation is on promotion where its price is below its list price, by the discount 1 - price / list price; "
-    "mean and median of discounts are over observations on promotion"
+    "mean and median of discounts are over observations on promotion; a list price of 0 counts as none"
 )
 
 

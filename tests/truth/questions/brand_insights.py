@@ -48,7 +48,7 @@ def _question(client: Client, index: Index, scope: Scope, brands: list[str], bel
     found = client.get(_PATH + below, parameters).body
     scope = replace(scope, kind=index.settled(replace(scope, brands=brands if below else ())).kind)
     rows = list(_Report(client, index, scope, brands).rows()) if brands else []
-    rows.sort(key=lambda row: (row["period"], row["currency"], row["rank"], row["brand"]))
+    rows.sort(key=lambda row: (row["period"], row["currency"], brands.index(row["brand"])))
     data = found.get("data")
     if data is None:
         return Question(f"{_PATH}{below} {parameters}", found, rows)

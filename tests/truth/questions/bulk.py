@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
+from uuid import uuid4
 
 import delta_sharing
 
@@ -35,7 +36,7 @@ def exports(client: Client, index: Index, random: Random, count: int) -> Iterato
     ]
     orders += [_narrowed(index, random) for _ in range(count // 5)]
     for order, where in orders:
-        manifest = _exported(client, order, random)
+        manifest = _exported(client, order)
         with tempfile.TemporaryDirectory() as folder:
             if "files" not in manifest:
                 yield Question(f"export {order}", manifest, "an export")
@@ -48,7 +49,7 @@ def since(client: Client, index: Index, random: Random, count: int) -> Iterator[
     """Ask what changed since each version: since the newest nothing did, and before the first there was nothing."""
     newest = client.get("/index/brands", {"limit": 1}).body["data_version"]
     for dataset in ("items", "observations", "impacts"):
-        manifest = _exported(client, {"dataset": dataset, "since": newest}, random)
+        manifest = _exported(client, {"dataset": dataset, "since": newest})
         rows = sum(file["rows"] for file in manifest["files"])
         yield Question(f"{dataset} since {newest}", rows, 0)
 
@@ -80,9 +81,9 @@ def _narrowed(index: Index, random: Random) -> tuple[dict[str, Any], str]:
     return {"dataset": "observations", "format": random.choice(FORMATS), "filter": narrowed}, where
 
 
-def _exported(client: Client, order: dict[str, Any], random: Random) -> dict[str, Any]:
+def _exported(client: Client, order: dict[str, Any]) -> dict[str, Any]:
     """Order an export and return its manifest, or the problem where there is one."""
-    key = f"truth-{random.getrandbits(64):x}"
+    key = f"truth-{uuid4()}"
     reply = client.post("/index/exports", order, **{"Idempotency-Key": key})
     ends = time.monotonic() + _WAIT_SECONDS
     while reply.status in (200, 202) and time.monotonic() < ends:

@@ -83,7 +83,7 @@ def _row(name: str, unit: str, figure: footprint.Figure | None, sold: int, licen
         "scope": figure.scope,
         "code": figure.code,
         "per_kg": Near(figure.per_kg) if figure.per_kg is not None else None,
-        "weight_kg": figure.weight,
+        "weight_kg": Near(figure.weight) if figure.weight is not None else None,
         "source": figure.source,
         "license": licenses[figure.source],
         "method": figure.method,

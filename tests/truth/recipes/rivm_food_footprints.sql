@@ -2,7 +2,7 @@
 CREATE OR REPLACE TEMP TABLE file AS
 SELECT clean(product_group_nl) AS food_group, clean(gwp_kg_co2e)::DECIMAL(38, 24) AS co2e_kg,
        clean(water_m3)::DECIMAL(38, 24) * 1000 AS water_l, clean(land_use_m2a)::DECIMAL(38, 24) AS land_use_m2a,
-       clean(acidification_kg_so2e)::DECIMAL(38, 24) AS acidification_kg_so2e
+       clean(acidification_kg_so2e)::DECIMAL(38, 24) AS acidification_kg_so2e, row_number() OVER () + 1 AS line
 FROM read_csv(getvariable('file'), header = true, all_varchar = true);
 
 CREATE OR REPLACE TEMP TABLE crosswalk AS SELECT * FROM (VALUES
@@ -37,6 +37,8 @@ CREATE OR REPLACE TEMP TABLE crosswalk AS SELECT * FROM (VALUES
     ('Eieren', 'dairy-soy-products-eggs.eggs')) t(food_group, code);
 
 INSERT INTO sources VALUES ('rivm_food_footprints', 'CC-BY-4.0');
+INSERT INTO refused
+SELECT 'rivm_food_footprints', 'rivm_food_footprints.csv', line FROM file ANTI JOIN crosswalk USING (food_group);
 
 INSERT INTO factor_rows
 SELECT 'rivm_food_footprints', 'category', code, indicator, value,
