@@ -6,9 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from deploy.ctl.demo import load_demo
+from deploy.terminal import Terminal
 from edge.openapi import document
 from shared.config import Settings
 from shared.db.connect import connect
@@ -59,7 +58,7 @@ def main() -> None:
     """Write the examples beside the module that shows them."""
     with tempfile.TemporaryDirectory(prefix="ii-") as name, Servers.running(Path(name)) as servers:
         with servers.fresh(Path(name)) as settings:
-            load_demo(settings, Console(quiet=True))
+            load_demo(settings, Terminal(quiet=True))
             found = asyncio.run(answers(settings, Path(name)))
     text = json.dumps(found, ensure_ascii=False, indent=1)
     Path(document.__file__).with_name("examples.json").write_text(text + "\n", encoding="utf-8")

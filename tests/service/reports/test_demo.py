@@ -6,9 +6,9 @@ from datetime import date, timedelta
 
 import pyarrow as pa
 import pytest
-from rich.console import Console
 
 from deploy.ctl.demo import load_demo
+from deploy.terminal import Terminal
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from tests.service.reports.test_cohorts import asked, compare, engine_of, known, plain, quiet
@@ -19,7 +19,7 @@ from workers.reports.registry import MAKERS
 @pytest.fixture(scope="module")
 def demo(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     with servers.fresh(tmp_path_factory.mktemp("demo")) as settings:
-        load_demo(settings, Console(quiet=True))
+        load_demo(settings, Terminal(quiet=True))
         yield settings
 
 
