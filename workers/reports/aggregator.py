@@ -105,7 +105,8 @@ class Collector:
         segment = self._segments(currency, period, *groups)
         one = price.astype("i8")
         self._pending.append(_Pieces(segment, one, None, days, segment, channel.astype("i8"), segment, None))
-        if (listed := np.flatnonzero(list_price)).size:
+        if list_price.any():
+            listed = np.flatnonzero(list_price)
             columns = (segment.take(listed), one.take(listed), list_price.take(listed).astype("i8"))
             self._pending_list_prices.append((*columns, np.ones(len(listed), "i8")))
         self._pairs.append((segment, item.astype("i8") + (0 if self.by_id else self._items_before)))

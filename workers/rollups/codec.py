@@ -1,7 +1,8 @@
 """Arrays as bytes, and the entries of a cell. Pure.
 
 Packed: one byte that counts the columns, one byte a column for its width, then the columns one after the other, each of
-little-endian unsigned integers as wide as its largest value needs. The same values always give the same bytes.
+little-endian unsigned integers as wide as its largest value needs; a column of zeros, unless it is the first, which tells
+how many rows there are, takes no byte. The same values always give the same bytes.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
-_WIDTHS = (1, 2, 4, 8)
+_WIDTHS = (0, 1, 2, 4, 8)
 _BITS_MAX = 63
 _TABLE_MAX = 0xFFFF
 
@@ -23,21 +24,22 @@ def pack(*columns: Array) -> bytes:
 
 def pack_each(columns: tuple[Array, ...], bounds: Array) -> Iterator[bytes]:
     """Pack many groups of rows: group n is rows `bounds[n]` to `bounds[n + 1]`."""
-    ready = [_narrowed(column, bounds) for column in columns]
+    ready = [_narrowed(column, bounds, least=0 if place else 1) for place, column in enumerate(columns)]
     for group, (start, stop) in enumerate(pairwise(bounds.tolist())):
         widths = [widths[group] for widths, _ in ready]
-        parts = [narrow[width][start:stop].tobytes() for width, (_, narrow) in zip(widths, ready, strict=True)]
+        parts = [narrow[width][start:stop].tobytes() for width, (_, narrow) in zip(widths, ready, strict=True) if width]
         yield bytes([len(columns), *widths]) + b"".join(parts)
 
 
-def _narrowed(column: Array, bounds: Array) -> tuple[list[int], dict[int, Array]]:
-    """Return each group's width, and the column in each width that occurs."""
+def _narrowed(column: Array, bounds: Array, least: int) -> tuple[list[int], dict[int, Array]]:
+    """Return each group's width, at least `least`, and the column in each width that occurs."""
     filled = np.diff(bounds) > 0
     most = np.zeros(len(bounds) - 1, "i8")
     if filled.any():
         most[filled] = np.maximum.reduceat(column, bounds[:-1][filled])
     widths = np.array(_WIDTHS)[np.searchsorted([8 * width for width in _WIDTHS], _bit_lengths(most))]
-    return widths.tolist(), {width: column.astype(f"<u{width}") for width in np.unique(widths).tolist()}
+    widths = np.maximum(widths, least)
+    return widths.tolist(), {width: column.astype(f"<u{width}") for width in np.unique(widths).tolist() if width}
 
 
 def _bit_lengths(values: Array) -> Array:
@@ -51,7 +53,7 @@ def unpack(packed: bytes) -> list[Array]:
     rows = (len(packed) - offset) // sum(widths)
     columns = []
     for width in widths:
-        columns.append(np.frombuffer(packed, f"<u{width}", rows, offset))
+        columns.append(np.frombuffer(packed, f"<u{width}", rows, offset) if width else np.zeros(rows, "u1"))
         offset += width * rows
     return columns
 

@@ -43,6 +43,15 @@ CREATE TABLE derived_layouts (
 );
 INSERT INTO derived_layouts (name, layout) SELECT 'month_cells', 2 WHERE NOT EXISTS (SELECT FROM data_versions);
 
+-- A load by old code changes only the old cells: from then on the new ones are not up to date, until they are derived anew.
+CREATE FUNCTION forget_month_cells_layout() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM derived_layouts WHERE name = 'month_cells';
+    RETURN NULL;
+END $$;
+CREATE TRIGGER cells_changed AFTER INSERT OR UPDATE OR DELETE ON cells
+    FOR EACH STATEMENT EXECUTE FUNCTION forget_month_cells_layout();
+
 GRANT SELECT ON month_cells, derived_layouts TO itemindex_edge, itemindex_worker, itemindex_analytics;
 -- A rollup asks which items have no price at all.
 GRANT SELECT ON observations TO itemindex_analytics;

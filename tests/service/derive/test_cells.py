@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from shared.config import Settings
+from shared.db import migrate
 from shared.db.connect import connect
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.rollups import layout
@@ -119,12 +120,38 @@ def test_a_load_leaves_the_cells_that_it_does_not_touch(settings: Settings, tmp_
     assert sorted(row[0] for row in stayed) == ["b", "c", "h", "t", "t"]
 
 
+def test_a_load_by_old_code_makes_the_new_cells_outdated(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = migrate.available()
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+        connection.commit()
+        monkeypatch.setattr(migrate, "available", lambda: [step for step in steps if step.number < 14])
+        migrate.migrate(connection)
+        monkeypatch.setattr(migrate, "available", lambda: steps)
+        migrate.migrate(connection, contract=False)
+        assert layout.is_current(connection)  # an index without data has nothing to derive
+        connection.execute(
+            "INSERT INTO cells (scope, id, month, currency, n, items, units, days, channels) "
+            "VALUES ('a', 0, '2026-07-01', 'HKD', 1, 1, 1, '', '')"
+        )
+        assert not layout.is_current(connection)
+        connection.commit()
+        migrate.migrate(connection)
+        assert connection.execute(
+            "SELECT to_regclass('cells'), to_regproc('forget_month_cells_layout')"
+        ).fetchone() == (None, None)
+
+
 def test_packed_columns_come_back_and_are_as_narrow_as_can_be() -> None:
     small, large = np.array([0, 255]), np.array([1, 2**50])
     packed = pack(small, large)
     assert len(packed) == 3 + 2 * 1 + 2 * 8
     assert [column.tolist() for column in unpack(packed)] == [[0, 255], [1, 2**50]]
     assert unpack(pack(small[:0]))[0].tolist() == []
+    zeros = np.array([0, 0, 0])
+    assert [len(pack(zeros)), len(pack(zeros, zeros))] == [2 + 3, 3 + 3]
+    assert [column.tolist() for column in unpack(pack(zeros, zeros))] == [[0, 0, 0]] * 2
 
 
 def test_sorting_by_wide_keys_equals_sorting_by_narrow_ones() -> None:
