@@ -11,6 +11,8 @@ from edge.quota.headers import limit_fields
 from edge.quota.limiter import RateLimiter
 from edge.quota.people import PersonLimits
 from edge.quota.refusal import refusal
+from edge.quota.unmetered import UnmeteredLimits
+from edge.storage.fair_share import ACCOUNT
 from shared.errors import ItemNotFound
 
 COUNTED = frozenset({200, 202, 206})
@@ -22,18 +24,21 @@ class RateLimit:
     def __init__(self, meter: RateLimiter, people: PersonLimits) -> None:
         self._meter = meter
         self._people = people
+        self._unmetered = UnmeteredLimits(meter)
 
     def middleware(self) -> Any:
         """Return the aiohttp middleware."""
 
         @web.middleware
         async def quota(request: web.Request, handler: Handler) -> web.StreamResponse:
-            rule = rule_of(request)
+            rule, context = rule_of(request), request[CONTEXT]
+            ACCOUNT.set(context.account)
             if rule.per_person:
-                await self._count_person(request[CONTEXT])
+                await self._count_person(context)
             asked = rule.units(request) if callable(rule.units) else rule.units
             units = asked if isinstance(asked, int) else await asked
             if units == 0:
+                await self._count_unmetered(context)
                 return await handler(request)
             return await self._charged(request, handler, units)
 
@@ -43,6 +48,12 @@ class RateLimit:
         assert context.person is not None
         decision = await self._people.consume_call(context.person.id, context.network, context.charge_id)
         context.limit_fields = limit_fields(decision)
+
+    async def _count_unmetered(self, context: Context) -> None:
+        principal, account = context.principal, context.account
+        if principal is None or account is None or principal.plan.counted_by != "organization":
+            return  # a person's calls have their own limit; a free caller's address has the front's
+        await self._unmetered.consume(account, principal.plan, context.network, context.charge_id)
 
     async def _charged(self, request: web.Request, handler: Handler, units: int) -> web.StreamResponse:
         context = request[CONTEXT]

@@ -12,7 +12,11 @@ _LIFTS = {
     "institutional": "Ask us for a limit that fits.",
     "person": "No plan: this limit protects the service.",
     "sign-in": "No plan: this limit protects the service.",
+    "unmetered": "A higher plan has a higher limit.",
 }
+
+# The limits that count calls, not units.
+_COUNTS_CALLS = {"person", "sign-in", "unmetered"}
 
 
 def refusal(decision: Decision, network: str) -> Problem:
@@ -25,7 +29,7 @@ def refusal(decision: Decision, network: str) -> Problem:
     resets_at = rfc3339(decision.resets_at)
     if decision.window == "burst":
         limit, policy = plan.burst_units, plan.burst_policy
-        unit = plan.title if plan.counted_by in ("person", "address") else "units"
+        unit = plan.title if plan.name in _COUNTS_CALLS else "units"
         detail = f"Limit of {limit} {unit} a second reached; it opens again in 1 s."
     elif plan.counted_by in ("person", "address"):
         limit, policy = plan.daily_units, plan.daily_policy

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import asyncpg
 
+from edge.storage.fair_share import ACCOUNT, FairShare
 from shared.db.outages import READ_ONLY, is_outage, was_rolled_back
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
@@ -87,6 +88,7 @@ class Database:
         self._connections_max = connections_max
         self._deadline_seconds = deadline_seconds
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._share = FairShare(max(1, connections_max // 2))
         self._seconds = metrics.store_seconds.labels("database")
         self.answering = True
         """Whether the last call was answered."""
@@ -166,6 +168,14 @@ class Database:
                 rows = await _fetch_scoped(connection, scope, query, arguments)
         self._seconds.observe(perf_counter() - started)
         return rows
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Any]:
+        """Lend a connection: half of them at most to one account. Raises TimeoutError after the deadline."""
+        assert self._pool is not None
+        async with self._share.place(ACCOUNT.get(), self._deadline_seconds):
+            async with self._pool.acquire(timeout=self._deadline_seconds) as connection:
+                yield connection
 
     @contextmanager
     def _outages(self) -> Iterator[None]:

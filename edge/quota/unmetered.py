@@ -1,0 +1,36 @@
+"""Calls that cost no unit have a burst of their own: an organization's dry runs, previews, jobs, downloads."""
+
+from edge.quota.limiter import RateLimiter
+from edge.quota.refusal import refusal
+from shared.plans import Plan
+
+NAME = "unmetered"
+_CALLS_PER_SECOND_FACTOR = 2
+_DAY_SECONDS = 86_400
+
+
+class UnmeteredLimits:
+    """Consumes one call of an account: twice as many in a second as its plan has units, and no daily limit.
+
+    While the state store is down an organization's calls are served, as its paid ones are.
+    """
+
+    def __init__(self, limiter: RateLimiter) -> None:
+        self._limiter = limiter
+        self._plans: dict[Plan, Plan] = {}
+
+    async def consume(self, account: str, plan: Plan, network: str, charge_id: str) -> None:
+        """Count one call. Raises the problem `rate-limited` where this second's calls are used up."""
+        decision = await self._limiter.charge(f"calls:{account}", self._burst(plan), 1, charge_id)
+        if not decision.allowed:
+            raise refusal(decision, network)
+
+    def _burst(self, plan: Plan) -> Plan:
+        """Return the limit beside a plan; made once, because what is remembered of plans is remembered by object."""
+        if plan not in self._plans:
+            calls = plan.burst_units * _CALLS_PER_SECOND_FACTOR
+            self._plans[plan] = Plan(
+                name=NAME, title="calls that cost no unit", rank=plan.rank, counted_by=plan.counted_by,
+                daily_units=calls * _DAY_SECONDS, burst_units=calls, jobs_running=0, jobs_queued=0, batch_iids_max=0,
+            )  # fmt: skip
+        return self._plans[plan]
