@@ -7,8 +7,8 @@ import click
 from deploy.ctl.console import data_dir_option
 from deploy.local import identity
 from deploy.local.paths import Paths
-from deploy.terminal import printable
 from shared.errors import ItemIndexError
+from shared.printable import printable
 
 _NAMES = tuple(name for name, _, _ in identity.PEOPLE)
 
