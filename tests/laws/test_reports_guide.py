@@ -1,0 +1,48 @@
+"""deploy/guides/reports.md names every parameter and every column that reports have, and none that they have not."""
+
+import re
+from pathlib import Path
+
+import pytest
+from marshmallow import Schema
+
+from edge.analytics.schemas import SustainabilityRow
+from edge.reports import rows, schemas
+
+PAGE = (Path(__file__).parents[2] / "deploy" / "guides" / "reports.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## (\w+)[^\n]*\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+NAME = re.compile(r"`([a-z_0-9]+)`")
+
+
+def columns_told(section: str) -> set[str]:
+    """Return the names in the first column of a section's table."""
+    cells = re.findall(r"^\| (`[^|]*) \|", SECTIONS[section], re.MULTILINE)
+    return {name for cell in cells for name in NAME.findall(cell)}
+
+
+@pytest.mark.parametrize(
+    ("section", "row"),
+    [
+        ("Cohorts", rows.CohortRow()), ("Category", rows.CategoryRow()), ("Brand", rows.BrandRow()),
+        ("Sustainability", rows.RollupRow()),
+    ],
+)  # fmt: skip
+def test_the_guide_defines_each_column(section: str, row: Schema) -> None:
+    assert columns_told(section) == set(row.fields)
+
+
+def test_the_guide_defines_each_column_of_an_items_footprint() -> None:
+    assert set(SustainabilityRow().fields) <= set(NAME.findall(SECTIONS["One"]))
+
+
+@pytest.mark.parametrize(
+    ("section", "names"),
+    [
+        ("Cohorts", schemas.COHORT_NAMES), ("Sustainability", schemas.ROLLUP_NAMES),
+        ("Category", schemas.CATEGORY_LIST_NAMES),
+    ],
+)  # fmt: skip
+def test_the_guide_names_each_parameter(section: str, names: tuple[str, ...]) -> None:
+    sentence = re.search(r"Parameters: (.*?)\n\n", SECTIONS[section], re.DOTALL)
+    assert sentence is not None
+    assert {*names, "format", "dry_run"} <= set(NAME.findall(sentence[1]))
