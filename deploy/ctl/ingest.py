@@ -4,6 +4,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from shared.db.queries import beside
 from shared.errors import LoadRefused
 from workers.ingest import mapping as mappings
 from workers.ingest.accounting import accounts
-from workers.ingest.load import Summary, alt_names, load
+from workers.ingest.load import Summary, alt_names, known_items, load
 from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer
 
@@ -63,7 +64,7 @@ def run(mapping_path: str, dry_run: bool, rows: int, files: tuple[Path, ...], da
     """Load FILES; this is what `itemindex ingest` does when no other command is named."""
     mapping = mappings.read(_find(mapping_path))
     if dry_run:
-        show_preview(mapping, list(files), rows=rows, as_json=as_json)
+        show_preview(mapping, list(files), data_dir, rows=rows, as_json=as_json)
         return
     chosen = settings(data_dir)
     summary = load_with_bar(chosen, mapping, list(files), quiet=as_json)
@@ -195,13 +196,19 @@ def _find(text: str) -> Path:
     raise LoadRefused(f"there is no mapping {text}; shipped are {shipped}")
 
 
-def show_preview(mapping: mappings.Mapping, files: list[Path], *, rows: int, as_json: bool) -> None:
-    """Read files as a load does, and print what it would bring. Needs no database."""
+def show_preview(mapping: mappings.Mapping, files: list[Path], data_dir: Path, *, rows: int, as_json: bool) -> None:
+    """Read files as a load does, and print what it would bring. Needs the index only to join to its items."""
     previewer = Previewer(mapping, shown=rows)
     if mapping.factors:
         found = previewer.of_factors(files)
     else:
-        found = previewer.of_items(files, Transformer(mapping, alt_names(mapping, files)))
+        with ExitStack() as opened:
+            known = None
+            if mapping.item and mapping.item.join_by:  # the only question that a dry run has for the index
+                url = settings(data_dir).database_url
+                lookup = opened.enter_context(connect(url, application="ingest", autocommit=True))
+                known = known_items(lookup, mapping.item, mapping.source)
+            found = previewer.of_items(files, Transformer(mapping, alt_names(mapping, files), known=known))
     if as_json:
         click.echo(json.dumps(vars(found), indent=1, default=str))
         return

@@ -1,5 +1,6 @@
 """The items that a load has met: their keys, the span of their days, and whether a row says anything new of them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,35 @@ from workers.ingest import calendar_days
 from workers.ingest.bulk_ids import mint_all
 
 _GROWTH = 65_536
+# Asked with what a file names its items by; returns for each item found that text, the item's key and its IID.
+KnownItems = Callable[[list[str]], list[tuple[str, int, str]]]
+UNKNOWN, SEVERAL = "names no item that the index has", "names several items of the index"
 NO_DAY, LATEST = np.iinfo("i4").min, np.iinfo("i4").max
 
 
 class ItemTracker:
     """Numbers items in the order in which they come. Its memory grows with the items of a load, not with its rows."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, known: KnownItems | None = None) -> None:
         self._source = source
+        self._known = known
+        self._found: dict[str, tuple[int, str] | str] = {}
         self._numbers: dict[str, int] = {}
         self._arrays = {"key": np.zeros(0, "i8"), "content": np.zeros(0, "i8"), "first": np.zeros(0, "i4"),
                         "last": np.zeros(0, "i4"), "newest": np.zeros(0, "i4")}  # fmt: skip
         self._iids: dict[str, str] = {}
         self._claims: dict[str, str] = {}
         self.iids: list[str] = []
+
+    def find(self, names: list[str | None]) -> list[str | None]:
+        """Look up the items that the index has under these names; return for each what is wrong with it, or None."""
+        asked = sorted({name for name in names if name and name not in self._found})
+        if asked and self._known is not None:
+            self._found |= dict.fromkeys(asked, UNKNOWN)
+            for name, key, iid in self._known(asked):
+                self._found[name] = (key, iid) if self._found[name] == UNKNOWN else SEVERAL
+        faults = (self._found.get(name, UNKNOWN) if name else None for name in names)
+        return [fault if isinstance(fault, str) else None for fault in faults]
 
     def claim(self, source_id: str, iid: str | None) -> int | None:
         """Claim an IID for an id, where the mapping has IIDs; None claims the one that it has or is minted.
@@ -77,8 +93,9 @@ class ItemTracker:
         return key, np.where(dayless, today, first), np.where(dayless, today, last)
 
     def __len__(self) -> int:
-        """Return how many items were met."""
-        return len(self._numbers)
+        """Return how many items were met; two names may be of one that the index has."""
+        count = len(self._numbers)
+        return count if self._known is None else len(np.unique(self._arrays["key"][:count]))
 
     def _add(self, new: list[str]) -> None:
         number = len(self._numbers)
@@ -88,6 +105,10 @@ class ItemTracker:
         for n, source_id in enumerate(new) if self._iids else ():
             iids[n] = self._iids[source_id]
             keys[n] = item_key(iids[n])
+        for n, source_id in enumerate(new) if self._known is not None else ():
+            found = self._found[source_id]
+            assert not isinstance(found, str), "rows of unknown items are rejected before"
+            keys[n], iids[n] = found
         self._arrays["key"][number : number + len(new)] = keys
         self.iids += iids
 

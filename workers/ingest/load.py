@@ -20,6 +20,8 @@ from shared.errors import LoadRefused
 from shared.search.text import fold
 from workers.ingest import accounting, factors, readers
 from workers.ingest.batches import Batch, Reject
+from workers.ingest.fields import ItemFields
+from workers.ingest.item_tracker import KnownItems
 from workers.ingest.items_csv import as_csv
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
@@ -147,7 +149,9 @@ class _Load:
 
     def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
         channels = {fold(row[0]): row[0] for row in self._connection.execute(SQL.channel_spellings.encode())}
-        shaper = Transformer(self._mapping, alt_names(self._mapping, self._files), self._owners, channels)
+        shaper = Transformer(
+            self._mapping, alt_names(self._mapping, self._files), self._owners, channels, self._joined_items()
+        )
         months = Months(constants, events=self._mapping.counts_events)
         stage = Stage(self._connection, self._mapping, months, constants, spool)
         counts = Counter(impacts_read=0, impacts_rejected=0)
@@ -163,7 +167,8 @@ class _Load:
                 stage.take(shaped, items)
         stage.spans(*shaper.registry.spans())
         self._summary.counts |= counts
-        self._summary.counts["items_read"] = len(shaper.registry)
+        if self._mapping.brings_items:
+            self._summary.counts["items_read"] = len(shaper.registry)
         self._summary.counts["observation_tables"] = len(self._mapping.observations)
         return stage
 
@@ -178,6 +183,13 @@ class _Load:
 
     def _owners(self, iids: list[str], ids: list[str]) -> set[tuple[str | None, str]]:
         return set(self._lookup.execute(SQL.owners.encode(), (self._mapping.source, iids, ids)).fetchall())
+
+    def _joined_items(self) -> KnownItems | None:
+        """Return how the items are found that a mapping with `join_by` speaks of."""
+        item = self._mapping.item
+        if item is None or not item.join_by:
+            return None
+        return known_items(self._lookup, item, self._mapping.source)
 
     def _finish(self, state: str) -> None:
         summary = self._summary
@@ -229,6 +241,14 @@ class _Load:
 
 def _without_nul(value: Any) -> Any:
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
+
+
+def known_items(lookup: Connection, item: ItemFields, source: str) -> KnownItems:
+    """Return a look-up of the items that the index has, by what a mapping joins by."""
+    queries = {"id": SQL.known_by_id, "iid": SQL.known_by_iid}
+    query = queries.get(item.join_by, SQL.known_by_identifier).encode()
+    first = (item.join_source or source) if item.join_by == "id" else item.join_by
+    return lambda names: lookup.execute(query, (first, names)).fetchall()
 
 
 def _constants(mapping: Mapping, event: Event) -> dict[str, object]:

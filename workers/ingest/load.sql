@@ -40,6 +40,20 @@ INSERT INTO channels (code) VALUES ($1) ON CONFLICT (code) DO UPDATE SET code = 
 -- Spellings that fold to the same text are one channel: the one with the least id, which comes last here.
 SELECT code FROM channels ORDER BY id DESC;
 
+-- name: known_by_id
+-- Items by the ids that source $1 gives them.
+SELECT t.source_item_id, i.id, i.iid FROM item_sources t JOIN sources s ON s.id = t.source_id JOIN items i ON i.id = t.item_id
+WHERE s.name = $1 AND t.source_item_id = ANY($2::text[]);
+
+-- name: known_by_iid
+-- Items by their IIDs, as files write them.
+SELECT n.given, i.id, i.iid FROM unnest($2::text[]) AS n(given) JOIN items i ON i.iid = upper(n.given) WHERE $1::text = 'iid';
+
+-- name: known_by_identifier
+-- Active items by an identifier of scheme $1; several may have it.
+SELECT e->>'value', i.id, i.iid FROM items i, jsonb_array_elements(i.identifiers) AS e
+WHERE i.status = 'active' AND e->>'scheme' = $1 AND e->>'value' = ANY($2::text[]);
+
 -- name: owners
 -- Which items have these IIDs, with the id that source $1 gives them, and which IIDs its items of these ids have.
 SELECT (SELECT t.source_item_id FROM item_sources t JOIN sources s ON s.id = t.source_id

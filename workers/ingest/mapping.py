@@ -72,6 +72,11 @@ class Mapping:
     sparse_columns: frozenset[str] = field(default=frozenset())
 
     @property
+    def brings_items(self) -> bool:
+        """Whether a load says anything of items themselves, and not only of their observations."""
+        return self.item is not None and (not self.item.join_by or bool(self.impacts))
+
+    @property
     def counts_events(self) -> bool:
         """Whether equal observations each count."""
         return bool(self.observations) and self.observations[0].identity == "event"
@@ -252,7 +257,11 @@ class _Reader:
     def _impacts(self, given: Any) -> tuple[Impact, ...]:
         if not isinstance(given, list):
             self._refuse("[[impacts]] must be a list of tables")
-        return tuple(self._impact(table) for table in given)
+        found = tuple(self._impact(table) for table in given)
+        totals = [impact.indicator for impact in found if impact.stage is None]
+        if len(set(totals)) < len(totals):
+            self._refuse("[[impacts]] gives the total of one indicator twice; a part of it has a `stage`")
+        return found
 
     def _impact(self, given: Any) -> Impact:
         tables, where = self._tables, "[[impacts]]"

@@ -26,7 +26,8 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
 
     run(SQL.newest_staged)
     run(SQL.analyze_staged)
-    _check_keys(connection, event.source_id)
+    if not stage.joins:
+        _check_keys(connection, event.source_id)
     run(SQL.brands)
     run(SQL.categories)
     run(SQL.resolved, event.source_id)

@@ -1,11 +1,17 @@
 -- name: newest_staged
 -- An item may be staged once per batch; its last row is what the source says now. Its figures are part of its content: a
--- load that brings other ones says something new.
+-- load that brings other ones says something new. Rows of one stage of the life cycle are parts of it, and added up.
 CREATE TEMP TABLE new_items ON COMMIT DROP AS
 WITH figures AS (
-    SELECT id, jsonb_agg(jsonb_strip_nulls(to_jsonb(f) - ARRAY['seq', 'id', 'as_of']) ORDER BY indicator, stage) AS impacts
-    FROM (SELECT DISTINCT ON (id, indicator, stage) * FROM stage_impacts ORDER BY id, indicator, stage, seq DESC) f
-    WHERE per_unit IS NOT NULL GROUP BY id)
+    SELECT id, jsonb_agg(jsonb_strip_nulls(to_jsonb(f) - 'id') ORDER BY indicator, stage NULLS FIRST) AS impacts
+    FROM (SELECT * FROM (
+              SELECT DISTINCT ON (id, indicator) id, indicator, per_unit, basis, method, stage FROM stage_impacts
+              WHERE stage IS NULL ORDER BY id, indicator, seq DESC) totals
+          WHERE per_unit IS NOT NULL
+          UNION ALL
+          SELECT id, indicator, sum(per_unit), min(basis), min(method), stage FROM stage_impacts
+          WHERE stage IS NOT NULL GROUP BY id, indicator, stage) f
+    GROUP BY id)
 SELECT DISTINCT ON (s.id) s.id, s.iid, s.source_item_id, s.name, s.alt_names, s.brand_slug, s.brand_name, s.brand_folded,
        s.category_code, s.category_path, s.product_type, s.identifiers, s.attributes, coalesce(f.impacts, '[]') AS impacts,
        CASE WHEN f.id IS NULL THEN s.content_hash ELSE hashtextextended(f.impacts::text, s.content_hash) END AS content_hash,

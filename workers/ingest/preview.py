@@ -93,15 +93,20 @@ class Previewer:
     def _keep(self, shaped: Transformed, observed: Transformed) -> None:
         found = self._found
         if len(self._names) < self._shown:
-            self._names |= {item.key: item.name for item in shaped.items[: 10 * self._shown]}
+            self._names |= {item.key: item.name or item.iid for item in shaped.items[: 10 * self._shown]}
         for item in shaped.items[: self._shown - len(found.items)]:
             found.items.append(_item(item))
         for item in shaped.items if self._mapping.impacts else ():
             for impact in self._mapping.impacts:
+                if impact.stage is not None:
+                    continue
                 if len(found.impacts) < self._shown and impact.indicator in item.impacts:
-                    figure = f"{item.impacts[impact.indicator]:f}"
-                    row = {"item": item.name, "indicator": impact.indicator, "per_unit": figure, "basis": impact.basis}
-                    found.impacts.append(row)
+                    per_unit = f"{item.impacts[impact.indicator]:f}"
+                    row = {"item": item.name, "indicator": impact.indicator, "per_unit": per_unit}
+                    found.impacts.append({**row, "stage": None})
+        for figure in shaped.stage_figures[: self._shown - len(found.impacts)]:
+            named = {"item": self._names.get(figure.key, "…"), "indicator": figure.impact.indicator}
+            found.impacts.append({**named, "per_unit": f"{figure.per_unit:f}", "stage": figure.stage})
         if observed.observations is not None:
             found.counts["observations_read"] += len(observed.observations)
             for row in observed.observations[: self._shown - len(found.observations)]:

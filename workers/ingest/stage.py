@@ -14,7 +14,7 @@ from workers.ingest.mapping import Mapping
 from workers.ingest.month_buffer import Chunk, Months
 from workers.ingest.partitions import Partitions, set_defaults
 from workers.ingest.spool import Spool
-from workers.ingest.transform import ItemRow, Transformed
+from workers.ingest.transform import Transformed
 
 SQL = beside(__file__, "stage.sql")
 LOAD = beside(__file__, "load.sql")
@@ -35,6 +35,7 @@ class Stage:
         self._connection = connection
         self._mapping = mapping
         self.events = mapping.counts_events
+        self.joins = mapping.item is not None and bool(mapping.item.join_by)
         self._channels: list[int] = []
         for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations):
             connection.execute(statement.encode())
@@ -49,7 +50,7 @@ class Stage:
         """Stage the items of one batch, given as item_rows writes them."""
         with self._connection.cursor().copy(f"COPY stage_items ({COLUMNS}) FROM STDIN (FORMAT csv)".encode()) as copy:
             self._send(copy, memoryview(items))
-        self._impacts(shaped.items)
+        self._impacts(shaped)
 
     def spans(self, keys: Any, first: Any, last: Any) -> None:
         """Stage the span of days of every item of the load."""
@@ -59,15 +60,19 @@ class Stage:
         with self._connection.cursor().copy("COPY stage_spans FROM STDIN (FORMAT binary)") as copy:
             copy.write(_SIGNATURE + table.tobytes() + _TRAILER)
 
-    def _impacts(self, items: list[ItemRow]) -> None:
+    def _impacts(self, shaped: Transformed) -> None:
         if not self._mapping.impacts:
             return
-        columns = "id, indicator, per_unit, basis, method, as_of"
+        totals = [impact for impact in self._mapping.impacts if impact.stage is None]
+        columns = "id, indicator, per_unit, basis, method, as_of, stage"
         with self._connection.cursor().copy(f"COPY stage_impacts ({columns}) FROM STDIN".encode()) as copy:
-            for item in items:
-                for impact in self._mapping.impacts:
+            for item in shaped.items:
+                day = _day(item.day)
+                for impact in totals:
                     figure = item.impacts.get(impact.indicator)
-                    copy.write_row((item.key, impact.indicator, figure, impact.basis, impact.method, _day(item.day)))
+                    copy.write_row((item.key, impact.indicator, figure, impact.basis, impact.method, day, None))
+            for key, impact, stage, per_unit in shaped.stage_figures:
+                copy.write_row((key, impact.indicator, per_unit, impact.basis, impact.method, None, stage))
 
     def place(self, chunk: Chunk) -> None:
         """Stage a chunk of observations: into its month's table where that is new, else where the merge looks."""

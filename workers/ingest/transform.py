@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -15,26 +15,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shared.ids import canonical_iid
 from shared.slugs import slug
 from workers.ingest import calendar_days, clean
 from workers.ingest.batch_items import BatchItems, distinct, missing, row_days, together
 from workers.ingest.batches import Batch, Reject
-from workers.ingest.fields import Field, ItemFields
-from workers.ingest.item_tracker import NO_DAY, ItemTracker
+from workers.ingest.fields import Field
+from workers.ingest.figures import FigureColumns, StageFigure
+from workers.ingest.item_checks import check_items
+from workers.ingest.item_tracker import NO_DAY, SEVERAL, UNKNOWN, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
 from workers.ingest.normalize import category, quantity, times
-from workers.ingest.observations import Observer, check_bounds
+from workers.ingest.observations import Observer
 from workers.ingest.row_errors import Faults
 
 # Asked with IIDs and with a source's own ids: which pairs of id and IID the index has; no id where another source's.
 Owners = Callable[[list[str], list[str]], set[tuple[str | None, str]]]
-NAME_CHARACTERS_MAX = 1_000
-ID_CHARACTERS_MAX = 500
-IDENTIFIER_CHARACTERS_MAX = 200
-LEVEL_CHARACTERS_MAX = 300
-ATTRIBUTE_CHARACTERS_MAX = 65_536
-NO_FIGURE = "is no number, or a negative one"
 IID_OF_ANOTHER = "has an IID that another id of this load has"
 ANOTHER_IID = "has another IID than a former row of its id"
 
@@ -45,7 +40,7 @@ class ItemRow(NamedTuple):
     key: int
     iid: str
     source_item_id: str
-    name: str
+    name: str | None
     alt_names: list[str]
     brand_slug: str | None
     brand_name: str | None
@@ -72,12 +67,14 @@ class Transformed:
     rejects: list[Reject] = field(default_factory=list)
     rows: int = 0
     counts: Counter[str] = field(default_factory=Counter)
+    stage_figures: list[StageFigure] = field(default_factory=list)
 
 
 class Transformer:
     """Shapes the batches of one source. Remembers keys, so that an item that comes again costs one look-up.
 
-    `channels` are the spellings of channels that the index has, by their folded text.
+    `channels` are the spellings of channels that the index has, by their folded text; `known` finds the items that a
+    mapping with `join_by` speaks of.
     """
 
     def __init__(
@@ -86,6 +83,7 @@ class Transformer:
         alt_names: dict[str, str],
         owners: Owners = lambda iids, ids: set(),
         channels: Dictionary[str, str] = MappingProxyType({}),
+        known: KnownItems | None = None,
     ) -> None:
         assert mapping.item is not None
         self._mapping = mapping
@@ -94,9 +92,7 @@ class Transformer:
         self._owners = owners
         spellings = dict(channels)
         self._observers = [Observer(mapping.source, spec, spellings) for spec in mapping.observations]
-        self._figures: list[clean.Read] = []
-        self._texts = list(_limited(mapping.item))
-        self.registry = ItemTracker(mapping.source)
+        self.registry = ItemTracker(mapping.source, known)
 
     def shape(self, batch: Batch, path: Path) -> Transformed:
         """Shape one batch; every row is in an item, in an observation, or among the rejects with its reason."""
@@ -110,8 +106,11 @@ class Transformer:
             empty = Transformed(rejects=batch.rejects, rows=len(batch.rejects))
             return empty, lambda: empty
         bad = Faults(batch.rows)
-        ids, first_seen, iids = self._check_items(batch, path, bad)
+        ids, first_seen, iids = check_items(self._item, batch, path, bad)
+        figures = FigureColumns(self._mapping.impacts, batch, path, bad)
         shaped = [observer.shape(batch, path, bad) for observer in self._observers]
+        if self._item.join_by:
+            self._check_known(ids, bad)
         if iids is not None:
             bad.where(self._taken(ids, iids), "has an IID that belongs to another item", self._item.iid)
             self._check_claims(ids, iids, bad)
@@ -119,15 +118,13 @@ class Transformer:
         rejects = batch.rejects + bad.rejects(batch, path)
         result = Transformed(rejects=rejects, rows=batch.rows + len(batch.rejects))
         result.counts["rows_used"] = len(good)
-        for read in self._figures:
-            given, valid = (np.asarray(pc.is_valid(column)).take(good) for column in read)
-            result.counts["impacts_read"] += int(np.count_nonzero(given))
-            result.counts["impacts_rejected"] += int(np.count_nonzero(given & ~valid))
+        figures.count(good, result.counts)
         if not len(good):
             return result, lambda: result
         rows, places, result.channels = placed = together(shaped, good, batch.rows)
         met = distinct(ids, good, batch.rows, row_days(placed, first_seen, good))
         numbers = self.registry.number(met.ids)
+        result.stage_figures = figures.of_stages(good, self.registry.keys(numbers).take(met.codes))
         if rows is not None:
             self._place(rows, met.codes if places is None else met.codes.take(places), met, numbers, result)
         result.counts["observations_absent"] = sum(missing(one.priced, None, good) for one in shaped)
@@ -141,37 +138,11 @@ class Transformer:
         met.widen(rows["day"], codes)
         result.observations = rows
 
-    def _check_items(self, batch: Batch, path: Path, bad: Faults) -> tuple[clean.Coded, Any, Any]:
-        """Note what is wrong with rows as items; return their ids, the days since when they are known, their IIDs."""
-        item = self._item
-        _check_nul(batch, bad)
-        ids = clean.coded(item.id, batch, path, exact_parts=True)
-        bad.where_value(ids, pc.is_null(ids.values), "has no item id", item.id, absent=True)
-        long = pc.greater(pc.utf8_length(ids.values), ID_CHARACTERS_MAX)
-        bad.where_value(ids, long, f"has an item id of over {ID_CHARACTERS_MAX} characters", item.id)
-        if item.name is not None:
-            names = clean.coded(item.name, batch, path)
-            bad.where_value(names, pc.is_null(names.values), "has no name", item.name, absent=True)
-            long = pc.greater(pc.utf8_length(names.values), NAME_CHARACTERS_MAX)
-            bad.where_value(names, long, "has a name of over 1,000 characters", item.name)
-        for text, limit in self._texts:
-            _check_text(text, limit, batch, path, bad)
-        self._figures = [clean.numbers(impact.value, batch, path) for impact in self._mapping.impacts]
-        for impact, read in zip(self._mapping.impacts, self._figures, strict=True):
-            bad.check(impact.value, read, NO_FIGURE)
-        first_seen = None
-        if item.first_seen_on is not None:
-            read = clean.days(item.first_seen_on, batch, path)
-            forms = ", ".join(item.first_seen_on.format)
-            bad.check(item.first_seen_on, read, f"has no day of the form {forms}", "has no day since when it is known")
-            check_bounds(item.first_seen_on, read, bad)
-            first_seen = clean.filled(read.values, NO_DAY)
-        iids = None
-        if item.iid is not None:
-            given = clean.texts(item.iid, batch, path)
-            iids = pa.array([canonical_iid(text) if text else None for text in given.to_pylist()], pa.string())
-            bad.check(item.iid, clean.Read(given, iids), "has an IID that is not well-formed")
-        return ids, first_seen, iids
+    def _check_known(self, ids: clean.Coded, bad: Faults) -> None:
+        """Reject rows that do not name exactly one item of the index."""
+        faults = self.registry.find(ids.values.to_pylist())
+        for reason in (UNKNOWN, SEVERAL):
+            bad.where_value(ids, pa.array([fault == reason for fault in faults]), reason, self._item.id)
 
     def _taken(self, ids: clean.Coded, iids: Any) -> Any:
         """Return which rows would write over an item of another source, or give an item of this one a second IID."""
@@ -205,6 +176,8 @@ class Transformer:
         # Most items of a batch are known from the one before: one hash of their raw columns tells, before any cleaning.
         fresh = at[self.registry.news(numbers[at], self._contents(batch, met.chosen[at]))]
         days = np.where(met.newest[fresh] == NO_DAY, calendar_days.today(), met.newest[fresh])
+        if self._item.join_by and not self._mapping.impacts:
+            return result  # observations alone say nothing of the item itself
         result.items = self._items(batch, path, met.chosen[fresh], numbers[fresh], [met.ids[n] for n in fresh], days)
         return result
 
@@ -234,7 +207,11 @@ class Transformer:
         splits = tuple(spec.split for spec in item.category)
         identifiers = [(scheme, listed(spec)) for scheme, spec in item.identifiers]
         attributes = [(name, listed(spec)) for name, spec in item.attributes]
-        impacts = [(i, clean.numbers(i.value, small, path).values.to_pylist()) for i in self._mapping.impacts]
+        impacts = [
+            (i, clean.numbers(i.value, small, path).values.to_pylist())
+            for i in self._mapping.impacts
+            if i.stage is None
+        ]
         rows = []
         for n, (number, source_id, name) in enumerate(zip(numbers.tolist(), ids, listed(item.name), strict=True)):
             other = self._alt_names.get(source_id)
@@ -252,44 +229,6 @@ class Transformer:
             digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
             rows.append(ItemRow(keys[n], registry.iids[number], source_id, *content, int(days[n]), own, digest))
         return rows
-
-
-def _limited(item: ItemFields) -> Iterator[tuple[Field, int]]:
-    """Yield the optional texts of an item and how many characters each may have."""
-    for spec in (*item.category, item.brand, item.product_type):
-        if spec is not None:
-            yield spec, LEVEL_CHARACTERS_MAX
-    yield from ((spec, IDENTIFIER_CHARACTERS_MAX) for _, spec in item.identifiers)
-    yield from ((spec, ATTRIBUTE_CHARACTERS_MAX) for _, spec in item.attributes)
-
-
-def _check_text(field: Field, limit: int, batch: Batch, path: Path, bad: Faults) -> None:
-    """Note texts that are too long, and those that must not be empty. Looks closer only where a raw text is as long."""
-    names = (field.column,) if field.column else field.columns
-    bytes_max = sum(_longest(batch.columns[name]) for name in names)
-    if bytes_max <= limit and not field.required:
-        return
-    given = clean.texts(field, batch, path)
-    short = pc.less_equal(pc.utf8_length(given), limit)
-    bad.check(field, clean.Read(given, pc.if_else(short, given, None)), f"is longer than {limit:,} characters")
-
-
-def _check_nul(batch: Batch, bad: Faults) -> None:
-    """Reject rows with the character that PostgreSQL has in no text."""
-    for name, column in batch.columns.items():
-        dictionary = pa.types.is_dictionary(column.type)
-        values = column.dictionary if dictionary else column
-        if pa.types.is_string(values.type):
-            held = pc.match_substring(values, "\0")
-            if pc.any(held).as_py():
-                bad.where(pc.take(held, column.indices) if dictionary else held, "holds a NUL", Field(column=name))
-
-
-def _longest(column: Any) -> int:
-    column = column.dictionary if pa.types.is_dictionary(column.type) else column
-    if not pa.types.is_string(column.type):
-        return 0
-    return pc.max(pc.binary_length(column)).as_py() or 0
 
 
 def _plain(column: Any) -> Any:

@@ -1,0 +1,66 @@
+"""The figures of a batch: an item's own, as totals or by stages of its life cycle. Pure."""
+
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow.compute as pc
+
+from workers.ingest import clean
+from workers.ingest.batches import Batch
+from workers.ingest.fields import Impact
+from workers.ingest.normalize import times
+from workers.ingest.row_errors import Faults
+
+STAGE_CHARACTERS_MAX = 100
+
+
+class StageFigure(NamedTuple):
+    """What a row says of one stage of an item's life cycle. Negative where it is a credit."""
+
+    key: int
+    impact: Impact
+    stage: str
+    per_unit: Decimal
+
+
+class FigureColumns:
+    """The columns of figures of a batch, with their errors noted."""
+
+    def __init__(self, impacts: tuple[Impact, ...], batch: Batch, path: Path, bad: Faults) -> None:
+        self._read: list[tuple[Impact, clean.Read, Any]] = []
+        for impact in impacts:
+            figures = clean.numbers(impact.value, batch, path, signed=impact.stage is not None)
+            bad.check(impact.value, figures, "is no number" if impact.stage else "is no number, or a negative one")
+            stages = None
+            if impact.stage is not None:
+                given = clean.texts(impact.stage, batch, path)
+                short = pc.less_equal(pc.utf8_length(given), STAGE_CHARACTERS_MAX)
+                stages = pc.if_else(short, given, None)
+                long = f"is a stage of over {STAGE_CHARACTERS_MAX} characters"
+                there = np.asarray(pc.is_valid(figures.given))
+                bad.check(impact.stage, clean.Read(given, stages), long, "has no stage", among=there)
+            self._read.append((impact, figures, stages))
+
+    def count(self, good: Any, counts: Counter[str]) -> None:
+        """Count the figures of the good rows, and those of them that cannot be used."""
+        for _, figures, stages in self._read:
+            given, usable = (np.asarray(pc.is_valid(column)).take(good) for column in figures)
+            if stages is not None:
+                usable = usable & np.asarray(pc.is_valid(stages)).take(good)
+            counts["impacts_read"] += int(np.count_nonzero(given))
+            counts["impacts_rejected"] += int(np.count_nonzero(given & ~usable))
+
+    def of_stages(self, good: Any, keys: Any) -> list[StageFigure]:
+        """Return the figures by stage of the good rows, whose items' keys are given."""
+        found = []
+        for impact, figures, stages in self._read:
+            if stages is None:
+                continue
+            texts, names = figures.values.to_pylist(), stages.to_pylist()
+            for row, key in zip(good.tolist(), keys.tolist(), strict=True):
+                if texts[row] is not None and names[row] is not None:
+                    found.append(StageFigure(key, impact, names[row], times(texts[row], impact.value.multiply)))
+        return found
