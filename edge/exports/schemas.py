@@ -165,6 +165,14 @@ class ExportManifest(Schema):
     all_months = fields.Bool(
         required=True, metadata={"description": "Whether rows replace those of all months; `months` is empty then"}
     )
+    formula_prefix = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "In CSV, stands before a text cell that begins with = + - @, tab or line break and is no "
+            "negative number, so that no spreadsheet runs it; take it away for the text itself. Null in other formats."
+        },
+    )
     created_at = fields.DateTime(required=True)
     expires_at = fields.DateTime(required=True)
     signed_until = fields.DateTime(required=True)

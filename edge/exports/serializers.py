@@ -10,6 +10,7 @@ from edge.http.signed_urls import SignedUrls
 from edge.jobs.serializers import JobSerializer
 from edge.jobs.service import Order
 from shared.clock import Clock, rfc3339, utc_now
+from shared.exports.contract import FORMULA_PREFIX
 
 
 class ExportSerializer:
@@ -48,6 +49,7 @@ class ExportSerializer:
         document: dict[str, Any] = msgspec.to_builtins(manifest)
         if manifest.all_months is None:
             document["all_months"] = not manifest.months
+        document["formula_prefix"] = FORMULA_PREFIX if manifest.format == "csv" else None
         for file in document["files"]:
             del file["key"]  # where it lies is our affair
             query = self._links.query(signed_of(order.id, file["name"]), organization, until)

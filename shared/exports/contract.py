@@ -11,8 +11,10 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "arrow": ("none", "zstd"),
 }
 """Each format with its compressions, the usual one first. Those of Parquet and Arrow are inside the file."""
-JSON_COLUMNS = frozenset({"identifiers", "attributes"})
+JSON_COLUMNS = frozenset({"identifiers", "attributes", "sources"})
 """Text that is JSON: NDJSON has it as the value that it is."""
+FORMULA_PREFIX = "'"
+"""In CSV, put before a text cell that a spreadsheet would run as a formula."""
 ROWS, GONE = "rows", "gone"
 ID_END = 2**63 - 1
 """Keys of items are hashes of 63 bits; ranges end before this."""

@@ -1,21 +1,29 @@
 -- name: items
 -- Rows as an export has them. $1, $2: items whose key is in this range; $3: changed since this data_version; $4, $5: of
--- these brands and categories, all where none is named. Lists are joined by a character that no name has.
+-- these brands and categories, all where none is named. Lists are joined by a character that no name has. Rows come in
+-- the order of keys: another order each time would be another digest of the same data. Sources as in the record.
 SELECT i.iid, i.name, nullif(array_to_string(i.alt_names, U&'\001F'), '') AS alt_names, i.status, i.survivor_iid,
        b.name AS brand, b.slug AS brand_slug, c.code AS category, i.product_type, i.identifiers::text AS identifiers,
-       i.attributes::text AS attributes, i.version, i.first_seen_on, i.updated_at AT TIME ZONE 'UTC' AS updated_at
+       i.attributes::text AS attributes, i.version, i.first_seen_on, i.updated_at AT TIME ZONE 'UTC' AS updated_at,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('source', s.name, 'id', t.source_item_id, 'license', s.license, 'observed_at',
+               to_char(t.observed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+               ORDER BY s.name COLLATE "C", t.source_item_id COLLATE "C"), '[]')
+        FROM item_sources t JOIN sources s ON s.id = t.source_id
+        WHERE t.item_id = ANY(ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id)))::text AS sources
 FROM items i LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id
 WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status <> 'withdrawn' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
-  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]));
+  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))
+ORDER BY i.id;
 
 -- name: impacts
--- Own figures of the same items.
+-- Own figures of the same items, in the order of keys.
 SELECT i.iid, p.indicator, p.per_unit::float8 AS per_unit, p.basis, p.method, s.name AS source, p.as_of
 FROM impacts p JOIN items i ON i.id = p.item_id JOIN sources s ON s.id = p.source_id
 WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
-  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]));
+  AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))
+ORDER BY p.item_id, p.indicator COLLATE "C";
 
 -- name: observations
 -- As every tool would make it, with its joins: previews read it, and tests and benchmarks hold what the workers make of
@@ -62,7 +70,8 @@ WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.data_version > $3::bigint
            AND (cardinality($5::int[]) = 0 OR coalesce(i.category_id = ANY ($5::int[]), false)))
 UNION ALL
 SELECT r.iid, 'removed' FROM removed_items r
-WHERE r.item_id >= $1::bigint AND r.item_id < $2::bigint AND r.data_version > $3::bigint;
+WHERE r.item_id >= $1::bigint AND r.item_id < $2::bigint AND r.data_version > $3::bigint
+ORDER BY iid;
 
 -- name: items_count
 -- How many items a request means; counting stops at $6.

@@ -48,6 +48,7 @@ _ITEMS = Dataset(
         Column("version", "integer", "Grows with each change of the record."),
         Column("first_seen_on", "date", "The first day that it was known."),
         Column("updated_at", "timestamp", "When the record changed last."),
+        Column("sources", "string", "JSON: each source that names the item, its own id of it, license, observed_at."),
     ),
     ("iid",),
 )

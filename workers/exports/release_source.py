@@ -50,13 +50,19 @@ def ranges(
     if request.since is not None or request.brand or request.category:
         return []
     sources = _sources(connection, request.dataset, version, 0, 2**31 - 1)
-    if not sources:
+    if not sources or not _has_columns(connection, request, version):
         return []
     there = {found.key: found.bytes for found in store.listed(PREFIX)}
     if any(there.get(key_of(source.sha256)) != source.bytes for source in sources):
         return []
     wanted = [source for source in sources if _overlaps(source, request)]
     return _grouped(wanted, 1 if _as_it_lies(request) else part_rows)
+
+
+def _has_columns(connection: Connection, request: Request, version: int) -> bool:
+    """Tell whether the release knows every column: one that older code cut may lack those that came later."""
+    row = connection.execute(SQL.columns.encode(), (request.dataset, version)).fetchone()
+    return row is not None and {column["name"] for column in row[0]} >= set(request.columns)
 
 
 def _grouped(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:

@@ -2,3 +2,7 @@
 -- Files of a release, by their places.
 SELECT place, sha256, rows, bytes, statistics FROM release_files
 WHERE dataset = $1 AND data_version = $2 AND place >= $3::bigint AND place < $4::bigint ORDER BY place;
+
+-- name: columns
+-- The columns of a release's files, as its manifest names them.
+SELECT columns FROM releases WHERE dataset = $1 AND data_version = $2;

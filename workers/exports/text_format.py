@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shared.exports.contract import JSON_COLUMNS
+from shared.exports.contract import FORMULA_PREFIX, JSON_COLUMNS
 from shared.money import minor_digits
 
 _TABLE_MAX = 4096
@@ -78,7 +78,9 @@ def _csv_text(column: Any) -> Any:
     formula = pc.match_substring_regex(column, _FORMULA)
     if pc.any(formula).as_py():
         formula = pc.and_not(formula, pc.match_substring_regex(column, _NUMBER))
-        column = pc.if_else(formula, pc.binary_join_element_wise("'", column, "", null_handling="emit_null"), column)
+        column = pc.if_else(
+            formula, pc.binary_join_element_wise(FORMULA_PREFIX, column, "", null_handling="emit_null"), column
+        )
     # An empty text is quoted, so that it is told from nothing.
     quoted = pc.or_(pc.match_substring_regex(column, _TO_QUOTE), pc.equal(column, ""))
     if not pc.any(quoted).as_py():

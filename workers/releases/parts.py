@@ -24,7 +24,7 @@ PART_ROWS = 1_048_576
 """How many rows a file has at most, roughly; half of it at least, where there are so many."""
 _TOLD_CHARACTERS_MAX = 64
 _TOLD_TYPES = ("string", "dictionary", "date", "integer", "long")
-_TOO_WIDE = ("name", "identifiers", "attributes")
+_TOO_WIDE = ("name", "identifiers", "attributes", "sources")
 
 
 class FilePart(NamedTuple):

@@ -38,7 +38,12 @@ SELECT id, name FROM sources ORDER BY id;
 -- name: items
 -- As CSV, where null is nothing and an empty text is in quotes; lists are joined by a character that no name has.
 SELECT i.iid, i.name, nullif(array_to_string(i.alt_names, U&'\001F'), ''), i.status, i.survivor_iid, b.name, b.slug, c.code,
-       i.product_type, i.identifiers, i.attributes, i.version, i.first_seen_on, i.updated_at AT TIME ZONE 'UTC'
+       i.product_type, i.identifiers, i.attributes, i.version, i.first_seen_on, i.updated_at AT TIME ZONE 'UTC',
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('source', s.name, 'id', t.source_item_id, 'license', s.license, 'observed_at',
+               to_char(t.observed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+               ORDER BY s.name COLLATE "C", t.source_item_id COLLATE "C"), '[]')
+        FROM item_sources t JOIN sources s ON s.id = t.source_id
+        WHERE t.item_id = ANY(ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id)))
 FROM items i LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id
 WHERE i.status <> 'withdrawn' ORDER BY i.iid;
 

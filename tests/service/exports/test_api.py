@@ -1,8 +1,11 @@
 """Exports from their order to their files, as an organization meets them."""
 
 import asyncio
+import csv
 import hashlib
+import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -283,6 +286,32 @@ async def test_since_holds_what_changed_and_what_went(edge: Edge, settings: Sett
     assert [one["all_months"] for one in (manifest, items, whole)] == [False, True, True]
     none = (await done(edge, settings, key, {"dataset": "items", "since": 2}))["manifest"]
     assert (none["rows"], len(none["files"])) == (0, 1)
+
+
+async def test_csv_names_the_prefix_of_formulas_and_without_it_has_the_very_text(
+    edge: Edge, settings: Settings, key: str, tmp_path: Path
+) -> None:
+    names = ["+C Lemon", "=1+1", "-5", "-5 apples", "@home", "'quoted", "plain"]
+    rows = (f'{20 + n},"{name}",Vita,Drinks,Tea,1,2026-08-01,NORTH,1,\n' for n, name in enumerate(names))
+    load_rows(settings, tmp_path, "".join(rows), name="odd.csv")
+    read = {}
+    for format in ("csv", "ndjson"):
+        order = {"dataset": "items", "columns": ["iid", "name"], "format": format}
+        manifest = (await done(edge, settings, key, order))["manifest"]
+        body = (await edge.get(path_of(manifest["files"][0]["url"]), key=key)).body.decode()
+        read[format] = manifest["formula_prefix"], body
+    prefix, text = read["csv"]
+    guarded = [row["name"] for row in csv.DictReader(io.StringIO(text))]
+    assert (prefix, read["ndjson"][0]) == ("'", None)
+    assert {name for name in guarded if name.startswith(prefix)} == {
+        "'+C Lemon",
+        "'=1+1",
+        "'-5 apples",
+        "'@home",
+        "'quoted",
+    }
+    plain = [name[1:] if re.match(r"'[=+\-@\t\r\n]", name) else name for name in guarded]
+    assert sorted(plain) == sorted(json.loads(line)["name"] for line in read["ndjson"][1].splitlines())
 
 
 async def test_since_of_nothing_names_no_month_and_replaces_none(edge: Edge, settings: Settings, key: str) -> None:

@@ -92,7 +92,7 @@ def test_ndjson_is_one_object_a_line(data: Settings, dataset: str, compression: 
         lines += (gzip.decompress(text) if compression == "gzip" else text).decode().split("\n")[:-1]
     rows = [json.loads(line) for line in lines]
     assert all(list(row) == wanted["columns"] for row in rows)
-    kept = {"identifiers": json.dumps, "attributes": json.dumps}
+    kept = {"identifiers": json.dumps, "attributes": json.dumps, "sources": json.dumps}
     found = [[kept.get(name, lambda value: value)(value) for name, value in row.items()] for row in rows]
     texts = [
         [json.dumps(json.loads(v)) if n in kept else v for n, v in zip(wanted["columns"], row, strict=True)]

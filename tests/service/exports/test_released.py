@@ -197,3 +197,19 @@ def test_a_release_that_comes_between_two_workers_is_split_anew(
     assert run(settings, job) == "succeeded"
     assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+
+
+def test_a_release_that_lacks_a_column_is_not_read_for_it(settings: Settings) -> None:
+    """Code from before may have cut it: then PostgreSQL is asked, and the column is there."""
+    asked(
+        settings,
+        "UPDATE releases SET columns = jsonb_path_query_array(columns, '$[*] ? (@.name != \"sources\")')"
+        " WHERE dataset = 'items' RETURNING 1",
+    )
+    wanted = parameters("items", "ndjson", "none", columns=["iid", "sources"])
+    job = ordered(settings, wanted)
+    assert run(settings, job) == "succeeded"
+    assert RELEASE not in {snapshot for snapshot, _ in plan_of(settings, job)}
+    older = ordered(settings, parameters("items", "ndjson", "none", columns=["iid", "name"]))
+    assert run(settings, older) == "succeeded"
+    assert {snapshot for snapshot, _ in plan_of(settings, older)} == {RELEASE}
