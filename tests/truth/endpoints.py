@@ -6,7 +6,7 @@ from random import Random
 from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.index import Index
-from tests.truth.questions import brand_insights, bulk, category_insights, cohorts, footprints, items, prices
+from tests.truth.questions import brand_insights, bulk, category_insights, cohorts, footprints, items, lists, prices
 
 Ask = Callable[[Client, Index, Random, int], Iterator[Question]]
 
@@ -15,6 +15,8 @@ ENDPOINTS: dict[str, Ask] = {
     "lookup (batch)": items.batch,
     "search": items.search,
     "brands": items.brands,
+    "categories": lists.categories,
+    "channels": lists.channels,
     "pricing": prices.pricing,
     "sustainability": footprints.sustainability,
     "cohorts": cohorts.cohorts,

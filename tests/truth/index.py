@@ -17,6 +17,7 @@ from tests.truth.sets import Set, World
 
 _HERE = Path(__file__).parent
 _LOAD_ROWS_MAX = 10**9
+DEFAULT_DAYS = 90
 _COLUMNS = {"brand": "brand", "category": "category", "channel": "channel"}
 
 
@@ -210,6 +211,23 @@ class Index:
         condition, values = scope.condition()
         kinds = self.column(f"SELECT DISTINCT kind FROM observations WHERE {condition}", values)
         return replace(scope, kind="sale" if kinds == ["sale"] else "listing")
+
+    def default_window(self, scope: Scope) -> Scope:
+        """Return the scope with the days that are answered where none are asked for.
+
+        They are ninety, up to the last day with at least a fifth of the median day's observations: of what is asked
+        for, else of all.
+        """
+        everything = Scope(date.min, date.max, currency=scope.currency, kind=scope.kind)
+        for chosen in (replace(scope, first=date.min, last=date.max), everything):
+            condition, values = chosen.condition()
+            counted = f"SELECT day, count(*) AS n FROM observations WHERE {condition} GROUP BY day"
+            [last] = self.column(
+                f"WITH c AS ({counted}) SELECT max(day) FROM c WHERE n >= 0.2 * (SELECT median(n) FROM c)", values
+            )
+            if last is not None:
+                return replace(scope, first=last - timedelta(days=DEFAULT_DAYS - 1), last=last)
+        return scope
 
     def seen_days(self, scope: Scope) -> list[date]:
         """Return the days of a scope that hold data, in their order."""

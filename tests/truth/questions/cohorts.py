@@ -19,8 +19,14 @@ def cohorts(client: Client, index: Index, random: Random, count: int) -> Iterato
     for _ in range(count):
         scope = replace(random_scope(index, random, named=True), kind=random_kind(random))
         parameters = parameters_of(scope)
+        if random.random() < 0.2 and not scope.channels and not (scope.brands and scope.categories):
+            scope = index.default_window(scope)
+            parameters |= {"from": None, "to": None}
         found = client.get("/index/cohorts", parameters).body
-        yield Question(f"cohorts {parameters}", found.get("data", found), expected(index, index.settled(scope)))
+        meta = found.get("meta", {})
+        ours = {"data": found.get("data", found), "from": meta.get("from"), "to": meta.get("to")}
+        theirs = {"data": expected(index, index.settled(scope)), "from": scope.first, "to": scope.last}
+        yield Question(f"cohorts {parameters}", ours, theirs)
 
 
 def expected(index: Index, scope: Scope) -> list[dict[str, Any]]:

@@ -124,12 +124,14 @@ def _unpriced(index: Index, scope: Scope) -> Iterator[tuple[tuple[Any, ...], str
     condition, values = replace(scope, first=date.min, last=date.max).condition()
     found = index.rows(
         "SELECT DISTINCT iid, brand, category, first_seen_on FROM (SELECT *, first_seen_on AS day FROM active) "
-        f"JOIN (SELECT DISTINCT iid FROM own_figures) USING (iid) ANTI JOIN observations o USING (iid) WHERE {condition} "
+        f"JOIN (SELECT DISTINCT iid FROM own_figures) USING (iid) "
+        f"ANTI JOIN observations o USING (iid) WHERE {condition} "
         "AND first_seen_on <= ?",
         [*values, scope.last],
     )
-    days = f"SELECT DISTINCT {scope.period()} AS period FROM (SELECT unnest(generate_series(?::DATE, ?::DATE, INTERVAL 1 DAY))::DATE AS day) ORDER BY 1"
-    periods = index.column(days, [scope.first, scope.last])
+    days = "SELECT unnest(generate_series(?::DATE, ?::DATE, INTERVAL 1 DAY))::DATE AS day"
+    distinct = f"SELECT DISTINCT {scope.period()} AS period FROM ({days}) ORDER BY period"
+    periods = index.column(distinct, [scope.first, scope.last])
     for row in found:
         begins = max(row["first_seen_on"], scope.first)
         start = index.column(f"SELECT {scope.period()} FROM (SELECT ?::DATE AS day)", [begins])[0]

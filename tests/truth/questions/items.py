@@ -27,13 +27,19 @@ def batch(client: Client, index: Index, random: Random, count: int) -> Iterator[
     """Compare the answers of batches of up to a hundred items: each record, in the order asked."""
     for _ in range(max(1, count // 10)):
         iids = [*chosen(index, random, min(10, count)), "IID-NO-SUCH-ITEM"]
-        ours = client.get("/index/lookup", {"iid": iids}).body["data"]
+        by_post = random.random() < 0.5
+        reply = client.post("/index/lookup", {"iids": iids}) if by_post else client.get("/index/lookup", {"iid": iids})
+        ours = reply.body["data"]
         listed = [
             {**entry, "record": entry["record"] and shown(entry["record"])} if isinstance(entry, dict) else entry
             for entry in ours
         ]
         theirs = [_entry(iid, 200, record(index, iid, client.base_url), None) for iid in iids[:-1]]
-        yield Question(f"batch of {len(iids)}", listed, [*theirs, _entry(iids[-1], 404, None, "iid-not-found")])
+        yield Question(
+            f"batch of {len(iids)} by {'POST' if by_post else 'GET'}",
+            listed,
+            [*theirs, _entry(iids[-1], 404, None, "iid-not-found")],
+        )
 
 
 def search(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
@@ -118,7 +124,10 @@ def record(index: Index, iid: str, base_url: str) -> dict[str, Any]:
 
 def brand_entries(index: Index) -> dict[str, Any]:
     """Return what the list of brands must say, by slug."""
-    top = "SELECT brand, category, count(*) AS n FROM active WHERE category IS NOT NULL GROUP BY ALL ORDER BY n DESC, category"
+    top = (
+        "SELECT brand, category, count(*) AS n FROM active WHERE category IS NOT NULL "
+        "GROUP BY ALL ORDER BY n DESC, category"
+    )
     categories: dict[str, list[str]] = {}
     for brand, category, _ in index.db.execute(top).fetchall():
         categories.setdefault(brand, []).append(category)
@@ -157,7 +166,7 @@ def path_of(index: Index, code: str) -> list[frozenset[str]]:
     return [
         frozenset(
             index.column(
-                "SELECT DISTINCT path[?] FROM (SELECT path, code AS category FROM codes) WHERE starts_with(category || '.', ? || '.')",
+                "SELECT DISTINCT path[?] FROM codes WHERE starts_with(code || '.', ? || '.')",
                 [n + 1, ".".join(parts[: n + 1])],
             )
         )
