@@ -24,7 +24,10 @@ def export_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
     """Return the routes of custom exports."""
     settings = resources.settings
     orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
-    jobs, links = JobSerializer(settings.base_url, settings.errors_base), SignedUrls(settings.cursor_secret)
+    jobs, links = (
+        JobSerializer(settings.base_url, settings.errors_base),
+        SignedUrls(*settings.signing_secrets),
+    )
     documents = ExportSerializer(settings.base_url, jobs, links, settings.signed_url_seconds)
     desk = ExportService(resources.database, resources.version, settings.jobs_waiting_max)
     shelf = ExportRepository(resources.database, orders, FileResponder(resources.results, settings.accel_location))
@@ -55,7 +58,10 @@ def export_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
 def dataset_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
     """Return the routes of released datasets, as files and through Delta Sharing."""
     settings = resources.settings
-    shelf, links = ReleaseRepository(resources.database), SignedUrls(settings.cursor_secret)
+    shelf, links = (
+        ReleaseRepository(resources.database),
+        SignedUrls(*settings.signing_secrets),
+    )
     signer = UrlSigner(links, settings.base_url, settings.signed_url_seconds)
     downloads = FileResponder(resources.results, settings.accel_location)
     datasets = Datasets(shelf, signer, links, downloads, lists, resources.version, INSTITUTIONAL)

@@ -67,7 +67,7 @@ def build(settings: Settings) -> Services:
     database = _database(settings)
     state, cache = _stores(settings, log)
     version = DataVersionWatcher(database, log)
-    directory = CredentialStore(database, log, anonymous_token=settings.anonymous_token, pepper=settings.token_pepper)
+    directory = CredentialStore(database, log, anonymous_token=settings.anonymous_token, peppers=settings.peppers)
     search = SearchEngine(settings.search_dir, log)
     watch = JobWaiters()
     provider = OidcProvider(settings, log) if settings.oidc_issuer else None

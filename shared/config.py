@@ -56,6 +56,14 @@ class Settings:
     token_pepper: str = _setting(
         "Key of the keyed hash under which credentials are stored; 32 characters or more.", "", secret=True
     )
+    token_pepper_previous: str = _setting(
+        "The other pepper during a rotation: credentials under it are accepted, and stored anew as they are used.",
+        "",
+        secret=True,
+    )
+    cursor_secret_previous: str = _setting(
+        "The other signing key during a rotation: what it has signed is accepted.", "", secret=True
+    )
     cursor_secret: str = _setting(
         "Key that signs cursors of lists and addresses of files; 32 characters or more.", "", secret=True
     )
@@ -192,6 +200,16 @@ class Settings:
             "errors_base": self.errors_base or f"{self.base_url}/errors",
         }
         return type(self)(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **derived})
+
+    @property
+    def peppers(self) -> tuple[str, ...]:
+        """The peppers that stored hashes may have, the one to store under first."""
+        return (self.token_pepper, self.token_pepper_previous) if self.token_pepper_previous else (self.token_pepper,)
+
+    @property
+    def signing_secrets(self) -> tuple[str, str]:
+        """The key that signs, and the other one that is accepted; empty where there is none."""
+        return self.cursor_secret, self.cursor_secret_previous
 
     def require(self, *names: str) -> None:
         """Raise ConfigurationError unless each of these settings has a value."""

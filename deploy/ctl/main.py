@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, approve plans, suspend, audit."),
     "members": ("deploy.ctl.members:members", "People of an organization: list, add, change role, remove."),
     "people": ("deploy.ctl.people:people", "People of the local identity provider: print an ID token."),
+    "secrets": ("deploy.ctl.secrets:secrets", "Secrets: rotate one without refusing a call."),
     "sessions": ("deploy.ctl.sessions:sessions", "Dashboard sessions: list and end a person's."),
     "keys": ("deploy.ctl.keys:keys", "API keys: issue, rotate, revoke, list."),
     "edge": ("deploy.ctl.worker:edge", "Run an edge."),

@@ -5,12 +5,14 @@ an entry is the net under a lost notice.
 """
 
 import asyncio
+import contextlib
 
 from edge.auth.credential_cache import CredentialCache
-from edge.storage.database import Database
+from edge.storage.database import Database, Scope
 from shared import credentials
 from shared.accounts import CredentialKind, Principal
 from shared.db.queries import beside
+from shared.errors import StoreUnavailable
 from shared.plans import Plan
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
@@ -21,16 +23,17 @@ _KINDS: dict[str, CredentialKind] = {
     credentials.FREE_PREFIX: "public-token",
     credentials.KEY_PREFIX: "api-key",
 }
+_REHASH = Scope(task="rehash")
 
 
 class CredentialStore:
     """Finds the principal behind a credential."""
 
-    def __init__(self, database: Database, log: Log, *, anonymous_token: str, pepper: str) -> None:
+    def __init__(self, database: Database, log: Log, *, anonymous_token: str, peppers: tuple[str, ...]) -> None:
         self._database = database
         self._log = log
         self._anonymous_token = anonymous_token
-        self._pepper = pepper
+        self._peppers = peppers
         self._plans: dict[str, Plan] = {}
         self._anonymous: Principal | None = None
         self._cache = CredentialCache()
@@ -117,13 +120,22 @@ class CredentialStore:
             self._cache.remember(digest, principal)
         return principal
 
+    async def _rehash(self, credential_id: str, stored: bytes, computed: bytes) -> None:
+        """Store a credential under the current pepper. While the database accepts no changes it stays as it is."""
+        with contextlib.suppress(StoreUnavailable):
+            await self._database.fetch(SQL.rehash, credential_id, stored, computed, scope=_REHASH)
+
     async def _read(self, form: credentials.Credential, kind: CredentialKind, credential: str) -> Principal | None:
         query = SQL.public_token if kind == "public-token" else SQL.api_key
         row = await self._database.fetch_row(query, form.credential_id)
         # Hashed even when the id is unknown, so that the time taken tells nothing about which ids exist.
-        computed = credentials.keyed_hash(credential, self._pepper)
-        if not credentials.same(row["secret_hash"] if row else bytes(32), computed) or row is None:
+        computed = [credentials.keyed_hash(credential, pepper) for pepper in self._peppers]
+        stored = row["secret_hash"] if row else bytes(32)
+        same = [credentials.same(stored, one) for one in computed]
+        if row is None or not any(same):
             return None
+        if not same[0]:
+            await self._rehash(form.credential_id, stored, computed[0])
         plan = await self.plan(row["plan"])
         if kind == "public-token":
             return Principal(kind, form.credential_id, plan)

@@ -6,6 +6,10 @@ SELECT secret_hash, 'free' AS plan FROM find_public_token($1);
 -- One row tells all that a request needs; a key in its grace still counts until it ends.
 SELECT secret_hash, organization_id, organization_name, plan FROM find_api_key($1);
 
+-- name: rehash
+-- The hash under the current pepper, in place of the one under the previous that was just verified.
+SELECT credential_id FROM rehash_credential($1, $2, $3);
+
 -- name: plans
 -- The whole table: it has a handful of rows and every edge keeps it in memory.
 SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service

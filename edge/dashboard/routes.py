@@ -138,7 +138,10 @@ def _bulk_data(door: SessionGuard, resources: Services, payer: Billing, orders: 
     settings, base_url = resources.settings, resources.settings.base_url
     downloads = FileResponder(resources.results, settings.accel_location)
     datasets = DatasetPages(ReleaseRepository(resources.database), downloads, resources.directory, payer, base_url)
-    jobs, links = JobSerializer(base_url, settings.errors_base), SignedUrls(settings.cursor_secret)
+    jobs, links = (
+        JobSerializer(base_url, settings.errors_base),
+        SignedUrls(*settings.signing_secrets),
+    )
     desk = ExportService(resources.database, resources.version, settings.jobs_waiting_max)
     documents = ExportSerializer(base_url, jobs, links, settings.signed_url_seconds)
     shelf = ExportRepository(resources.database, orders, downloads)

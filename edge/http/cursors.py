@@ -15,29 +15,31 @@ _TAG_BYTES = 12
 
 
 class CursorSigner:
-    """Seals and opens cursors under one secret."""
+    """Seals cursors under one secret; while it is rotated, opens those of the previous one too."""
 
-    def __init__(self, secret: str) -> None:
+    def __init__(self, secret: str, previous: str = "") -> None:
         self._secret = secret.encode()
+        self._accepted = (self._secret, previous.encode()) if previous else (self._secret,)
 
     def seal(self, kind: str, query: Mapping[str, Any], position: list[Any]) -> str:
         """Return the cursor that goes on after `position` in this query."""
         packed = msgspec.msgpack.encode(position)
-        return base64.urlsafe_b64encode(self._tag(kind, query, packed) + packed).rstrip(b"=").decode()
+        return base64.urlsafe_b64encode(self._tag(self._secret, kind, query, packed) + packed).rstrip(b"=").decode()
 
     def open(self, kind: str, query: Mapping[str, Any], cursor: str) -> list[Any]:
         """Return the position. Raises InvalidCursor when it was changed, or sealed for another kind or query."""
         try:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
             tag, packed = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
-            if not hmac.compare_digest(tag, self._tag(kind, query, packed)):
+            tags = [self._tag(secret, kind, query, packed) for secret in self._accepted]
+            if not any(hmac.compare_digest(tag, one) for one in tags):
                 raise InvalidCursor
             position: list[Any] = msgspec.msgpack.decode(packed, type=list)
         except (binascii.Error, ValueError, msgspec.DecodeError):
             raise InvalidCursor from None
         return position
 
-    def _tag(self, kind: str, query: Mapping[str, Any], packed: bytes) -> bytes:
+    def _tag(self, secret: bytes, kind: str, query: Mapping[str, Any], packed: bytes) -> bytes:
         bound = msgspec.json.encode([kind, sorted(query.items())])
-        digest = hmac.digest(self._secret, len(bound).to_bytes(4) + bound + packed, hashlib.sha256)
+        digest = hmac.digest(secret, len(bound).to_bytes(4) + bound + packed, hashlib.sha256)
         return digest[:_TAG_BYTES]

@@ -23,21 +23,24 @@ class Link(NamedTuple):
 
 
 class SignedUrls:
-    """Signs and checks under one secret."""
+    """Signs under one secret; while it is rotated, accepts what the previous one has signed."""
 
-    def __init__(self, secret: str) -> None:
+    def __init__(self, secret: str, previous: str = "") -> None:
         self._secret = secret.encode()
+        self._accepted = (self._secret, previous.encode()) if previous else (self._secret,)
 
     def query(self, sha256: str, organization: str, expires: int) -> str:
         """Return the query that makes a file's address a link."""
-        return f"expires={expires}&organization={organization}&signature={self._sign(sha256, organization, expires)}"
+        signature = self._sign(self._secret, sha256, organization, expires)
+        return f"expires={expires}&organization={organization}&signature={signature}"
 
     def holds(self, link: Link, sha256: str) -> bool:
         """Tell whether the link was made by us for this file, whether or not it has expired."""
         if not _SIGNATURE.fullmatch(link.signature):
             return False
-        return hmac.compare_digest(self._sign(sha256, link.organization, link.expires), link.signature)
+        signatures = [self._sign(secret, sha256, link.organization, link.expires) for secret in self._accepted]
+        return any(hmac.compare_digest(signature, link.signature) for signature in signatures)
 
-    def _sign(self, sha256: str, organization: str, expires: int) -> str:
+    def _sign(self, secret: bytes, sha256: str, organization: str, expires: int) -> str:
         text = "\0".join((sha256, organization, str(expires))).encode()
-        return base64.urlsafe_b64encode(hmac.digest(self._secret, _DOMAIN + text, hashlib.sha256)).rstrip(b"=").decode()
+        return base64.urlsafe_b64encode(hmac.digest(secret, _DOMAIN + text, hashlib.sha256)).rstrip(b"=").decode()

@@ -68,17 +68,19 @@ class IdempotentActs:
             return None
         if not row["same"]:
             raise Problem("idempotency-key-reused", "This Idempotency-Key was used for another request.")
-        body = unseal(self._sealing_key(request), row["sealed_body"])
-        if body is None:
+        bodies = (unseal(key, row["sealed_body"]) for key in self._sealing_keys(request))
+        body = next((body for body in bodies if body is not None), None)
+        if body is None:  # sealed under a pepper that is not in use any more
             raise Problem("state-conflict", "The request was done, and its answer cannot be shown again.")
         return Outcome(row["status"], body)
 
     async def _remembered(self, transaction: Transaction, request: IdempotentRequest, act: Act) -> Outcome:
         outcome = await act(OrganizationService(transaction, self._settings))
-        sealed = seal(self._sealing_key(request), outcome.body)
+        sealed = seal(self._sealing_keys(request)[0], outcome.body)
         values = (request.person_id, request.key_digest, request.digest, outcome.status, sealed)
         await transaction.fetch(SQL.remember, *values, scope=Scope(person=request.person_id))
         return outcome
 
-    def _sealing_key(self, request: IdempotentRequest) -> bytes:
-        return sealing_key(self._settings.token_pepper, "idempotent-answer", request.person_id, request.key)
+    def _sealing_keys(self, request: IdempotentRequest) -> list[bytes]:
+        peppers = self._settings.peppers
+        return [sealing_key(pepper, "idempotent-answer", request.person_id, request.key) for pepper in peppers]

@@ -53,7 +53,7 @@ class OrganizationService:
 
     def __init__(self, database: Database | Transaction, settings: Settings) -> None:
         self._database = database
-        self._pepper = settings.token_pepper
+        self._peppers = settings.peppers
         self._owned_max = settings.organizations_per_person_max
         self._plans_at_once = settings.plan_approval == "none"
 
@@ -124,8 +124,9 @@ class OrganizationService:
         form = credentials.split(key)
         if form is None or form.prefix != credentials.KEY_PREFIX:
             return False
-        digest = credentials.keyed_hash(key, self._pepper)
-        return await self._database.fetch_row(SQL.revoke_leaked, form.credential_id, digest) is not None
+        digests = [credentials.keyed_hash(key, pepper) for pepper in self._peppers]
+        done = [await self._database.fetch(SQL.revoke_leaked, form.credential_id, digest) for digest in digests]
+        return any(done)
 
     async def members(self, actor: Actor) -> list[Row]:
         """Return the people of the organization."""
@@ -230,7 +231,7 @@ class OrganizationService:
         text = credentials.mint(prefix)
         form = credentials.split(text)
         assert form is not None
-        return text, form.credential_id, credentials.keyed_hash(text, self._pepper)
+        return text, form.credential_id, credentials.keyed_hash(text, self._peppers[0])
 
     async def _member(self, actor: Actor, person_id: str) -> Row:
         person_id = _uuid(person_id)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal, Self
@@ -30,7 +30,7 @@ class Scope:
 
     person: str | None = None
     organization: str | None = None
-    task: Literal["sign-in", "usage", "plan-notices", "jobs"] | None = None
+    task: Literal["sign-in", "usage", "plan-notices", "jobs", "rehash"] | None = None
 
     @property
     def statements(self) -> str:
@@ -199,8 +199,10 @@ async def _fetch_scoped(connection: Any, scope: Scope, query: str, arguments: tu
     await connection.execute(f"BEGIN; {scope.statements}")
     try:
         rows: list[asyncpg.Record] = await connection.fetch(query, *arguments)
-    except asyncpg.PostgresError:
-        await connection.execute("ROLLBACK")
+    except BaseException:
+        # Also when the caller has gone: the pool must not get a connection back with a transaction begun.
+        with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            await connection.execute("ROLLBACK")
         raise
     await connection.execute("COMMIT")
     return rows

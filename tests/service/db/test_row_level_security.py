@@ -195,6 +195,7 @@ FUNCTIONS = (
     "accept_invitation('ada', '{ada}')",
     "join_person('i', 'ada', 'eve@example.org', 'Ada', true)",
     "revoke_leaked_key('key-ada', 'guess')",
+    "rehash_credential('key-ada', decode(repeat('00', 32), 'hex'), sha256('eve'))",
 )
 
 

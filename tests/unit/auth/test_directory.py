@@ -44,7 +44,7 @@ def key() -> str:
 
 
 def directory(slow: Slow) -> CredentialStore:
-    return CredentialStore(slow, Log("tests"), anonymous_token="", pepper=PEPPER)  # type: ignore[arg-type]
+    return CredentialStore(slow, Log("tests"), anonymous_token="", peppers=(PEPPER,))  # type: ignore[arg-type]
 
 
 async def test_a_burst_of_first_calls_is_one_question(key: str) -> None:
