@@ -92,7 +92,7 @@ def describe(app: web.Application) -> dict[str, Any]:
 def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     """Return every route of the edge with its rule: who may come in, and what one call costs."""
     settings = resources.settings
-    cursors = CursorSigner(*settings.signing_secrets)
+    cursors = CursorSigner(settings.cursor_secret, settings.cursor_secret_previous)
     lists = Paginator(cursors, lambda: resources.version.current)
     acts = OrganizationService(resources.database, settings)
     idempotent = IdempotentActs(resources.database, settings)

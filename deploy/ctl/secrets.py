@@ -54,7 +54,7 @@ def retire(login: str, data_dir: Path) -> None:
         if row and row[0]:
             raise ItemIndexError(f"{row[0]} connections use this login; restart their parts with the new one first")
         connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN PASSWORD NULL").format(sql.Identifier(login)))
-    console.print("retired")
+    console.say("retired")
 
 
 @secrets.command(epilog="Example: itemindex secrets pending --since 2026-11-20T12:00:00Z")
