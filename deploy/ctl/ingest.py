@@ -17,9 +17,12 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import LoadRefused
+from shared.printable import printable_lines
 from workers.ingest import mapping as mappings
 from workers.ingest.accounting import accounts
+from workers.ingest.guess import guess
 from workers.ingest.load import Summary, alt_names, known_items, load
+from workers.ingest.mapping_keys import markdown
 from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer
 
@@ -186,6 +189,19 @@ def check(mapping_path: str) -> None:
         source=mapping.source,
         columns=", ".join(mapping.columns),
     )
+
+
+@ingest.command("keys", epilog="Example: itemindex ingest keys | less")
+def keys() -> None:
+    """Print every key of a mapping with what it says and an example, as Markdown."""
+    click.echo(printable_lines(markdown()), nl=False)
+
+
+@ingest.command("guess", epilog="Example: itemindex ingest guess prices.csv > mine.toml")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def guess_mapping(file: Path) -> None:
+    """Write a first mapping for FILE, with comments on its columns: correct it instead of beginning with nothing."""
+    click.echo(printable_lines(guess(file)), nl=False)
 
 
 def _find(text: str) -> Path:

@@ -1,0 +1,89 @@
+"""A guessed mapping can be read, and says what the file has."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from deploy.ctl.main import cli
+from workers.ingest.guess import guess, is_gtin
+from workers.ingest.mapping import Mapping, read
+from workers.ingest.preview import Previewer
+from workers.ingest.transform import Transformer
+
+PROJECT = Path(__file__).parents[3]
+
+
+def guessed(folder: Path, content: str | bytes, name: str = "my-prices 1.csv") -> tuple[Mapping, Path]:
+    path, made = folder / name, folder / "guessed.toml"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    made.write_text(guess(path))
+    return read(made), path
+
+
+def test_a_price_list_is_understood(tmp_path: Path) -> None:
+    rows = "".join(
+        f'A{n};Thing {n};Acme;4006381333931;{n % 28 + 1:02d}.07.2026;North;"1.2{n % 10:02d},50 €"\n' for n in range(40)
+    )
+    mapping, path = guessed(tmp_path, "sku;title;maker;ean;date;shop;price\n" + rows)
+    assert (mapping.source, mapping.delimiter) == ("my_prices_1", ";")
+    found = Previewer(mapping, shown=1).of_items([path], Transformer(mapping, {}))
+    assert (found.counts["observations_read"], found.counts["rejected"]) == (40, 0)
+    assert found.observations == [{"item": "Thing 0", "day": "2026-07-01", "channel": "North", "kind": "listing", "price": "1200.50",
+                                   "list_price": None, "currency": "EUR", "units": 1}]  # fmt: skip
+    assert found.items[0]["identifiers"] == {"gtin": "4006381333931"}
+
+
+def test_what_is_not_known_is_not_invented(tmp_path: Path) -> None:
+    mapping, _ = guessed(tmp_path, "id,name,price\n1,A,2.50\n")
+    assert mapping.observations[0].day.column == "?"
+    assert mapping.observations[0].currency.column == "?"
+
+
+def test_two_readings_of_a_day_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,date\n1,A,2.50,03/04/2026\n")
+    assert "%m/%d/%Y would fit as well" in guess(path)
+
+
+@pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
+def test_members_become_paths(tmp_path: Path, name: str) -> None:
+    raw = b'{"id":"1","name":"A","brand":{"name":"B"},"price":12.50,"currency":"USD","date":"2026-07-01"}\n'
+    mapping, path = guessed(tmp_path, gzip.compress(raw) if name.endswith("gz") else raw, name)
+    found = Previewer(mapping, shown=1).of_items([path], Transformer(mapping, {}))
+    assert found.items[0]["brand"] == "B"
+    assert found.observations[0]["price"] == "12.50"
+
+
+@pytest.mark.parametrize("file", ["hk_pricewatch.csv.gz", "carbon_catalogue.csv.gz", "rivm_food_footprints.csv"])
+def test_the_shipped_files_give_mappings_that_can_be_read(tmp_path: Path, file: str) -> None:
+    made = tmp_path / "m.toml"
+    made.write_text(guess(PROJECT / "deploy/demo/data" / file))
+    assert read(made).columns
+
+
+def test_names_of_columns_reach_no_terminal_as_commands(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('id,"name\x1b]0;x\x07\u202e","q""uote\\"\n1,\x1b[31mA,\U0001f600\n')
+    result = CliRunner().invoke(cli, ["ingest", "guess", str(path)])
+    assert result.exit_code == 0, result.exception
+    assert all(character.isprintable() or character == "\n" for character in result.output)
+    made = tmp_path / "m.toml"
+    made.write_text(result.output)
+    assert read(made).columns[1] == "name\x1b]0;x\x07\u202e"
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"),
+    [
+        ("4006381333931", True),
+        ("4006381333932", False),
+        ("73513537", True),
+        ("036000291452", True),
+        ("1234567890123", False),
+        ("40063813339", False),
+    ],
+)
+def test_a_check_digit_is_checked(text: str, valid: bool) -> None:
+    assert is_gtin(text) is valid

@@ -1,0 +1,288 @@
+"""A first mapping from a file: what its columns seem to be, as TOML with comments for a person to correct."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+
+from shared.errors import LoadRefused
+from workers.ingest.calendar_days import parsed
+from workers.ingest.text_stream import TextStream
+
+SAMPLE_BYTES = 1 << 20
+SAMPLE_ROWS = 1_000
+_MOSTLY = 0.9
+_FORMATS = (
+    "%Y-%m-%d",
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%Y%m%d",
+    "%Y-%m-%dT%H:%M:%S%z",
+    "%Y-%m-%d %H:%M:%S",
+    "%B %d, %Y",
+    "%d %b %Y",
+    "%Y-%m",
+    "%Y",
+)
+_MARK = r"(?:[^\w\s.,-]{1,2}|[A-Z]{2,3}\$?)?"
+_NUMBER = re.compile(rf"{_MARK}\s?-?\d[\d.,' ]*\s?{_MARK}")
+_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
+_SIGNS = {"HK$": "HKD", "€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY"}
+_NAMES = {
+    "id": r"(^|_|\b)(id|sku|code|product.?code|article|asin)$",
+    "name": r"name|title|bezeichnung|description$",
+    "brand": r"brand|maker|manufacturer|marke|company",
+    "category": r"categor|department|group|kategorie|^cat\b",
+    "price": r"price|preis|amount|cost",
+    "list_price": r"list|rrp|msrp|retail|was",
+    "day": r"date|day|datum|time",
+    "channel": r"shop|store|channel|market|retailer",
+    "currency": r"currency|^curr?$",
+    "units": r"units|quantity|qty",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The first rows of a file as text, and how the file is written."""
+
+    columns: dict[str, list[str]]
+    delimiter: str = ","
+    encoding: str = "utf-8"
+
+
+def sample(path: Path) -> Sample:
+    """Read the beginning of a file. Raises LoadRefused where it is empty or nothing can be made of it."""
+    with path.open("rb") as file:
+        head = file.read(4)
+        file.seek(0)
+        if head == b"PAR1":
+            batch = next(pyarrow.parquet.ParquetFile(path).iter_batches(SAMPLE_ROWS))
+            listed = {
+                name: [str(value) for value in batch[name].to_pylist() if value is not None]
+                for name in batch.schema.names
+            }
+            return Sample(listed)
+        raw = _beginning(TextStream(path.name, file, "utf-8", 1 << 30))
+        encoding = "utf-8"
+        try:
+            raw.decode()
+        except UnicodeDecodeError as error:
+            if error.end < len(raw) - 4:  # not only a character cut in two
+                encoding = "cp1252"
+        text = raw.decode(encoding, "replace")
+    if not text.strip():
+        raise LoadRefused(f"{path.name}: the file is empty")
+    if text.lstrip().startswith("{"):
+        return Sample(_members(text))
+    return _cells(text, encoding)
+
+
+def _beginning(stream: TextStream) -> bytes:
+    raw = b""
+    while len(raw) < SAMPLE_BYTES and (chunk := stream.read(SAMPLE_BYTES)):
+        raw += chunk
+    return raw[:SAMPLE_BYTES]
+
+
+def _members(text: str) -> dict[str, list[str]]:
+    columns: dict[str, list[str]] = {}
+    for line in text.splitlines()[:SAMPLE_ROWS]:
+        try:
+            row = json.loads(line, parse_float=str, parse_int=str)
+        except (ValueError, RecursionError):
+            continue
+        for name, value in _flat(row) if isinstance(row, dict) else ():
+            columns.setdefault(name, []).append(value)
+    if not columns:
+        raise LoadRefused("no line of the file's beginning is a JSON object")
+    return columns
+
+
+def _flat(row: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for name, value in row.items():
+        if isinstance(value, dict):
+            found += _flat(value, f"{prefix}{name}.")
+        elif value is not None and not isinstance(value, list):
+            found.append((prefix + name, str(value)))
+    return found
+
+
+def _cells(text: str, encoding: str) -> Sample:
+    first = text.splitlines()[0]
+    delimiter = max(",;\t|", key=first.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header = next(rows, [])
+    columns: dict[str, list[str]] = {name: [] for name in header}
+    for _, row in zip(range(SAMPLE_ROWS), rows, strict=False):
+        for name, cell in zip(header, row, strict=False):
+            if cell.strip():
+                columns[name].append(cell.strip())
+    return Sample(columns, delimiter, encoding)
+
+
+def guess(path: Path) -> str:
+    """Return a mapping for a file as TOML, with a comment on each column and on all that a person must decide."""
+    found = sample(path)
+    chosen = _roles(found.columns)
+    source = re.sub(r"[^a-z0-9]+", "_", path.name.split(".")[0].lower()).strip("_") or "source"
+    source = source if source[0].isalpha() else f"s_{source}"
+    lines = [
+        "# A first mapping, guessed from the beginning of the file. Correct it, then try it with --dry-run.",
+        f"source = {_quoted(source[:60])}  # with an item's id it makes the IID: keep it for ever",
+        f"title = {_quoted(path.name)}  # as answers show it",
+        'license = "unknown"  # say under which terms the data is',
+    ]
+    lines += [f"encoding = {_quoted(found.encoding)}"] if found.encoding != "utf-8" else []
+    lines += [f"delimiter = {_quoted(found.delimiter)}"] if found.delimiter != "," else []
+    lines += [
+        "",
+        *_item(found.columns, chosen),
+        *_observation(found.columns, chosen),
+        "",
+        "# The columns of the file, and what they hold:",
+    ]
+    lines += [f"# {_quoted(name)}: {_described(values)}" for name, values in found.columns.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _roles(columns: dict[str, list[str]]) -> dict[str, str]:
+    """Choose a column for each part of an item and an observation, by its name and its values."""
+    checks: dict[str, Callable[[list[str]], bool]] = {
+        "price": _are_numbers,
+        "list_price": _are_numbers,
+        "units": _are_numbers,
+        "day": lambda values: bool(_formats(values)),
+        "currency": lambda values: _mostly(values, lambda text: bool(_CURRENCY.fullmatch(text))),
+    }
+    chosen: dict[str, str] = {}
+    for role in ("currency", "day", "list_price", "price", "units", "id", "name", "brand", "category", "channel"):
+        for name, values in columns.items():
+            named = name not in chosen.values() and re.search(_NAMES[role], name, re.IGNORECASE)
+            if named and values and (role not in checks or checks[role](values)):
+                chosen[role] = name
+                break
+    free = [name for name in columns if name not in chosen.values()]
+    if "id" not in chosen and free:
+        chosen["id"] = max(free, key=lambda name: len(set(columns[name])))
+    days = [name for name in free if _formats(columns[name]) and not _are_numbers(columns[name])]
+    if "day" not in chosen and days:
+        chosen["day"] = days[0]
+    return chosen
+
+
+def _item(columns: dict[str, list[str]], chosen: dict[str, str]) -> list[str]:
+    lines = [
+        "[item]",
+        f'id = {_quoted(chosen.get("id", ""))}  # what the source itself knows it by; two columns: ["shop", "sku"]',
+    ]
+    name = chosen.get("name", chosen.get("id", ""))
+    lines.append(f"name = {_quoted(name)}" + ("" if "name" in chosen else "  # no column seems to be a name"))
+    lines += [f"brand = {_quoted(chosen['brand'])}"] if "brand" in chosen else []
+    taken = {column for role, column in chosen.items() if role != "category"}
+    levels = [name for name in columns if name not in taken and re.search(_NAMES["category"], name, re.IGNORECASE)][:8]
+    lines += [f"category = [{', '.join(map(_quoted, levels))}]  # from the widest"] if levels else []
+    gtins = [column for column, values in columns.items() if _mostly(values, is_gtin)]
+    if gtins:
+        lines += ["", "[item.identifiers]", f"gtin = {_quoted(gtins[0])}  # the check digits fit"]
+    return lines
+
+
+def _observation(columns: dict[str, list[str]], chosen: dict[str, str]) -> list[str]:
+    if "price" not in chosen:
+        return ["", "# No column seems to be a price: the mapping brings items alone."]
+    prices = columns[chosen["price"]]
+    channel = (
+        _quoted(chosen["channel"]) if "channel" in chosen else '{ constant = "SHOP" }  # where the prices are from'
+    )
+    sign = next((sign for sign in _SIGNS if any(sign in text for text in prices)), "")
+    constant = (
+        f'{{ constant = "{_SIGNS[sign]}" }}' if sign else '"?"  # no column seems to be one: { constant = "EUR" }?'
+    )
+    day = _day(columns, chosen.get("day"))
+    lines = ["", "[observation]", f"day = {day}", f"channel = {channel}", f"price = {_amount(chosen['price'], prices)}"]
+    lines.append(f"currency = {_quoted(chosen['currency']) if 'currency' in chosen else constant}")
+    lines += (
+        [f"list_price = {_amount(chosen['list_price'], columns[chosen['list_price']])}"]
+        if "list_price" in chosen
+        else []
+    )
+    lines += [f"units = {_quoted(chosen['units'])}"] if "units" in chosen else []
+    lines += [
+        'kind = "listing"  # or "sale"',
+        'identity = "state"  # or "event", where each row counts, as single sales do',
+    ]
+    return lines
+
+
+def _day(columns: dict[str, list[str]], name: str | None) -> str:
+    """Return the field of the day; where none is known, one that refuses the file until a person has chosen."""
+    if name is None:
+        return '"?"  # no column seems to be a day; perhaps { file_name = "prices-([0-9-]{10})" }'
+    first, *others = _formats(columns[name])
+    comment = f"  # {' and '.join(others)} would fit as well" if others else ""
+    return f"{{ column = {_quoted(name)}, format = {_quoted(first)} }}{comment}"
+
+
+def _amount(name: str, values: list[str]) -> str:
+    """Return a field of an amount with the separators and signs that its texts have."""
+    digits_and_marks = set("0123456789 .,-'")
+    signs = "".join(sorted({character for text in values for character in text} - digits_and_marks))
+    comma, point = (sum(bool(re.search(rf"\{mark}\d{{1,2}}\D*$", text)) for text in values) for mark in ",.")
+    decimal = "," if comma > point else "."
+    grouped = [
+        mark for mark in ".,'" if mark != decimal and any(re.search(rf"\d\{mark}\d{{3}}", text) for text in values)
+    ]
+    keys = [f"column = {_quoted(name)}"]
+    keys += [f"strip = {_quoted(signs)}"] if signs else []
+    keys += [f"thousands = {_quoted(grouped[0])}"] if grouped else []
+    keys += ['decimal = ","'] if decimal == "," else []
+    return f"{{ {', '.join(keys)} }}" if len(keys) > 1 else _quoted(name)
+
+
+def _formats(values: list[str]) -> list[str]:
+    """Return the formats of days that most texts fit."""
+    fit = {form: sum(parsed(text, (form,)) is not None for text in values) for form in _FORMATS if values}
+    return [form for form, count in fit.items() if count >= _MOSTLY * len(values)]
+
+
+def _are_numbers(values: list[str]) -> bool:
+    return _mostly(values, lambda text: bool(_NUMBER.fullmatch(text)))
+
+
+def _mostly(values: list[str], fits: Callable[[str], bool]) -> bool:
+    return bool(values) and sum(map(fits, values)) >= _MOSTLY * len(values)
+
+
+def is_gtin(text: str) -> bool:
+    """Tell whether a text has the length and the check digit of a GTIN (GS1 General Specifications, 7.9)."""
+    if not re.fullmatch(r"[0-9]{8}|[0-9]{12,14}", text, re.ASCII):
+        return False
+    digits = [int(digit) for digit in reversed(text)]
+    return sum(digit * (3 if place % 2 else 1) for place, digit in enumerate(digits)) % 10 == 0
+
+
+def _described(values: list[str]) -> str:
+    distinct = list(dict.fromkeys(values))
+    kind = "days" if _formats(values) else "numbers" if _are_numbers(values) else "texts"
+    shown = ", ".join(_quoted(text[:40]) for text in distinct[:3])
+    return f"{kind}, {len(distinct)} distinct of {len(values)} given: {shown}" if values else "always empty"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as TOML writes it, without any character that a terminal would obey."""
+    return '"' + "".join(_written(character) for character in text) + '"'
+
+
+def _written(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else f"\\U{ord(character):08X}"
