@@ -1,9 +1,8 @@
 """The routes of enterprise data access: releases, Delta Sharing, exports."""
 
 from edge import rules
-from edge.container import Services
+from edge.container import Services, file_responder
 from edge.delta_sharing.handlers import Sharing
-from edge.downloads.files import FileResponder
 from edge.exports.handlers import Exports
 from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer
@@ -30,14 +29,14 @@ def export_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
     )
     documents = ExportSerializer(settings.base_url, jobs, links, settings.signed_url_seconds)
     desk = ExportService(resources.database, resources.version, settings.jobs_waiting_max)
-    shelf = ExportRepository(resources.database, orders, FileResponder(resources.results, settings.accel_location))
+    shelf = ExportRepository(resources.database, orders, file_responder(resources))
     exports = Exports(
         resources.database, desk, shelf, resources.meter, documents, links, lists, resources.version, INSTITUTIONAL
     )
     booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
     above = f"{PREFIX}/index/exports"
     one = ("export-not-found", "result-expired")
-    link_problems = ("invalid-signature", "expired-signature", *one, *rules.RESULT_PROBLEMS)
+    link_problems = ("invalid-signature", "expired-signature", "rate-limited", *one, *rules.RESULT_PROBLEMS)
     return (
         Route("POST", above, exports.create, rules.export("export-order", *booked, units=exports.units)),
         Route("GET", above, exports.list, rules.export("exports")),
@@ -63,11 +62,13 @@ def dataset_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
         SignedUrls(*settings.signing_secrets),
     )
     signer = UrlSigner(links, settings.base_url, settings.signed_url_seconds)
-    downloads = FileResponder(resources.results, settings.accel_location)
+    downloads = file_responder(resources)
     datasets = Datasets(shelf, signer, links, downloads, lists, resources.version, INSTITUTIONAL)
     path = f"{PREFIX}/index/datasets"
     release = f"{path}/{{name}}/releases/{{release}}"
-    signed = Rule(name="dataset-signed", problems=("invalid-signature", "expired-signature", *rules.FILE_PROBLEMS))
+    signed = Rule(
+        name="dataset-signed", problems=("invalid-signature", "expired-signature", "rate-limited", *rules.FILE_PROBLEMS)
+    )
     return (
         Route("GET", path, datasets.list, rules.dataset("datasets")),
         Route("GET", f"{path}/{{name}}/releases", datasets.releases, rules.dataset("releases", "dataset-not-found")),

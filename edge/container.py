@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
+from edge.downloads.allowance import DownloadAllowance
+from edge.downloads.files import FileResponder
 from edge.http.access_log import AccessLog
 from edge.index.lookup import RecordLoader
 from edge.index.records import RecordCache
@@ -170,3 +172,9 @@ async def opened(resources: Services) -> AsyncIterator[Services]:
         resources.lines.close()
         resources.spans.close()
         resources.log.info("stopped")
+
+
+def file_responder(resources: Services) -> FileResponder:
+    """Return what sends stored files and counts their bytes."""
+    allowance = DownloadAllowance(resources.meter, resources.settings)
+    return FileResponder(resources.results, resources.settings.accel_location, allowance)

@@ -133,6 +133,9 @@ class Settings:
     )
     release_daily_kept_days: int = _setting("How long a release is kept.", 8)
     release_weekly_kept_days: int = _setting("How long the first release of a calendar week is kept.", 92)
+    download_bytes_per_day: int = _setting(
+        "Bytes of release and export files that one organization may download in a UTC day.", 1_000_000_000_000
+    )
     signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
     upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
     ingest_unpacked_bytes_max: int = _setting("Bytes that a file of a load may unpack to.", 1 << 36)

@@ -57,11 +57,10 @@ class DatasetPages:
 
     async def file(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
-        await self._payer.principal(visit, INSTITUTIONAL)
+        principal = await self._payer.principal(visit, INSTITUTIONAL)
         path = request.match_info
-        return await self._downloads.answer(
-            request, await self._shelf.file(path["name"], path["release"], path["file"])
-        )
+        file = await self._shelf.file(path["name"], path["release"], path["file"])
+        return await self._downloads.answer(request, file, principal.organization_id)
 
     async def profile(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The profile file around a key that the visitor brings: we keep no key that we could put in."""

@@ -8,7 +8,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 
 from edge.analytics.pricing import Pricing
 from edge.analytics.sustainability import Sustainability
-from edge.container import Services
+from edge.container import Services, file_responder
 from edge.dashboard.billing import Billing
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.explorer import ExplorerPages
@@ -21,7 +21,6 @@ from edge.dashboard.session_guard import SessionGuard
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages
 from edge.dashboard.sign_out import SignOutPages
-from edge.downloads.files import FileResponder
 from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer
 from edge.exports.service import ExportService
@@ -136,7 +135,7 @@ def _reports(door: SessionGuard, reports: ReportPages) -> tuple[Route, ...]:
 
 def _bulk_data(door: SessionGuard, resources: Services, payer: Billing, orders: JobOrders) -> tuple[Route, ...]:
     settings, base_url = resources.settings, resources.settings.base_url
-    downloads = FileResponder(resources.results, settings.accel_location)
+    downloads = file_responder(resources)
     datasets = DatasetPages(ReleaseRepository(resources.database), downloads, resources.directory, payer, base_url)
     jobs, links = (
         JobSerializer(base_url, settings.errors_base),

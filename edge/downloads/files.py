@@ -5,7 +5,9 @@ from typing import NamedTuple
 from aiohttp import hdrs, web
 
 from edge.downloads import stream
+from edge.downloads.allowance import DownloadAllowance
 from edge.downloads.body import ResultBody, apart
+from edge.http.context import CONTEXT
 from edge.http.ranges import Slice
 from shared.errors import ResultGone
 from shared.objects.directory import ResultStore
@@ -25,13 +27,15 @@ class StoredFile(NamedTuple):
 class FileResponder:
     """Answers downloads. `accel_location` is the location of nginx behind which the store's directory lies."""
 
-    def __init__(self, store: ResultStore, accel_location: str) -> None:
+    def __init__(self, store: ResultStore, accel_location: str, allowance: DownloadAllowance) -> None:
         self._store = store
         self._accel_location = accel_location
+        self._allowance = allowance
 
-    async def answer(self, request: web.Request, file: StoredFile) -> web.StreamResponse:
-        """Answer 200, 206 or 304 with ETag, Repr-Digest and Content-Length; raises the problems 412 and 416.
+    async def answer(self, request: web.Request, file: StoredFile, organization: str | None) -> web.StreamResponse:
+        """Answer 200, 206 or 304 with ETag, Repr-Digest and Content-Length; raises the problems 412, 416 and 429.
 
+        The bytes are counted against the organization's allowance.
         Raises ResultGone where the store has lost the file or has another one in its place.
         """
         etag = stream.etag_of(file.sha256)
@@ -46,6 +50,9 @@ class FileResponder:
         if await apart(self._store.size, file.key) != file.bytes:
             metrics.results_missing.inc()
             raise ResultGone(file.key)
+        if organization is not None and request.method == hdrs.METH_GET:
+            length = file.bytes if part is None else part.stop - part.start
+            await self._allowance.consume(organization, length, request[CONTEXT].charge_id)
         if self._accel_location and _nginx_agrees(request, part):
             there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}
             return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})

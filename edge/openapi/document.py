@@ -196,7 +196,7 @@ def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
     slugs = list(_ALWAYS)
     if rule.accepts:
         slugs += _GUARDED
-    if rule.units:
+    if rule.units or "api-key" in rule.accepts:  # calls with a key that cost no unit have a burst of their own
         slugs.append("rate-limited")
     if rule.offers:
         slugs.append("not-acceptable")

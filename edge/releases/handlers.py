@@ -107,10 +107,10 @@ class Datasets:
     @match_info_schema(schemas.FilePath())
     async def file(self, request: web.Request) -> web.StreamResponse:
         """Send a file to who has a key."""
-        path = request[PATH]
-        return await self._downloads.answer(
-            request, await self._shelf.file(path["name"], path["release"], path["file"])
-        )
+        path, principal = request[PATH], request[CONTEXT].principal
+        assert principal is not None
+        file = await self._shelf.file(path["name"], path["release"], path["file"])
+        return await self._downloads.answer(request, file, principal.organization_id)
 
     @docs(
         operationId="getSignedFile",
@@ -135,4 +135,4 @@ class Datasets:
             raise Problem(
                 "invalid-signature", "The organization that the address was made for may not read it any more."
             )
-        return await self._downloads.answer(request, file)
+        return await self._downloads.answer(request, file, link.organization)

@@ -1,0 +1,43 @@
+"""Bytes of files that an organization may download in a UTC day, counted exactly: what an answer sends, ranges too."""
+
+from edge.http.problems import Problem
+from edge.quota.limiter import RateLimiter
+from edge.quota.policy import Decision
+from shared.clock import rfc3339
+from shared.config import Settings
+from shared.plans import Plan
+
+
+class DownloadAllowance:
+    """Consumes bytes before they are sent. While the state store is down downloads go on, as paid calls do."""
+
+    def __init__(self, limiter: RateLimiter, settings: Settings) -> None:
+        self._limiter = limiter
+        self._plan = Plan(
+            name="downloads", title="bytes of downloads", rank=0, counted_by="organization",
+            daily_units=settings.download_bytes_per_day, burst_units=settings.download_bytes_per_day,
+            jobs_running=0, jobs_queued=0, batch_iids_max=0,
+        )  # fmt: skip
+
+    async def consume(self, organization: str, length: int, charge_id: str) -> None:
+        """Count the bytes of one answer. Raises the problem `rate-limited` where they would exceed the day's."""
+        decision = await self._limiter.charge(f"bytes:{organization}", self._plan, length, charge_id)
+        if not decision.allowed:
+            raise _refusal(decision)
+
+
+def _refusal(decision: Decision) -> Problem:
+    limit, seconds, resets_at = decision.plan.daily_units, decision.retry_after_seconds, rfc3339(decision.resets_at)
+    detail = (
+        f"Your organization may download {limit} bytes a day; {decision.remaining_day} are left, and this answer has "
+        f"{decision.units}. Ask for a smaller `Range`, or continue after the reset at {resets_at}."
+    )
+    extra = {
+        "retry_after": seconds,
+        "policy": decision.plan.daily_policy,
+        "limit": limit,
+        "resets_at": resets_at,
+        "counted_as": decision.account,
+        "lifted_by": "Ask us for a larger allowance.",
+    }
+    return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(seconds)})
