@@ -125,6 +125,19 @@ async def test_http_0_9_gets_no_bare_body(front: Front, sent: bytes) -> None:
     assert front.stub.seen == []
 
 
+async def test_a_head_with_a_range_describes_the_whole_file(front: Front) -> None:
+    whole, part, head = [
+        await front.ask("/static/a.css", *fields, method=method)
+        for method, fields in (("GET", ()), ("GET", ("Range: bytes=0-1",)), ("HEAD", ("Range: bytes=0-1",)))
+    ]
+    assert (part.status, part.body, head.status, head.body) == (206, whole.body[:2], 200, b"")
+    assert head.get("Content-Length") == str(len(whole.body))
+    assert head.get("Content-Range") is None
+    assert head.get("X-Request-Id") and head.get("X-Content-Type-Options") == "nosniff"
+    missing = await front.ask("/static/none.css", "Range: bytes=0-1", method="HEAD")
+    assert (missing.status, (await front.ask("/_whole/a.css")).status) == (404, 404)
+
+
 async def test_a_head_request_gets_the_head_only(front: Front) -> None:
     answer = await front.ask("/nowhere", method="HEAD")
     assert (answer.status, answer.body) == (404, b"")
