@@ -9,7 +9,7 @@ from deploy.ctl.console import console, data_dir_option, settings
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.ids import canonical_iid
-from workers.provenance import events, item_acts
+from workers.provenance import events, item_acts, reindex
 
 reason_option = click.option("--reason", help="Why; it is kept with the event.")
 
@@ -69,6 +69,6 @@ def _canonical(text: str) -> str:
 
 def _act(data_dir: Path, act: Callable[[Connection], int]) -> None:
     with connect(settings(data_dir).database_url, application="items") as connection:
-        events.lock(connection)
+        reindex.lock(connection)
         version = act(connection)
     console.say("done, data_version {version}", version=version)

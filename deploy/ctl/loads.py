@@ -11,7 +11,7 @@ from deploy.ctl.console import data_dir_option, json_option, settings, show
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
-from workers.provenance import events
+from workers.provenance import events, reindex
 from workers.provenance.undo import NothingToUndo, extent, undo
 
 SQL = beside(__file__, "loads.sql")
@@ -54,7 +54,7 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
     """Take back exactly what LOAD brought: the index then answers as if it had never been."""
     with connect(settings(data_dir).database_url, application="undo") as connection:
         if not dry_run:
-            events.lock(connection)
+            reindex.lock(connection)
         counted = asdict(extent(connection, load))
         version = None if dry_run else undo(connection, load, events.actor(), reason)
     show(

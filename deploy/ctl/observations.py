@@ -10,7 +10,7 @@ from deploy.ctl.console import data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.ids import canonical_iid
-from workers.provenance import events
+from workers.provenance import events, reindex
 from workers.provenance.deletion import Chosen, delete
 
 
@@ -40,7 +40,7 @@ def delete_observations(
     chosen = Chosen(source, canonical_iid(iid) if iid else None, _day(first), _day(last))
     with connect(settings(data_dir).database_url, application="delete") as connection:
         if not dry_run:
-            events.lock(connection)
+            reindex.lock(connection)
         deleted = delete(connection, chosen, events.actor(), reason, dry_run=dry_run)
     title = "would be deleted" if dry_run else f"deleted: load {deleted.no}, data_version {deleted.data_version}"
     show([asdict(month) for month in deleted.months], as_json=as_json, title=title)

@@ -141,7 +141,7 @@ class _Load:
                 touched = touched_months(connection, stage)
                 loaded = sum(summary.counts[f"impacts_{part}"] for part in ("new", "replaced", "same", "rejected"))
                 summary.counts["impacts_superseded"] = summary.counts["impacts_read"] - loaded
-        if not changed:
+        if not (changed or event.terms_changed):  # answers show a source's license and follow its rank
             self._finish("unchanged")
             return
         summary.data_version, summary.job_id = events.commit_version(connection, summary.load_id, touched)

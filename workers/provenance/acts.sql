@@ -27,4 +27,4 @@ WHERE e.no = c.no AND e.item_id IS NOT NULL AND NOT e.no = ANY($1::integer[]) RE
 -- name: keep_changes
 -- An act changes the record of its item; the survivor's, whose part the item is, changes with it.
 INSERT INTO item_changes (item_id, no, at) SELECT e.item_id, e.no, e.at FROM events e WHERE e.no = ANY($1::integer[])
-ON CONFLICT (item_id, no) DO NOTHING;
+ON CONFLICT (item_id, no) DO NOTHING RETURNING item_id;

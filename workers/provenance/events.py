@@ -21,13 +21,15 @@ TERMS = ("title", "license", "url", "attribution", "rank")
 class Event:
     """One event while it is being made; `source_id` is 0 where it is of no source.
 
-    `rank_changed`: the load's mapping gives its source another rank than the one before did.
+    `rank_changed`: the load's mapping gives its source another rank than the one before did; `terms_changed`: anything
+    else that answers show of the source, such as its license, or the rank.
     """
 
     no: int
     at: datetime
     source_id: int = 0
     rank_changed: bool = False
+    terms_changed: bool = False
 
 
 def lock(connection: Connection) -> None:
@@ -41,7 +43,8 @@ def begin_load(connection: Connection, load_id: str, kind: str, source: str, ter
     row = connection.execute(SQL.source.encode(), (source, *(terms[name] for name in TERMS))).fetchone()
     assert row is not None
     values = (kind, load_id, row[0], Jsonb(terms), actor())
-    return replace(_event(connection, SQL.begin_load, values), source_id=int(row[0]), rank_changed=bool(row[1]))
+    event = _event(connection, SQL.begin_load, values)
+    return replace(event, source_id=int(row[0]), rank_changed=bool(row[1]), terms_changed=bool(row[2]))
 
 
 def begin_act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> Event:

@@ -6,11 +6,18 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.provenance import events, items
 from workers.provenance.acts import Act, Standing, replay
+from workers.rollups import layout
 from workers.rollups import refresh as derive
 from workers.rollups.item_groups import Items
 from workers.rollups.rows import SQL as ROLLUPS
 
 SQL = beside(__file__, "acts.sql")
+
+
+def lock(connection: Connection) -> None:
+    """Wait until no other event is being made, and see to it that the cells are of this code's layout. Commits."""
+    events.lock(connection)
+    layout.ensure(connection)
 
 
 def reindex(connection: Connection, load_id: str | None) -> int:
@@ -47,9 +54,9 @@ def _stand(connection: Connection) -> Standing:
     kept = {item_id: now[item_id] for item_id in changed if item_id in now}
     connection.execute(SQL.keep.encode(), (list(kept), list(kept.values())))
     effective = [act.no for act in standing.effective]
-    connection.execute(SQL.forget_changes.encode(), (effective,))
-    connection.execute(SQL.keep_changes.encode(), (effective,))
-    items.widen(connection, set())
+    recounted = connection.execute(SQL.forget_changes.encode(), (effective,)).fetchall()
+    recounted += connection.execute(SQL.keep_changes.encode(), (effective,)).fetchall()
+    items.widen(connection, {row[0] for row in recounted})
     return standing
 
 

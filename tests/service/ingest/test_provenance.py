@@ -167,3 +167,12 @@ def test_an_undone_load_of_factors_gives_way_to_what_holds_without_it(
     held = "SELECT f.code, f.per_kg::int, s.name FROM impact_factors f JOIN sources s ON s.id = f.source_id ORDER BY 1"
     assert ask(settings, held) == kept
     assert ask(settings, version) == [(3,)]
+
+
+def test_new_terms_of_a_source_are_a_change_that_answers_show(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, FIRST)
+    summary = load_rows(settings, tmp_path, FIRST, text=MAPPING.replace("CC0-1.0", "CC-BY-4.0"))
+    assert (summary.state, summary.data_version) == ("committed", 2)
+    with connect(settings.database_url, application="tests") as connection:
+        undo(connection, "2", "tests", None)
+    assert ask(settings, "SELECT license FROM sources") == [("CC0-1.0",)]
