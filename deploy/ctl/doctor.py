@@ -22,6 +22,7 @@ from shared.db.migrate import pending
 from shared.db.role import refuse_owner
 from shared.errors import ConfigurationError
 from shared.search.layout import newest
+from workers.rollups import layout
 
 _DISK_BYTES_MIN = 2 * 1024**3
 
@@ -132,6 +133,9 @@ def _database(settings: Settings) -> Iterator[Finding]:
                 row = connection.execute("SELECT coalesce(max(version), 0) FROM data_versions").fetchone()
                 found = row[0] if row else 0
                 yield Finding("data", bool(found), f"data_version {found}", "load some with `itemindex ingest`")
+                current = layout.is_current(connection)
+                told = f"{'the' if current else 'not the'} layout of this version"
+                yield Finding("cells", current, told, "run `itemindex migrate`: reports wait for it")
     except psycopg.Error as error:
         if not unavailable(error):
             raise

@@ -14,7 +14,7 @@ from shared.jobs.contract import KINDS
 from tests.service.reports.market import opened
 from tests.support.servers import Servers
 from tests.support.shop import load_rows
-from workers.reports import brand_insights, category_insights
+from workers.reports import brand_insights, category_insights, cohorts
 from workers.reports.registry import MAKERS
 
 RAW = """
@@ -127,6 +127,26 @@ def test_a_brands_standing_shares_and_prices_against_its_categories(connection: 
         ).fetchall()  # fmt: skip
         assert float(part["category_median"]) == pytest.approx(float(whole))
         assert part["against_category"] == pytest.approx(float(part["median"] / part["category_median"]), abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", [None, "listing", "sale", "both"])
+def test_a_brands_prices_and_discounts_are_those_of_its_cohort(connection: Connection, kind: str | None) -> None:
+    asked = {**MONTHS, "currency": "HKD", "kind": kind}
+    cohort = cohorts.make(connection, {**asked, "brand": ["alco"]}, quiet)
+    insights = brand_insights.make(connection, {**asked, "slug": "alco"}, quiet)
+    names = (
+        "period",
+        "kind",
+        "items",
+        "observations",
+        "list_price_n",
+        "promotion_share",
+        "discount_mean",
+        "discount_median",
+    )
+    ours = [[row[name] for name in names] + [row["median"]] for row in insights.table.to_pylist()]
+    assert ours == [[row[name] for name in names] + [row["p50"]] for row in cohort.table.to_pylist()]
+    assert any(row[5] for row in ours)
 
 
 def test_without_a_brand_the_largest_are_listed_in_their_order(connection: Connection) -> None:
