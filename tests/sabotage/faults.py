@@ -230,4 +230,27 @@ FAULTS = (
         'metrics.record_reads.labels("memory").inc(self._served.count + self._refused.count)',
         "tests/service/http/test_lane.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
     ),
+    # What the drills notice.
+    _drilled(
+        "a drill of jobs: published without the attempt fence", "workers/leases.sql",
+        "WHERE id = $1 AND attempt = $2 AND state = 'running'\nRETURNING id;\n\n-- name: fail",
+        "WHERE id = $1 AND $2 > 0\nRETURNING id;\n\n-- name: fail", *_JOBS,
+    ),
+    _drilled(
+        "a drill of jobs: jobs that have ended are claimed again", "workers/leases.sql",
+        "WHERE id = $1 AND state = 'queued'\nRETURNING id::text, kind", "WHERE id = $1\nRETURNING id::text, kind", *_JOBS,
+    ),
+    _drilled(
+        "a drill of jobs: the sweeper deletes nothing", "workers/dispatch/retention.py",
+        "gone = [attempt for attempt in batch if attempt not in living]",
+        "gone = [attempt for attempt in batch if attempt not in living][:0]", *_JOBS,
+    ),
+    _drilled(
+        "a drill of outages: a quota never refuses", "edge/quota/take.lua",
+        "if used + units > tonumber(ARGV[2]) then", "if used + units > 1000 * tonumber(ARGV[2]) then", *_QUOTA,
+    ),
+    _drilled(
+        "a drill of outages: an outage allows a thousand calls", "edge/quota/fallback.py",
+        '_ALLOWED = {"anonymous": 1}', '_ALLOWED = {"anonymous": 1_000}', *_QUOTA,
+    ),
 )  # fmt: skip
