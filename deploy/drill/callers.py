@@ -22,17 +22,23 @@ _PAUSE_SECONDS = 0.05
 _ORDER_PAUSE_SECONDS = 0.25
 _TOKEN_SECONDS = 3_000
 _FIRST_DAY = date(2026, 1, 1)
+_ANONYMOUS_SOURCE = "127.0.0.2"
+LIMITED = "limited look-up"
 
 
 @dataclass
 class Call:
-    """What a caller asks, again and again; `path` is made anew each time, `usual` are the statuses of a good day."""
+    """What a caller asks, again and again; `path` is made anew each time, `usual` are the statuses of a good day.
+
+    `source` is the caller's address: callers of one address share the allowance of those without an account.
+    """
 
     name: str
     path: Callable[[], str]
     head: dict[str, str]
     usual: frozenset[int]
     pause_seconds: float = _PAUSE_SECONDS
+    source: str = "127.0.0.1"
     answered: int = 0
     """How often it was served since the beginning."""
 
@@ -57,6 +63,7 @@ class Credentials:
     key: str
     token: str
     bearer: str
+    anonymous: str = ""
 
 
 class Front:
@@ -65,9 +72,13 @@ class Front:
     def __init__(self, port: int) -> None:
         self._port = port
 
-    def ask(self, method: str, path: str, head: dict[str, str], body: bytes | None = None) -> tuple[int, bytes]:
+    def ask(
+        self, method: str, path: str, head: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
+    ) -> tuple[int, bytes]:
         """Return status and body; status 0 where there was no answer at all, which is never right."""
-        line = http.client.HTTPConnection("127.0.0.1", self._port, timeout=ANSWER_SECONDS_MAX)
+        line = http.client.HTTPConnection(
+            "127.0.0.1", self._port, timeout=ANSWER_SECONDS_MAX, source_address=(source, 0)
+        )
         try:
             line.request(method, path, body, head)
             answer = line.getresponse()
@@ -79,7 +90,7 @@ class Front:
 
     def call(self, call: Call) -> int:
         """Ask once."""
-        status, _ = self.ask("GET", call.path(), call.head)
+        status, _ = self.ask("GET", call.path(), call.head, source=call.source)
         call.answered += status == 200
         return status
 
@@ -126,6 +137,7 @@ def calls(iid: str, slug: str, file: str, credentials: Credentials) -> list[Call
     paid = {"Authorization": f"ApiKey {credentials.key}"}
     unknown = {"Authorization": f"ApiKey {mint(KEY_PREFIX)}"}
     free, person = {"X-Service-Public-Token": credentials.token}, {"Authorization": f"Bearer {credentials.bearer}"}
+    anonymous = {"X-Service-Public-Token": credentials.anonymous}
     strangers, pages, days = count(), count(), _questions()
     ok, ordered = frozenset({200}), frozenset({200, 202})
     cohort = f"/v1/index/cohorts?brand={slug}"
@@ -136,6 +148,7 @@ def calls(iid: str, slug: str, file: str, credentials: Credentials) -> list[Call
         Call("look-up, cold", lambda: f"/v1/index/lookup/{mint_iid('drill', str(next(strangers))).iid}", paid,
              frozenset({404})),
         Call("free look-up", lambda: f"/v1/index/lookup/{iid}", free, ok),
+        Call("anonymous look-up", lambda: f"/v1/index/lookup/{iid}", anonymous, ok, source=_ANONYMOUS_SOURCE),
         Call("search", lambda: "/v1/index/search?q=milk", paid, ok),
         Call("brands", lambda: f"/v1/index/brands?limit={next(pages) % 400 + 1}", paid, ok),
         Call("unknown key", lambda: "/v1/quota", unknown, frozenset({401})),
@@ -146,6 +159,12 @@ def calls(iid: str, slug: str, file: str, credentials: Credentials) -> list[Call
         Call("ID token", lambda: "/v1/quota", person, ok),
         Call("dashboard", lambda: "/dashboard/sign-in", {}, frozenset({303})),
     ]  # fmt: skip
+
+
+def limited_call(iid: str, key: str) -> Call:
+    """Return the call of an organization whose day ends after a few."""
+    head = {"Authorization": f"ApiKey {key}"}
+    return Call(LIMITED, lambda: f"/v1/index/lookup/{iid}", head, frozenset({200, 429}))
 
 
 def _questions() -> Iterator[str]:

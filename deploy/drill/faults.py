@@ -15,24 +15,36 @@ from deploy.drill import links, stepped
 from deploy.local.process import ServiceProcess
 from deploy.local.stack import Stack
 from shared.config import Settings
+from shared.db.connect import connect
+from shared.redis.connect import connect_store
 
 SLOW_MILLISECONDS = 200
 _STEP_SECONDS = 3_600
 _UNAVAILABLE = frozenset({503})
 _AWAY_SECONDS_MORE = 1.0
 _RESTART_SECONDS = 1.0
+_DEADLINE_SECONDS = 5.0
 
 # Whatever needs PostgreSQL may say that it cannot, and nothing else: a good key is never called a bad one.
 DATABASE = dict.fromkeys(
-    ("ready", "look-up", "look-up, cold", "free look-up", "search", "brands", "unknown key", "cohort", "stored report",
-     "download", "ID token", "dashboard"), _UNAVAILABLE,
+    ("ready", "look-up", "look-up, cold", "free look-up", "anonymous look-up", "limited look-up", "search", "brands",
+     "unknown key", "cohort", "stored report", "download", "ID token", "dashboard"), _UNAVAILABLE,
 )  # fmt: skip
 # Nobody can count: a little is served to each network, paid work goes on, nobody signs in.
-STATE = {"free look-up": frozenset({429}), "ID token": _UNAVAILABLE, "dashboard": _UNAVAILABLE}
+STATE = {
+    "free look-up": frozenset({429}),
+    "anonymous look-up": frozenset({429}),
+    "ID token": _UNAVAILABLE,
+    "dashboard": _UNAVAILABLE,
+}
 # What is reached by a link alone: no process of ours that could be killed.
 OBJECTS = "objects"
 RESULTS = {"stored report": _UNAVAILABLE, "download": _UNAVAILABLE}
 CLOCK = {"ID token": frozenset({401})}
+# Reading is as ever; what must be written down says that it cannot be.
+READ_ONLY = {"cohort": _UNAVAILABLE}
+# For the moment between the death of the front and its new start no one answers.
+FRONT = dict.fromkeys(("health", *DATABASE), frozenset({0, 502}))
 NOTHING: dict[str, frozenset[int]] = {}
 
 
@@ -48,6 +60,8 @@ class Fault:
     @property
     def counting(self) -> str:
         """Whether quotas are exact to the call: `exact`, `partly` while the store answers, or `not at all`."""
+        if self.mode in ("emptied", "beheaded"):
+            return "partly"
         if self.otherwise is not STATE:
             return "exact"
         return "partly" if self.mode in ("restarts", "full") else "not at all"
@@ -65,8 +79,10 @@ def _each(what: str, part: str, otherwise: dict[str, frozenset[int]]) -> tuple[F
 FAULTS = (
     *_each("PostgreSQL", "postgres", DATABASE),
     Fault("PostgreSQL's disk is full", "full", ("postgres",), DATABASE),
+    Fault("PostgreSQL is read-only", "read-only", ("postgres",), READ_ONLY),
     *_each("the state store", "state", STATE),
     Fault("the state store's disk is full", "full", ("state",), STATE),
+    Fault("the state store is emptied", "emptied", ("state",), NOTHING),
     *_each("the cache store", "cache", NOTHING),
     *_each("the broker", "broker", NOTHING),
     *_each("the identity provider", "identity", {"dashboard": _UNAVAILABLE}),
@@ -74,6 +90,9 @@ FAULTS = (
     *_each("the object store", OBJECTS, RESULTS),
     Fault("the workers' disk is full", "full", ("worker",), NOTHING),
     Fault("relay and workers are down", "down", ("relay", "worker"), NOTHING),
+    Fault("workers stand still", "hangs", ("worker",), NOTHING),
+    Fault("one edge stands still", "hangs", ("edge-a",), NOTHING),
+    Fault("nginx's master is killed", "beheaded", ("nginx",), FRONT),
     Fault("one edge is down", "down", ("edge-a",), NOTHING),
     Fault("the other edge restarts", "restarts", ("edge-b",), NOTHING),
     Fault("the edges' clock is an hour ahead", "ahead", (), CLOCK),
@@ -116,6 +135,18 @@ class Trouble:
                         child.hold(seconds + _AWAY_SECONDS_MORE)
                 _signal_all(children, signal.SIGKILL)
                 return lambda: None  # the stack revives them
+            case "beheaded":
+                for child in self._children(fault):
+                    assert child.process is not None
+                    os.kill(child.process.pid, signal.SIGKILL)  # its workers live on, and hold the port
+                return lambda: None
+            case "emptied":
+                with connect_store(self._stack.settings.state_url, deadline_seconds=_DEADLINE_SECONDS) as store:
+                    store.flushall()
+                return lambda: None
+            case "read-only":
+                self._make_read_only(True)
+                return lambda: self._make_read_only(False)
             case "slow":
                 links.turn(self._places, fault.parts[0], SLOW_MILLISECONDS)
                 return lambda: links.turn(self._places, fault.parts[0], 0)
@@ -128,6 +159,14 @@ class Trouble:
                 stepped.file_of(self._places).write_text(str(step))
                 return lambda: stepped.file_of(self._places).unlink()
         raise ValueError(fault.mode)
+
+    def _make_read_only(self, read_only: bool) -> None:
+        """Let the server accept no changes, as a demoted primary does; sessions that are open are concerned as well."""
+        value = "on" if read_only else "off"
+        with connect(self._stack.settings.database_url, application="drill", autocommit=True) as connection:
+            connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE")
+            connection.execute(f"ALTER SYSTEM SET default_transaction_read_only = {value}".encode())
+            connection.execute("SELECT pg_reload_conf()")
 
     def _children(self, fault: Fault) -> list[ServiceProcess]:
         named = [child for child in self._stack.children if child.program.name.startswith(fault.parts)]

@@ -15,7 +15,7 @@ from deploy.ctl.demo import load_prices
 from deploy.drill import links
 from deploy.drill.accounts import issue_key, issue_token
 from deploy.drill.beside import work_beside
-from deploy.drill.callers import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token
+from deploy.drill.callers import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token, limited_call
 from deploy.drill.faults import OBJECTS, Fault, Trouble, chosen, faults_of
 from deploy.drill.verdict import SQL
 from deploy.local import valkey
@@ -30,6 +30,11 @@ _JOBS_SECONDS_MAX = 60.0
 _STATE_DEADLINE_MS = 300
 # The free plan's part of one process while nobody can count, times the edges' processes of a fault, restarts included.
 _UNCOUNTED_MAX = 12 * 4
+_UNCOUNTED_ANONYMOUS_MAX = 1 * 4
+# More sign-ins than the drill begins: it is about outages, not about their limit.
+_SIGN_INS = 1_000_000
+# What an organization with a small plan may have in a day: less than it asks for during a fault.
+_LIMIT = 25
 
 
 @dataclass
@@ -82,6 +87,8 @@ class OutageDrill:
             cache_url=f"unix://{folder}/cache.sock",
             broker_url=f"redis+socket://{folder}/broker.sock?virtual_host=0",
             state_deadline_ms=_STATE_DEADLINE_MS,
+            sign_ins_per_second=_SIGN_INS,
+            sign_ins_per_day=_SIGN_INS,
         )
 
     def _work(self, found: list[Seen]) -> None:
@@ -98,6 +105,9 @@ class OutageDrill:
         self, front: Front, fault: Fault, listed: list[Call], trouble: Trouble, credentials: Credentials
     ) -> list[Seen]:
         free = next(call for call in listed if call.name == "free look-up")
+        limited = self._limited_call()
+        front.call(limited)  # an edge that never saw the key could not know it without PostgreSQL
+        listed = [*listed, limited]
         before = (front.used(credentials), free.answered)
         failed = self._count(SQL.failed)
         seen = [Seen(fault.name, call.name, call.usual) for call in listed]
@@ -122,8 +132,10 @@ class OutageDrill:
         healed = self._healed(front, listed)
         seen.append(Seen(fault.name, "service", kept=healed, remark="" if healed else "not healed"))
         seen.append(self._jobs(fault, failed))
-        uncounted = next(one for one in seen if one.call == free.name).statuses[200]
-        seen.append(_counted(fault, before, (front.used(credentials), free.answered), uncounted))
+        served = {one.call: one.statuses[200] for one in seen}
+        seen.append(_counted(fault, before, (front.used(credentials), free.answered), served[free.name]))
+        seen.append(_bounded(fault, served["anonymous look-up"]))
+        seen.append(_refused(fault, front, limited))
         return seen
 
     def _jobs(self, fault: Fault, failed_before: int) -> Seen:
@@ -163,12 +175,18 @@ class OutageDrill:
         with self._connection() as connection:
             connection.execute(SQL.lift_limits.encode())
             key, token = issue_key(connection, settings.token_pepper), issue_token(connection, settings.token_pepper)
-        return Credentials(key, token, id_token(identity, settings.oidc_issuer))
+            connection.execute(SQL.small_allowance.encode(), (_LIMIT,))
+        return Credentials(key, token, id_token(identity, settings.oidc_issuer), settings.anonymous_token)
+
+    def _limited_call(self) -> Call:
+        """Return the call of a new organization with a small plan: the day of each of them ends once."""
+        with self._connection() as connection:
+            return limited_call(self._item, issue_key(connection, self._stack.settings.token_pepper, "brand"))
 
     def _calls(self, front: Front, credentials: Credentials) -> list[Call]:
         with self._connection() as connection:
-            [(iid, slug)] = connection.execute(SQL.some_item.encode()).fetchall()
-        return calls(iid, slug, front.export(credentials, "brands", _JOBS_SECONDS_MAX), credentials)
+            [(self._item, slug)] = connection.execute(SQL.some_item.encode()).fetchall()
+        return calls(self._item, slug, front.export(credentials, "brands", _JOBS_SECONDS_MAX), credentials)
 
     def _connection(self) -> contextlib.AbstractContextManager[psycopg.Connection]:
         return connect(self._stack.settings.database_url, application="drill", autocommit=True)
@@ -185,6 +203,23 @@ def _counted(fault: Fault, before: tuple[int | None, int], after: tuple[int | No
         return Seen(fault.name, "quota", kept=False, remark="cannot be read")
     counted = after[0] - before[0]
     return Seen(fault.name, "quota", kept=counted == served, remark=f"{counted} counted of {served}")
+
+
+def _bounded(fault: Fault, served: int) -> Seen:
+    """Hold what callers without an account were served uncounted against what an outage allows them."""
+    if fault.counting != "not at all":
+        return Seen(fault.name, "anonymous quota", remark="counted")
+    return Seen(
+        fault.name, "anonymous quota", kept=served <= _UNCOUNTED_ANONYMOUS_MAX, remark=f"{served} served uncounted"
+    )
+
+
+def _refused(fault: Fault, front: Front, limited: Call) -> Seen:
+    """Ask until the small plan's day is used up: it ends at its limit, whatever the fault did to the counting."""
+    statuses = [front.call(limited) for _ in range(_LIMIT + 1)]
+    exact = limited.answered == _LIMIT or fault.counting != "exact"
+    remark = f"{limited.answered} served of {_LIMIT}" + ("" if statuses[-1] == 429 else ", never refused")
+    return Seen(fault.name, "quota of a small plan", kept=statuses[-1] == 429 and exact, remark=remark)
 
 
 def _host_of(endpoint: str) -> str:

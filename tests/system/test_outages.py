@@ -12,10 +12,17 @@ from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
 pytestmark = pytest.mark.xdist_group("outages")
 
-TRIED = ("PostgreSQL is down", "the state store hangs", "the object store hangs")
+TRIED = (
+    "PostgreSQL is down",
+    "PostgreSQL is read-only",
+    "the state store hangs",
+    "the object store hangs",
+    "one edge stands still",
+    "nginx's master is killed",
+)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     only = [word for fault in TRIED for word in ("--only", fault)]
     command = [*COMMAND, "drill", "outages", "--seconds", "2", *only, "--json"]
@@ -27,14 +34,14 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
             "S3_SECRET_ACCESS_KEY": SECRET,
         }
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=PROJECT,
-                              env={**clean_environment(), **bucket}, timeout=280)  # fmt: skip
+                              env={**clean_environment(), **bucket}, timeout=580)  # fmt: skip
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert [seen for seen in found if not seen["kept"]] == [], done.stderr
     assert done.returncode == 0
     saw = {(seen["fault"], seen["caller"]): set(seen["saw"]) for seen in found}
     assert {fault for fault, _ in saw} == set(TRIED)
-    assert len(saw) == len(TRIED) * (13 + 3)
+    assert len(saw) == len(TRIED) * (15 + 5)
     for fault in TRIED:
         assert saw[fault, "health"] == {"200"}
     assert "503" in saw["PostgreSQL is down", "cohort"] and "401" not in saw["PostgreSQL is down", "look-up"]
