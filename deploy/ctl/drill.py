@@ -13,6 +13,7 @@ import click
 from rich.text import Text
 
 from deploy.ctl.console import console, errors, json_option, show
+from deploy.drill.attacks import AT_ONCE
 from deploy.drill.callers import Seen
 from deploy.drill.crowd import CrowdDrill, Measured, percentile
 from deploy.drill.faults import chosen, faults_of
@@ -20,9 +21,11 @@ from deploy.drill.hosts import HostsDrill
 from deploy.drill.network import obstacle
 from deploy.drill.outages import OutageDrill
 from deploy.drill.run import Drill, Outcome
+from deploy.drill.table import markdown
 from deploy.drill.verdict import Check
 from deploy.local.paths import Paths
 from deploy.terminal import Styled, safe
+from shared.clock import utc_now
 from shared.config import Settings
 from shared.errors import ItemIndexError
 
@@ -70,8 +73,9 @@ def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
     "--seconds", default=6.0, show_default=True, type=click.FloatRange(1, 120), help="How long each fault lasts."
 )
 @click.option("--only", multiple=True, help="Only the faults whose name has this in it; may come again.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the operators' guide.")
 @json_option
-def outages(seconds: float, only: tuple[str, ...], as_json: bool) -> None:
+def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: bool) -> None:
     """Let one part after another go down, hang, slow or restart, while callers go on; show what each of them saw.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when a caller saw what
@@ -80,12 +84,14 @@ def outages(seconds: float, only: tuple[str, ...], as_json: bool) -> None:
     """
     if not chosen(faults_of(Settings.from_environment()), only):
         raise click.UsageError("no fault is named so; those of the object store need S3_BUCKET and S3_ENDPOINT")
-    with _stage(as_json=as_json) as (places, told):
+    with _stage(as_json=as_json or as_markdown) as (places, told):
         found = OutageDrill(places, seconds, told, only).run()
     if as_json:
         listed = [{"fault": s.fault, "caller": s.call, "saw": dict(s.statuses), "slowest_seconds": s.slowest_seconds,
                    "remark": s.remark, "kept": s.kept} for s in found]  # fmt: skip
         click.echo(json.dumps(listed, indent=1))
+    elif as_markdown:
+        console.pass_on(markdown(found, seconds, utc_now().date().isoformat()))
     else:
         show(_grid(found), as_json=False, title=f"faults of {seconds:.0f} s each: what callers saw")
     sys.exit(0 if all(seen.kept for seen in found) else 1)
@@ -103,7 +109,7 @@ def crowd(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float, 
     """Ask as ordinary callers do, in calm and while others are slow, many or far too large; compare the waiting.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller
-    was not served, or waited longer than `--ratio-max` allows.
+    was not served, or waited longer than `--ratio-max` allows, or one of many who came at once met no answer.
     """
     with _stage(as_json=as_json) as (places, told):
         found = CrowdDrill(places, seconds, rounds, told, only).run()
@@ -111,8 +117,9 @@ def crowd(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float, 
         click.echo(json.dumps([_measured(one) for one in found], indent=1))
     else:
         show(map(_row, found), as_json=False, title=f"{seconds:.0f} s of calm and of crowd by turns, {rounds} times")
-    late = [one for one in found if ratio_max and one.ratio > ratio_max]
-    sys.exit(1 if late or not found or any(one.failures for one in found) else 0)
+    # Two thousand who come at once are callers as well, and have their share of the time.
+    late = [one for one in found if ratio_max and one.ratio > ratio_max and one.attack != AT_ONCE]
+    sys.exit(1 if late or not found or any(one.failures or one.unanswered for one in found) else 0)
 
 
 def _measured(one: Measured) -> dict[str, Any]:
@@ -120,6 +127,7 @@ def _measured(one: Measured) -> dict[str, Any]:
         "attack": one.attack,
         "calls": len(one.crowd),
         "failures": dict(one.failures),
+        "unanswered": one.unanswered,
         "calm_ms": {"p50": _ms(one.calm, 0.5), "p99": _ms(one.calm, 0.99)},
         "crowd_ms": {"p50": _ms(one.crowd, 0.5), "p99": _ms(one.crowd, 0.99)},
         "ratio": round(one.ratio, 2),
@@ -211,6 +219,8 @@ def _grid(found: list[Seen]) -> list[dict[str, Any]]:
                 "slowest": f"{max(seen.slowest_seconds for seen in cells):.1f} s",
                 "jobs": told["jobs"].remark if "jobs" in told else "–",
                 "free quota": told["quota"].remark if "quota" in told else "–",
+                "anonymous": told["anonymous quota"].remark if "anonymous quota" in told else "–",
+                "small plan": told["quota of a small plan"].remark if "quota of a small plan" in told else "–",
             }
         )
     return rows

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 
 SLOW_READERS = "slow readers"
+AT_ONCE = "callers at once"
 _CONNECTIONS = {
     "slow heads": 2_000,
     "slow bodies": 1_000,
@@ -23,11 +24,13 @@ _CONNECTIONS = {
     "idle connections": 4_000,
     "flood of connections": 40,
     "oversized requests": 12,
+    AT_ONCE: 2_000,
 }
 COMING_SECONDS = 1.5
 _ADDRESSES = 20
 _DRIP_SECONDS = 1.0
 _REST_SECONDS = 0.05
+_WAVE_SECONDS = 2.0
 _FILES_LEFT = 200
 _HEAD = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n"
 _LARGE = 4 * 1024 * 1024
@@ -60,10 +63,12 @@ class Attack:
             "idle connections": lambda n: self._drip(n, b"", b""),
             "flood of connections": self._flood,
             "oversized requests": self._oversize,
+            AT_ONCE: self._ask_at_once,
         }  # fmt: skip
         number = min(_CONNECTIONS[self._kind], _files_max() - _FILES_LEFT)
-        # They come one after the other: what is tried is how it is when they are there.
-        await asyncio.gather(*(self._again(acts[self._kind], n, n / number * COMING_SECONDS) for n in range(number)))
+        # They come one after the other: what is tried is how it is when they are there. Only these come together.
+        coming = 0.0 if self._kind == AT_ONCE else COMING_SECONDS
+        await asyncio.gather(*(self._again(acts[self._kind], n, n / number * coming) for n in range(number)))
 
     @property
     def _over(self) -> bool:
@@ -136,6 +141,16 @@ class Attack:
         finally:
             writer.transport.abort()
         await asyncio.sleep(_REST_SECONDS)
+
+    async def _ask_at_once(self, number: int) -> None:
+        """Ask on a connection of one's own; all of them wait for the last one, and come again together."""
+        reader, writer = await self._connect(number)
+        try:
+            writer.write(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            await self._told(await reader.read(64))
+        finally:
+            writer.transport.abort()
+        await asyncio.sleep(_WAVE_SECONDS - asyncio.get_running_loop().time() % _WAVE_SECONDS)
 
     async def _told(self, answer: bytes) -> None:
         if not answer:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from deploy.ctl.demo import load_prices
 from deploy.drill.accounts import issue_key, issue_token
-from deploy.drill.attacks import COMING_SECONDS, KINDS, SLOW_READERS
+from deploy.drill.attacks import AT_ONCE, COMING_SECONDS, KINDS, SLOW_READERS
 from deploy.drill.beside import work_beside
 from deploy.drill.callers import Credentials, Front
 from deploy.drill.verdict import SQL
@@ -42,6 +42,11 @@ class Measured:
     failures: Counter[str] = field(default_factory=Counter)
     met: Counter[str] = field(default_factory=Counter)
     grown_bytes: int = 0
+
+    @property
+    def unanswered(self) -> int:
+        """How many of those who ask as they should, only all at once, met no answer or a broken gateway."""
+        return self.met["cut off"] + self.met["refused 502"] if self.attack == AT_ONCE else 0
 
     @property
     def ratio(self) -> float:

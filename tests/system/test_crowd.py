@@ -12,7 +12,7 @@ from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
 pytestmark = [pytest.mark.xdist_group("outages"), pytest.mark.timeout(300)]
 
-TRIED = ("slow heads", "flood of connections", "oversized requests")
+TRIED = ("slow heads", "flood of connections", "oversized requests", "callers at once")
 _GROWN_MB_MAX = 100
 
 
@@ -26,8 +26,10 @@ def test_in_a_crowd_everybody_else_is_served() -> None:
     assert set(found) == set(TRIED)
     for measured in found.values():
         assert measured["failures"] == {} and measured["calls"] == 100
+        assert measured["unanswered"] == 0, measured["attackers"]
         assert measured["grown_mb"] < _GROWN_MB_MAX
     assert "served" not in found["oversized requests"]["attackers"]
     assert {"refused 413", "refused 414", "refused 431"} <= set(found["oversized requests"]["attackers"])
     assert "refused 400" in found["flood of connections"]["attackers"]
+    assert found["callers at once"]["attackers"]["served"] >= 2_000
     assert done.returncode == 0
