@@ -6,7 +6,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
 TABLE = PROJECT / "deploy" / "guides" / "promises.md"
-ROW = re.compile(r"^\| ([B-G]\d{1,2}) \| (.+) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([B-K]\d{1,2}) \| (.+) \|$", re.MULTILINE)
 NAMED = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from deploy.drill.faults import FAULTS
 from tests.support.s3 import BUCKET, KEY_ID, SECRET, s3_server
 from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
@@ -54,9 +53,3 @@ def test_a_fault_that_cannot_be_tried_is_said_before_anything_starts() -> None:
                           check=False, cwd=PROJECT, env=clean_environment(), timeout=60)  # fmt: skip
     assert done.returncode == 2
     assert "S3_ENDPOINT" in done.stderr
-
-
-def test_the_guide_tells_what_each_fault_does() -> None:
-    guide = (PROJECT / "deploy/guides/operate.md").read_text()
-    table = guide.partition("## What each failure does")[2].partition("\n## ")[0]
-    assert [fault.name for fault in FAULTS if f"| {fault.name[0].upper()}{fault.name[1:]} |" not in table] == []

@@ -7,6 +7,8 @@ from click.testing import CliRunner
 
 from deploy.ctl.main import COMMANDS
 from deploy.ctl.settings import settings
+from deploy.drill.faults import FAULTS
+from deploy.drill.table import BEGIN, END
 
 PROJECT = Path(__file__).parents[3]
 GUIDE = (PROJECT / "deploy/guides/operate.md").read_text()
@@ -27,3 +29,13 @@ def test_every_file_that_it_names_exists() -> None:
     for name in re.findall(r"`((?:deploy|shared|tests|edge)/[\w./*-]+)`", GUIDE):
         if name != "deploy/docker/.env":
             assert list(PROJECT.glob(name)), name
+
+
+def test_the_table_of_failures_is_a_run_of_the_drill_as_it_is() -> None:
+    table = GUIDE.partition(BEGIN)[2].partition(END)[0].splitlines()
+    assert re.fullmatch(
+        r"Seen on \d{4}-\d\d-\d\d by `itemindex drill outages --seconds \d+ --markdown`, which .*", table[0]
+    )
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in table[4:]]
+    assert rows == [fault.name[0].upper() + fault.name[1:] for fault in FAULTS], "run the drill with --markdown anew"
+    assert not any("BROKEN" in line or "not healed" in line for line in table)
