@@ -25,6 +25,7 @@ from edge.storage.listener import PgListener
 from edge.storage.monitor import RuntimeMonitor
 from edge.storage.redis_client import RedisClient, SingleNodeClient
 from edge.storage.redis_cluster import ClusterClient
+from edge.storage.run_marker import RunMarker
 from shared.config import Settings
 from shared.objects.directory import ResultStore
 from shared.objects.open import store_of
@@ -107,7 +108,9 @@ def build(settings: Settings) -> Services:
         results=store_of(settings, _RESULTS_SECONDS),
         spans=Spans(settings, "edge"),
         plan_notices=PlanNotices(database, settings, log),
-        pulse=RuntimeMonitor({"state": state, "cache": cache}, database, notices, lambda: lines.lost),
+        pulse=RuntimeMonitor(
+            {"state": state, "cache": cache}, database, notices, lambda: lines.lost, RunMarker(state, log)
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from time import perf_counter
 from edge.storage.database import Database
 from edge.storage.listener import PgListener
 from edge.storage.redis_client import RedisClient
+from edge.storage.run_marker import RunMarker
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
@@ -22,8 +23,14 @@ class RuntimeMonitor:
     """Samples in the background for as long as the edge runs."""
 
     def __init__(
-        self, stores: Mapping[str, RedisClient], database: Database, notices: PgListener, lines_lost: Callable[[], int]
+        self,
+        stores: Mapping[str, RedisClient],
+        database: Database,
+        notices: PgListener,
+        lines_lost: Callable[[], int],
+        marker: RunMarker,
     ) -> None:
+        self._marker = marker
         self._stores = stores
         self._database = database
         self._notices = notices
@@ -73,6 +80,8 @@ class RuntimeMonitor:
             started = perf_counter()
             try:
                 await client.command("PING")
+                if name == "state":
+                    await self._marker.look()
             except StoreUnavailable:
                 up = False
             else:

@@ -1,5 +1,8 @@
 """How the keys of both stores are spelled. The hash tag keeps all keys of one account on one shard of a cluster."""
 
+RUN_MARKER = "m:run"
+"""A value that stays as long as the state store keeps what it holds; it goes with everything else."""
+
 
 def quota_prefix(account: str) -> str:
     """Beginning of the hash of an account's counters; the charge script adds the day: the store has the clock."""

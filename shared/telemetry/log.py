@@ -15,6 +15,7 @@ EVENTS: dict[str, str] = {
     "unhandled-error": "A request met an error that no code expected; the trace tells where.",
     "store-down": "A store stopped answering; the policy of its outage is in force.",
     "store-back": "A store answers again.",
+    "store-emptied": "The state store lost all that it held: quotas begin anew and sessions have ended.",
     "store-moved": "Another node serves slots of a cluster: a failover, a slot that went on, or the first look at it.",
     "data-version": "The process serves a new data_version.",
     "search-index": "The process searches in a new index.",

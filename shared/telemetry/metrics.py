@@ -59,6 +59,7 @@ data_version = _gauge(
 )
 
 # Stores.
+store_emptied = _counter("store_emptied", "Times an edge found that a store had lost all that it held.", "store")
 store_errors = _counter("store_errors", "Calls to a store that failed or were late.", "store")
 store_held = _counter(
     "store_held", "Calls that had to wait for a store's cluster: a failover, or a slot on its way.", "store"

@@ -116,3 +116,14 @@ def test_the_dead_are_not_summed_with_the_living(tmp_path: Path) -> None:
         path.touch()
     metrics._forget_the_dead(tmp_path)
     assert (dead.exists(), living.exists(), counted.exists()) == (False, True, True)
+
+
+async def test_a_state_store_that_lost_everything_is_counted_once(edge: Edge, settings: Settings) -> None:
+    pulse, state = edge.resources.pulse, edge.resources.state
+    await pulse.measure()
+    await pulse.measure()
+    before = value("itemindex_store_emptied_total", store="state")
+    await state.command("FLUSHDB")
+    await pulse.measure()
+    await pulse.measure()
+    assert value("itemindex_store_emptied_total", store="state") == before + 1
