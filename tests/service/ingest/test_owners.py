@@ -232,3 +232,31 @@ def test_merging_a_survivor_moves_what_was_merged_into_it(settings: Settings, tm
         (MERGED, THIRD_IID), (SURVIVOR, THIRD_IID)}  # fmt: skip
     act(settings, item_acts.split, SURVIVOR)
     assert ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid") == before
+
+
+def test_a_load_that_speaks_of_a_merged_item_changes_its_survivor(
+    servers: Servers, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    more = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.5,2026-07-01,EAST,7,\n"
+    load_rows(settings, tmp_path, more, text=TEXT, name="more.csv")
+    assert ask(settings, "SELECT version FROM items WHERE iid = $1", SURVIVOR) == [(3,)]
+    assert ask(settings, "SELECT status FROM items WHERE iid = $1", MERGED) == [("merged",)]
+    with servers.fresh() as other:
+        rows = (
+            (OLD + more).replace("1,Soy milk 1L,Vita", "2,Soy drink,Leaf") + NEW.replace("milk,,", "milk,1.5,") + THIRD
+        )
+        load_rows(other, tmp_path, rows, text=TEXT, name="one.csv")
+        assert reports(settings) == reports(other)
+
+
+def test_a_release_has_the_days_of_a_survivor_in_order_whichever_item_they_are_of(
+    settings: Settings, tmp_path: Path
+) -> None:
+    between = NEW.replace("2026-07-02", "2026-06-02") + NEW.replace("2026-07-02", "2026-06-04")
+    load_rows(settings, tmp_path, OLD + between, text=TEXT)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    cut(settings)
+    days = [(row["iid"], str(row["day"])) for row in released(settings, "observations")]
+    assert days == [(SURVIVOR, day) for day in ("2026-06-02", "2026-06-03", "2026-06-04", "2026-07-01")]
