@@ -41,7 +41,7 @@ def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) 
             batch = reader.batch(block)
             if len(piece) > RECORD_BYTES_MAX and not final:
                 begun, piece, final = _skip_line(piece, stream)
-                batch.rejects.append(Reject(name, line, _TOO_LONG, begun))
+                batch.rejects.append(_unread(name, line, _TOO_LONG, begun))
                 line += 1
             yield batch
     if reader is None:
@@ -89,7 +89,7 @@ class _Rows:
 
     def batch(self, block: Block) -> Batch:
         """Return a block's rows."""
-        rejects = [Reject(self._name, line, reason, _shown(raw)) for line, reason, raw in block.faults]
+        rejects = [_unread(self._name, line, reason, raw) for line, reason, raw in block.faults]
         if not block.records:
             return Batch({column: pa.array([], pa.string()) for column in self._columns}, [], rejects)
         broken: list[tuple[int, str, str]] = []
@@ -109,7 +109,7 @@ class _Rows:
                 strings_can_be_null=False, check_utf8=False, null_values=[],
             ),
         )  # fmt: skip
-        rejects += [Reject(self._name, int(block.lines[n]), reason, _shown(text)) for n, reason, text in broken]
+        rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken]
         lines = np.delete(block.lines, [n for n, _, _ in broken])
         if len(lines) != table.num_rows:  # rows must never get the line of another
             raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
@@ -161,6 +161,8 @@ def _nothing(schema: Any) -> Any:
     return pa.RecordBatch.from_arrays([pa.array([], kind.type) for kind in schema], schema=schema)
 
 
-def _shown(raw: str | bytes) -> str:
+def _unread(name: str, line: int, reason: str, raw: str | bytes) -> Reject:
+    """Return the reject of a line that is no row: no column is to blame, and its value is its text."""
     text = raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace") if isinstance(raw, bytes) else raw
-    return text[:RAW_CHARACTERS_MAX].rstrip("\r\n")
+    text = text[:RAW_CHARACTERS_MAX].rstrip("\r\n")
+    return Reject(name, line, reason, text, value=text[:VALUE_CHARACTERS_MAX])

@@ -72,14 +72,8 @@ class _Rows:
         except (ValueError, RecursionError) as error:
             reason = str(error) if isinstance(error, _Unusable) else "is not a JSON object"
         if row is None:
-            self._rejects.append(
-                Reject(
-                    self._name,
-                    number,
-                    str(reason),
-                    raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace")[:RAW_CHARACTERS_MAX],
-                )
-            )
+            text = raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace")[:RAW_CHARACTERS_MAX]
+            self._rejects.append(Reject(self._name, number, str(reason), text, value=text[:VALUE_CHARACTERS_MAX]))
             return
         self._any = True
         texts: list[str | None] = []
