@@ -49,6 +49,10 @@ def test_issue_a_key_use_it_and_see_the_call_in_the_plot(member: Visitor) -> Non
 
 
 def test_rotate_with_a_grace_and_revoke(member: Visitor) -> None:
+    member.go("/dashboard/key")
+    if member.page.get_by_role("button", name="Revoke").count():  # a key in its grace would leave none for this one
+        member.page.get_by_label("Yes, stop all calls").check()
+        member.page.get_by_role("button", name="Revoke").click()
     old = new_key(member)
     member.page.get_by_label("one hour").check()
     member.page.get_by_role("button", name="Rotate the key").click()
