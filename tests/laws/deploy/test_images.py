@@ -172,3 +172,14 @@ def test_prometheus_asks_services_that_exist_at_the_port_that_they_have() -> Non
     telling = {name for name, part in OURS.items() if "METRICS_LISTEN" in part["environment"]}
     assert asked.keys() == telling
     assert {OURS[name]["environment"]["METRICS_LISTEN"] for name in asked} == {"0.0.0.0:9101"}
+
+
+def test_no_server_runs_without_a_password_and_none_has_an_empty_one() -> None:
+    text = (DOCKER / "compose.yaml").read_text()
+    for name in set(re.findall(r"\$\{(\w*PASSWORD)", text)):
+        assert f"${{{name}:-" not in text, name
+        assert re.search(rf"\$\{{{name}:\?", text) or name in (DOCKER / "env.example").read_text(), name
+    for name in ("state", "cache"):
+        command = COMPOSE["services"][name]["command"]
+        assert command[command.index("--requirepass") + 1] == f"${{{name.upper()}_PASSWORD}}"
+        assert f":${{{name.upper()}_PASSWORD:?" in text
