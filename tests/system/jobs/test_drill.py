@@ -19,7 +19,7 @@ def test_nothing_is_lost_while_everything_is_killed() -> None:
     assert done.stdout, done.stderr
     told = json.loads(done.stdout)
     assert [check for check in told["checks"] if not check["kept"]] == [], told
-    assert len(told["checks"]) == 10
+    assert len(told["checks"]) == 13
     assert done.returncode == 0
     assert sum(told["killed"].values()) == 8
 
