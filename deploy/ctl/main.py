@@ -94,7 +94,8 @@ def main(arguments: list[str] | None = None) -> Any:
 def _fail(text: str) -> None:
     from deploy.ctl.console import errors  # only now: `--help` need not wait for it
 
-    errors.say("[bold red]itemindex:[/] {text}", text=text, soft_wrap=True)
+    for line in text.splitlines():  # a refusal of settings has one line for each
+        errors.say("[bold red]itemindex:[/] {text}", text=line, soft_wrap=True)
     sys.exit(1)
 
 

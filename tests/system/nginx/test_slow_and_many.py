@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.local.tls import Certificate, places_of
 from tests.system.nginx.conftest import MakeFront
 from tests.system.nginx.front import Front, parsed
 
@@ -89,7 +90,7 @@ async def test_too_many_connections_of_one_address_are_429(make_front: MakeFront
 @pytest.mark.skipif(not shutil.which("openssl") and "CI" not in os.environ, reason="a certificate is made with openssl")
 async def test_tls_is_ready_to_switch_on(make_front: MakeFront, tmp_path: Path) -> None:
     certify(tmp_path)
-    front = await make_front(lambda conf: switched_on(conf, tmp_path))
+    front = await make_front(**places_of(Certificate(tmp_path / "fullchain.pem", tmp_path / "key.pem")))
     trust = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
     trust.set_alpn_protocols(["h2", "http/1.1"])
     _, writer = await asyncio.open_connection("127.0.0.1", front.port, ssl=trust, server_hostname="localhost")
@@ -111,18 +112,3 @@ def certify(folder: Path) -> None:
     files = ["-keyout", "key.pem", "-out", "fullchain.pem"]
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *files, *subject]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
-
-
-def switched_on(conf: str, folder: Path) -> str:
-    """Do to nginx.conf what its comments about TLS say."""
-    lines = []
-    for line in conf.splitlines():
-        bare = line.strip().removeprefix("# TLS:").lstrip("# ")
-        if line.lstrip().startswith("#") and bare.startswith(("http2 ", "ssl_")):
-            line = bare.replace("…", str(folder))
-        lines.append(line)
-    head, metrics = "\n".join(lines).split("# Metrics of the edges", 1)
-    for ending in (" default_server", ";"):
-        address = head.split("listen ")[1].split()[0].rstrip(";")
-        head = head.replace(f"listen {address}{ending}", f"listen {address} ssl{ending}")
-    return f"{head}# Metrics of the edges{metrics}"
