@@ -60,6 +60,7 @@ def create_app(resources: Services) -> web.Application:
     problems = ProblemDetails(settings.errors_base, resources.log)
     trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
     sign_up = f"{origin_of(settings)}/dashboard"
+    limits = RateLimit(resources.meter, PersonLimits(resources.meter, settings))
     app = web.Application(
         middlewares=[
             RequestContext(trusted, problems, resources.lines, resources.spans, resources.usage.note).middleware(),
@@ -67,9 +68,10 @@ def create_app(resources: Services) -> web.Application:
             cors.preflight,
             redirects.trailing_slash,
             Authentication(resources.directory, resources.people, settings.anonymous_token, sign_up).middleware(),
+            limits.person_middleware(),
             validation,
             negotiation,
-            RateLimit(resources.meter, PersonLimits(resources.meter, settings)).middleware(),
+            limits.middleware(),
         ],
         client_max_size=REQUEST_BODY_BYTES_MAX,
     )

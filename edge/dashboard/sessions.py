@@ -86,7 +86,8 @@ class Sessions:
         """Begin a session and return its cookie: always a new one, so that nobody can plant a session beforehand."""
         cookie, now = secrets.token_urlsafe(32), self._clock()
         sealed = seal(sealing_key(cookie, "id-token"), signed_in.text.encode())
-        await self._write(cookie, Session(person_id, secrets.token_urlsafe(32), now, sealed_id_token=sealed))
+        session = Session(person_id, secrets.token_urlsafe(32), now, sealed_id_token=sealed)
+        await self._ask("SET", _session_key(cookie), msgspec.json.encode(session), "EX", self._idle_seconds)
         beginning = SessionBeginning(now, network, agent[:_AGENT_CHARACTERS_MAX], signed_in.provider_session)
         listed = keys.sessions_of(person_id)
         await self._ask("HSET", listed, _digest(cookie), msgspec.json.encode(beginning))
@@ -108,8 +109,9 @@ class Sessions:
         return session
 
     async def choose(self, cookie: str, session: Session, organization: str | None) -> None:
-        """Remember which organization the visitor works in."""
-        await self._write(cookie, msgspec.structs.replace(session, organization=organization))
+        """Remember which organization the visitor works in. A session that has ended meanwhile stays ended."""
+        packed = msgspec.json.encode(msgspec.structs.replace(session, organization=organization))
+        await self._ask("SET", _session_key(cookie), packed, "XX", "EX", self._idle_seconds)
 
     async def end(self, cookie: str) -> None:
         """End a session; its cookie is worth nothing from now on."""
@@ -149,6 +151,10 @@ class Sessions:
         """Tell whether a logout token comes for the first time; remembered for as long as it could come again."""
         return bool(await self._ask("SET", keys.logout_notice(_digest(notice)), "1", "NX", "EX", seconds))
 
+    async def forget_notice(self, notice: str) -> None:
+        """Let a logout token that could not be obeyed come again."""
+        await self._ask("DEL", keys.logout_notice(_digest(notice)))
+
     def is_of(self, session: ListedSession, cookie: str) -> bool:
         """Tell whether a listed session is the one of this cookie."""
         return hmac.compare_digest(session.digest, _digest(cookie))
@@ -186,9 +192,6 @@ class Sessions:
             except StoreUnavailable:
                 await asyncio.sleep(pause)
         return await self._store.command(*command)
-
-    async def _write(self, cookie: str, session: Session) -> None:
-        await self._ask("SET", _session_key(cookie), msgspec.json.encode(session), "EX", self._idle_seconds)
 
 
 def _digest(cookie: str) -> str:

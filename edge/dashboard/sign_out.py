@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from edge.auth.id_token import TOKEN_BYTES_MAX, InvalidToken
-from edge.auth.logout_token import LIFETIME_SECONDS_MAX
+from edge.auth.logout_token import LIFETIME_SECONDS_MAX, LogoutNotice
 from edge.auth.users import UserService
 from edge.dashboard.session_guard import SignedIn, form_of, render, see
 from edge.dashboard.sessions import Cookies, Sessions
@@ -93,19 +93,26 @@ class SignOutPages:
         except InvalidToken:
             raise Problem("invalid-request", "The logout token is not valid.") from None
         if await self._sessions.obey_once(notice.id, 2 * LIFETIME_SECONDS_MAX):
-            person = await self._person(notice.subject, notice.provider_session)
-            sid = notice.provider_session
-            if person is not None:
-                ended = await self._sessions.end_of(
-                    person, lambda session: sid is None or session.beginning.provider_session == sid
-                )
-                self._log.info("sessions-ended", person=person, sessions=ended, by="provider")
+            try:
+                await self._obey(notice)
+            except StoreUnavailable:  # the provider repeats what was answered 503, and must not find it done
+                await self._sessions.forget_notice(notice.id)
+                raise
         return web.Response(headers={"Cache-Control": "no-store"})
 
-    async def _person(self, subject: str | None, provider_session: str | None) -> str | None:
-        if subject is not None:
-            return await self._people.id_of(subject)
-        return await self._sessions.person_of_provider_session(provider_session or "")
+    async def _obey(self, notice: LogoutNotice) -> None:
+        person = await self._person(notice)
+        sid = notice.provider_session
+        if person is not None:
+            ended = await self._sessions.end_of(
+                person, lambda session: sid is None or session.beginning.provider_session == sid
+            )
+            self._log.info("sessions-ended", person=person, sessions=ended, by="provider")
+
+    async def _person(self, notice: LogoutNotice) -> str | None:
+        if notice.subject is not None:
+            return await self._people.id_of(notice.subject)
+        return await self._sessions.person_of_provider_session(notice.provider_session or "")
 
     async def _provider_sign_out(self, visit: SignedIn) -> str | None:
         if self._people.provider is None:

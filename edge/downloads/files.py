@@ -64,9 +64,9 @@ def _nginx_agrees(request: web.Request, part: Slice | None) -> bool:
     """Tell whether nginx would decide as we do.
 
     It knows our ETag too late for `If-Match`, answers 416 to some ranges that mean nothing, where the whole is right,
-    and 206 to a HEAD with a range.
+    and 206 to a HEAD with a range. It holds `If-Unmodified-Since` against the date of its file, which we never tell.
     """
     asked = request.headers
-    if request.method != hdrs.METH_GET and "Range" in asked:
+    if (request.method != hdrs.METH_GET and "Range" in asked) or "If-Match" in asked or "If-Unmodified-Since" in asked:
         return False
-    return "If-Match" not in asked and (part is not None or "Range" not in asked or "If-Range" in asked)
+    return part is not None or "Range" not in asked or "If-Range" in asked

@@ -26,15 +26,26 @@ class RateLimit:
         self._people = people
         self._unmetered = UnmeteredLimits(meter)
 
+    def person_middleware(self) -> Any:
+        """Return the aiohttp middleware that counts calls of people. It stands before the gate of parameters: each of
+        these calls reads PostgreSQL to find the person's organizations, those with wrong parameters too.
+        """
+
+        @web.middleware
+        async def person_calls(request: web.Request, handler: Handler) -> web.StreamResponse:
+            if rule_of(request).per_person:
+                await self._count_person(request[CONTEXT])
+            return await handler(request)
+
+        return person_calls
+
     def middleware(self) -> Any:
-        """Return the aiohttp middleware."""
+        """Return the aiohttp middleware that charges units."""
 
         @web.middleware
         async def quota(request: web.Request, handler: Handler) -> web.StreamResponse:
             rule, context = rule_of(request), request[CONTEXT]
             ACCOUNT.set(context.account)
-            if rule.per_person:
-                await self._count_person(context)
             asked = rule.units(request) if callable(rule.units) else rule.units
             units = asked if isinstance(asked, int) else await asked
             if units == 0:

@@ -20,6 +20,19 @@ def read_only(settings: Settings) -> Iterator[None]:
         _begin_anew(settings, "RESET default_transaction_read_only")
 
 
+@contextmanager
+def refusing(settings: Settings) -> Iterator[None]:
+    """Let the database take no connection while the block runs; those that there are end."""
+    with _connection(settings) as connection:
+        name = sql.Identifier(str(conninfo_to_dict(settings.database_url)["dbname"]))
+        connection.execute(sql.SQL("ALTER DATABASE {} CONNECTION LIMIT 0").format(name))
+        try:
+            _end_others(connection)
+            yield
+        finally:
+            connection.execute(sql.SQL("ALTER DATABASE {} CONNECTION LIMIT -1").format(name))
+
+
 def raising(settings: Settings, sqlstate: str, times: int) -> str:
     """Make the function `raise_sometimes()`, which raises this SQLSTATE `times` times and then returns 1; its call.
 
@@ -45,10 +58,14 @@ def _begin_anew(settings: Settings, change: str) -> None:
         name = sql.Identifier(str(conninfo_to_dict(settings.database_url)["dbname"]))
         connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE")
         connection.execute(sql.SQL("ALTER DATABASE {} ").format(name) + sql.SQL(change))  # type: ignore[arg-type]
-        connection.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+        _end_others(connection)
+
+
+def _end_others(connection: psycopg.Connection) -> None:
+    connection.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
 
 
 def _connection(settings: Settings) -> psycopg.Connection:

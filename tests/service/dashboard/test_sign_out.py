@@ -13,10 +13,12 @@ from click.testing import CliRunner
 from deploy.ctl.sessions import sessions as command
 from edge.auth.id_token import InvalidToken
 from edge.auth.logout_token import check_logout_claims
+from edge.dashboard.sessions import IdToken, Sessions
 from shared.config import Settings
 from tests.service.dashboard.test_sessions import Browser, browser
 from tests.support.client import running_edge
 from tests.support.issuer import CLIENT, running_issuer
+from tests.support.outages import refusing
 
 __all__ = ["browser"]
 
@@ -96,6 +98,26 @@ async def test_a_logout_token_is_obeyed_once(browser: Browser) -> None:
     later = await _signed_in(browser)
     assert await _tell(browser, token) == 200
     assert await _is_in(later)
+
+
+async def test_a_logout_token_that_came_in_an_outage_is_obeyed_when_it_comes_again(browser: Browser) -> None:
+    visitor, token = await _signed_in(browser), browser.issuer.logout_token()
+    with refusing(browser.edge.settings):
+        assert await _tell(browser, token) == 503
+    assert await _is_in(visitor)
+    assert await _tell(browser, token) == 200
+    assert not await _is_in(visitor)
+
+
+async def test_a_session_that_was_ended_stays_ended_whatever_was_under_way_in_it(browser: Browser) -> None:
+    state = browser.edge.resources.state
+    sessions = Sessions(state, idle_seconds=60, seconds_max=60)
+    cookie = await sessions.begin("01a20132-0000-7000-8000-000000000001", "192.0.2.1", "test", IdToken("a.b.c"))
+    session = await sessions.find(cookie)
+    assert session is not None
+    assert await sessions.end_of(session.person_id, lambda listed: True) == 1
+    await sessions.choose(cookie, session, "01a20132-0000-7000-8000-000000000002")
+    assert await sessions.find(cookie) is None
 
 
 async def test_what_is_no_logout_token_ends_nothing(browser: Browser) -> None:

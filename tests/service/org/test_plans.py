@@ -98,6 +98,16 @@ async def test_calls_about_organizations_have_a_limit_per_person_at_every_addres
         assert (await signed_in.ask("GET", "/index/brands")).status == 200
 
 
+async def test_calls_about_organizations_with_wrong_parameters_count_as_well(
+    settings: Settings, tmp_path: Path, issuer: Issuer
+) -> None:
+    async with running_edge(replace(settings, oidc_issuer=issuer.url, person_calls_per_day=3), tmp_path) as edge:
+        signed_in = SignedIn(edge, issuer)
+        wrong = [await signed_in.ask("POST", "/org", body={"nam": "Acme"}) for _ in range(4)]
+        assert [answer.status for answer in wrong] == [400, 400, 400, 429]
+        assert (await signed_in.ask("GET", "/org?organization=x")).status == 429
+
+
 @dataclass
 class Billing:
     """A billing system on loopback. `statuses` are its next answers; then it takes everything."""
