@@ -29,6 +29,7 @@ UNSAYABLE = {
     "must not be before `from`": "two parameters depend on each other",
     "must not be after `to`": "two parameters depend on each other",
     "must be a day not after `to`": "two parameters depend on each other",
+    "control, format or line-breaking": "which characters are printable is Unicode's table, which no ECMA pattern names",
     "characters after trimming": "length counts after NFC, which may make a text longer",
     "must be a day as YYYY-MM-DD": "the pattern allows the 30th of February",
 }
