@@ -20,7 +20,7 @@ class Field:
     """Where one value comes from and how its text is cleaned, in the order of these keys."""
 
     column: str | None = key(
-        "The column (CSV, Parquet) or member (NDJSON; `a.b.0` is a path) that holds the value. A field that is a plain "
+        "The column or member that holds the value; in NDJSON and Parquet `a.b.0` is a path. A field that is a plain "
         "text is this key.",
         'name = { column = "title" }',
         default=None,

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ _FORMATS = (
     "%Y%m%d",
     "%Y-%m-%dT%H:%M:%S%z",
     "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%d %H:%M:%S%z",
     "%B %d, %Y",
     "%d %b %Y",
     "%Y-%m",
@@ -65,11 +66,7 @@ def sample(path: Path) -> Sample:
         file.seek(0)
         if head == b"PAR1":
             batch = next(pyarrow.parquet.ParquetFile(path).iter_batches(SAMPLE_ROWS))
-            listed = {
-                name: [str(value) for value in batch[name].to_pylist() if value is not None]
-                for name in batch.schema.names
-            }
-            return Sample(listed)
+            return Sample(_gathered(batch.to_pylist()))
         raw = _beginning(TextStream(path.name, file, "utf-8", 1 << 30))
         encoding = "utf-8"
         try:
@@ -93,27 +90,39 @@ def _beginning(stream: TextStream) -> bytes:
 
 
 def _members(text: str) -> dict[str, list[str]]:
-    columns: dict[str, list[str]] = {}
+    rows = []
     for line in text.splitlines()[:SAMPLE_ROWS]:
         try:
             row = json.loads(line, parse_float=str, parse_int=str)
         except (ValueError, RecursionError):
             continue
-        for name, value in _flat(row) if isinstance(row, dict) else ():
-            columns.setdefault(name, []).append(value)
+        rows += [row] if isinstance(row, dict) else []
+    columns = _gathered(rows)
     if not columns:
         raise LoadRefused("no line of the file's beginning is a JSON object")
     return columns
 
 
-def _flat(row: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+def _gathered(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the values of rows by the path of their member."""
+    columns: dict[str, list[str]] = {}
+    for row in rows:
+        for name, value in _flat(row):
+            columns.setdefault(name, [])
+            columns[name] += [] if value is None else [str(value)]
+    objects = {name.rpartition(".")[0] for name in columns}  # such a one is null in some rows
+    return {name: values for name, values in columns.items() if values or name not in objects}
+
+
+def _flat(row: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the single values of a row with their paths; of a list of objects those of the first."""
     for name, value in row.items():
-        if isinstance(value, dict):
-            found += _flat(value, f"{prefix}{name}.")
-        elif value is not None and not isinstance(value, list):
-            found.append((prefix + name, str(value)))
-    return found
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            yield from _flat(value[0], f"{prefix}{name}.0.")
+        elif isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif not isinstance(value, list):
+            yield prefix + name, value
 
 
 def _cells(text: str, encoding: str) -> Sample:

@@ -50,9 +50,12 @@ WHERE s.name = $1 AND t.source_item_id = ANY($2::text[]);
 SELECT n.given, i.id, i.iid FROM unnest($2::text[]) AS n(given) JOIN items i ON i.iid = upper(n.given) WHERE $1::text = 'iid';
 
 -- name: known_by_identifier
--- Active items by an identifier of scheme $1; several may have it.
-SELECT e->>'value', i.id, i.iid FROM items i, jsonb_array_elements(i.identifiers) AS e
-WHERE i.status = 'active' AND e->>'scheme' = $1 AND e->>'value' = ANY($2::text[]);
+-- Active items by an identifier of scheme $1; several may have it. A GTIN is the same number with and without leading zeros.
+SELECT DISTINCT n.given, i.id, i.iid
+FROM items i, jsonb_array_elements(i.identifiers) AS e, unnest($2::text[]) AS n(given)
+WHERE i.status = 'active' AND e->>'scheme' = $1
+  AND ltrim(n.given, CASE $1 WHEN 'gtin' THEN '0' ELSE '' END)
+    = ltrim(e->>'value', CASE $1 WHEN 'gtin' THEN '0' ELSE '' END);
 
 -- name: owners
 -- Which items have these IIDs, with the id that source $1 gives them, and which IIDs its items of these ids have.

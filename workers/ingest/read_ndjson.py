@@ -194,7 +194,10 @@ def _nested(name: str, number: int, column: str, value: Any, row: dict[str, Any]
 
 
 def _member_paths(row: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the paths of a row's members; of a list of objects those of the first."""
     for name, value in row.items():
         yield prefix + name
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            yield from _member_paths(value[0], f"{prefix}{name}.0.")
         if isinstance(value, dict):
             yield from _member_paths(value, f"{prefix}{name}.")

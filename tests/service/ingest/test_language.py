@@ -135,6 +135,20 @@ def test_observations_and_impacts_are_joined_to_items_that_the_index_has(
     )
 
 
+def test_a_gtin_joins_with_and_without_leading_zeros(settings: Settings, tmp_path: Path) -> None:
+    items = mapped("m", '[item]\nid = "id"\nname = "id"\n[item.identifiers]\ngtin = "ean"\nmpn = "mpn"\n')
+    put(settings, tmp_path, items, "id,ean,mpn\na,0012345600012,007\nb,4006381333931,7\nc,04006381333931,8\n")
+    feed = mapped("feed", '[item]\nid = "key"\njoin_by = "gtin"\n' + PRICES)
+    rows = ("012345600012,2026-07-01,S,1", "00012345600012,2026-07-02,S,2", "4006381333931,2026-07-03,S,3")
+    put(settings, tmp_path, feed, "\n".join(("key,day,shop,price", *rows)) + "\n", "feed.csv")
+    prices = "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id ORDER BY 2"
+    assert ask(settings, prices) == [("a", 100), ("a", 200)]
+    assert [(row[1], row[4]) for row in rejected(settings)] == [(4, "names several items of the index")]
+    by_mpn = mapped("parts", '[item]\nid = "key"\njoin_by = "mpn"\n' + PRICES)
+    put(settings, tmp_path, by_mpn, "key,day,shop,price\n7,2026-07-04,S,4\n", "parts.csv")
+    assert ask(settings, prices)[2:] == [("b", 400)]
+
+
 def test_a_name_of_several_items_joins_none(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, text=SHOP.replace('sku = "sku"', 'model = "kind"'))
     put(

@@ -1,8 +1,11 @@
 """A guessed mapping can be read, and says what the file has."""
 
 import gzip
+import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
@@ -87,3 +90,28 @@ def test_names_of_columns_reach_no_terminal_as_commands(tmp_path: Path) -> None:
 )
 def test_a_check_digit_is_checked(text: str, valid: bool) -> None:
     assert is_gtin(text) is valid
+
+
+def test_values_in_lists_and_objects_are_guessed_by_their_paths(tmp_path: Path) -> None:
+    offers = [{"price": 2.5, "day": "2026-07-01", "currency": "EUR"}]
+    rows = [{"id": 1, "title": {"en": "Thing"}, "maker": maker, "offers": offers} for maker in (None, {"name": "Acme"})]
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    of_lines, of_parquet = guessed(tmp_path, text, "a.ndjson")[0], tmp_path / "b.toml"
+    of_parquet.write_text(guess(tmp_path / "a.parquet"))
+    for mapping in (of_lines, read(of_parquet)):
+        [observation] = mapping.observations
+        columns = [observation.price.column, observation.day.column, observation.currency.column]
+        assert columns == ["offers.0.price", "offers.0.day", "offers.0.currency"]
+        assert mapping.item is not None and mapping.item.brand is not None and mapping.item.brand.column == "maker.name"
+    assert '"maker": always empty' not in of_parquet.read_text()
+
+
+def test_a_time_with_a_zone_in_parquet_is_a_day(tmp_path: Path) -> None:
+    moments = pa.array([1_784_000_000], pa.timestamp("s", tz="America/New_York"))
+    pyarrow.parquet.write_table(
+        pa.table({"id": [1], "name": ["A"], "price": [2.5], "seen_at": moments}), tmp_path / "a.parquet"
+    )
+    made = tmp_path / "m.toml"
+    made.write_text(guess(tmp_path / "a.parquet"))
+    assert read(made).observations[0].day.column == "seen_at"

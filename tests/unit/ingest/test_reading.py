@@ -6,9 +6,13 @@ import gzip
 import io
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from shared.errors import LoadRefused
@@ -16,6 +20,7 @@ from workers.ingest import read_csv, readers
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping
 
+HEAD = 'source = "s"\ntitle = "T"\nlicense = "L"\n'
 TEXT = 'source = "s"\ntitle = "T"\nlicense = "L"\n[item]\nid = "id"\nname = "name"\nbrand = "brand"\n'
 
 
@@ -203,3 +208,58 @@ def test_a_header_without_an_end_is_refused_soon(tmp_path: Path) -> None:
     with pytest.raises(LoadRefused, match="header is too long"):
         rows_of(put(tmp_path, b"x" * (3 << 20)), a_mapping(tmp_path))
     assert read_csv.RECORD_BYTES_MAX == 1 << 20
+
+
+NESTED = """[item]
+id = "id"
+name = "title.en"
+brand = "offers.1.shop"
+"""
+
+
+def nested_parquet(folder: Path) -> Path:
+    """Write rows of which each lacks something: the object, its member, the list, its second place."""
+    rows = [
+        {"id": 1, "title": {"en": "A"}, "offers": [{"shop": "x"}, {"shop": "y"}]},
+        {"id": 2, "title": None, "offers": [{"shop": "z"}]},
+        {"id": 3, "title": {"en": None}, "offers": []},
+        {"id": 4, "title": {"en": "D"}, "offers": None},
+        {"id": 5, "title": {"en": "E"}, "offers": [None, {"shop": "w"}]},
+    ]
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), folder / "a.parquet", row_group_size=2)
+    return folder / "a.parquet"
+
+
+def test_paths_in_parquet_hold_what_duckdb_finds_there(tmp_path: Path) -> None:
+    path = nested_parquet(tmp_path)
+    rows, rejects = rows_of(path, a_mapping(tmp_path, HEAD + NESTED))
+    query = "SELECT id::text, title.en, offers[2].shop FROM read_parquet(?) ORDER BY id"
+    assert ([row[1:] for row in rows], rejects) == (duckdb.execute(query, [str(path)]).fetchall(), [])
+
+
+def test_a_column_of_parquet_whose_name_has_a_point_is_that_column(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(pa.table({"id": [1], "title.en": ["A"], "offers.1.shop": ["y"]}), path)
+    assert rows_of(path, a_mapping(tmp_path, HEAD + NESTED))[0] == [(1, "1", "A", "y")]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("title", "'title' holds objects or lists; name a value of them by a path: title.en"),
+        ("offers.0", "name a value of them by a path: offers.0.shop"),
+        ("title.eng", "has no column 'title.eng'; it has id, title.en, offers.0.shop; is 'title.en' meant"),
+        ("offers.first.shop", "has no column"),
+        ("id.x", "has no column"),
+    ],
+)
+def test_a_path_in_parquet_to_no_single_value_refuses_the_file(tmp_path: Path, column: str, said: str) -> None:
+    mapping = a_mapping(tmp_path, HEAD + NESTED.replace("title.en", column))
+    with pytest.raises(LoadRefused, match=re.escape(said)):
+        rows_of(nested_parquet(tmp_path), mapping)
+
+
+def test_a_misspelt_member_of_a_list_of_objects_is_answered_with_the_near_one(tmp_path: Path) -> None:
+    path = put(tmp_path, '{"id": "1", "name": "A", "offers": [{"price": 1}]}\n', "a.ndjson")
+    with pytest.raises(LoadRefused, match=re.escape("is 'offers.0.price' meant")):
+        rows_of(path, a_mapping(tmp_path, TEXT.replace('"brand"', '"ofers.0.price"')))
