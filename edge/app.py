@@ -34,6 +34,7 @@ from edge.meta.quota import QuotaPage
 from edge.meta.root import Root
 from edge.middleware import cors, redirects
 from edge.middleware.authentication import Authentication
+from edge.middleware.chunked import chunked_framing
 from edge.middleware.negotiation import negotiation
 from edge.middleware.rate_limit import RateLimit
 from edge.middleware.request_context import RequestContext
@@ -65,6 +66,7 @@ def create_app(resources: Services) -> web.Application:
         middlewares=[
             RequestContext(trusted, problems, resources.lines, resources.spans, resources.usage.note).middleware(),
             problems.middleware(),
+            chunked_framing,
             cors.preflight,
             redirects.trailing_slash,
             Authentication(resources.directory, resources.people, settings.anonymous_token, sign_up).middleware(),

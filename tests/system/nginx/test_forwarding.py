@@ -125,6 +125,30 @@ async def test_a_body_arrives_whole_and_counted(front: Front) -> None:
     assert b"evil" not in front.stub.seen[-1]
 
 
+@pytest.mark.parametrize("extension", [0, 10_000, 100_000, 1_000_000])
+@pytest.mark.parametrize("padding", [0, 5000])
+async def test_the_edge_learns_how_many_bytes_a_chunked_body_took(front: Front, extension: int, padding: int) -> None:
+    body = b"5;" + b"a" * extension + b"\r\nabcde\r\n0\r\n\r\n"
+    head = b"POST /v1/x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nA: " + b"a" * padding
+    await front.raw(head + b"\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+    whole, _, of_head = dict(told(front))["X-Chunked-Length"].partition("-")
+    assert int(whole) - int(of_head) == len(body)
+
+
+async def test_a_second_request_of_a_connection_has_lengths_of_its_own(front: Front) -> None:
+    head = b"POST /v1/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+    first = b"5;" + b"a" * 100_000 + b"\r\nabcde\r\n0\r\n\r\n"
+    second = b"5\r\nabcde\r\n0\r\n\r\n"
+    await front.raw(head + b"\r\n" + first + head + b"Connection: close\r\n\r\n" + second)
+    whole, _, of_head = dict(told(front))["X-Chunked-Length"].partition("-")
+    assert int(whole) - int(of_head) == len(second)
+
+
+async def test_the_length_of_a_chunked_body_cannot_be_forged(front: Front) -> None:
+    await front.ask("/v1/x", "X-Chunked-Length: 1-1")
+    assert [name for name, _ in told(front)] == PLAIN
+
+
 async def test_pipelined_requests_stay_apart_and_in_order(front: Front) -> None:
     one = b"POST /v1/%d HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc"
     last = b"GET /v1/last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
