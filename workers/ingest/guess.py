@@ -18,6 +18,7 @@ from workers.ingest.text_stream import TextStream
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
 _MOSTLY = 0.9
+_HALF = 0.5
 _FORMATS = (
     "%Y-%m-%d",
     "%d.%m.%Y",
@@ -169,7 +170,7 @@ def _roles(columns: dict[str, list[str]]) -> dict[str, str]:
         "price": _are_numbers,
         "list_price": _are_numbers,
         "units": _are_numbers,
-        "day": lambda values: bool(_formats(values)),
+        "day": lambda values: bool(_formats(values, _HALF)),
         "currency": lambda values: _mostly(values, lambda text: bool(_CURRENCY.fullmatch(text))),
     }
     chosen: dict[str, str] = {}
@@ -219,11 +220,8 @@ def _observation(columns: dict[str, list[str]], chosen: dict[str, str]) -> list[
     day = _day(columns, chosen.get("day"))
     lines = ["", "[observation]", f"day = {day}", f"channel = {channel}", f"price = {_amount(chosen['price'], prices)}"]
     lines.append(f"currency = {_quoted(chosen['currency']) if 'currency' in chosen else constant}")
-    lines += (
-        [f"list_price = {_amount(chosen['list_price'], columns[chosen['list_price']])}"]
-        if "list_price" in chosen
-        else []
-    )
+    if "list_price" in chosen:
+        lines.append(f"list_price = {_amount(chosen['list_price'], columns[chosen['list_price']])}")
     lines += [f"units = {_quoted(chosen['units'])}"] if "units" in chosen else []
     lines += [
         'kind = "listing"  # or "sale"',
@@ -236,9 +234,13 @@ def _day(columns: dict[str, list[str]], name: str | None) -> str:
     """Return the field of the day; where none is known, one that refuses the file until a person has chosen."""
     if name is None:
         return '"?"  # no column seems to be a day; perhaps { file_name = "prices-([0-9-]{10})" }'
-    first, *others = _formats(columns[name])
-    comment = f"  # {' and '.join(others)} would fit as well" if others else ""
-    return f"{{ column = {_quoted(name)}, format = {_quoted(first)} }}{comment}"
+    first, *others = _formats(columns[name]) or [""]
+    if not first:  # two formats share the column, or many days are unreadable: its name says that it holds days
+        several = ", ".join(map(_quoted, _formats(columns[name], _HALF)))
+        return f"{{ column = {_quoted(name)}, format = [{several}] }}  # does not fit all rows: see the rejects"
+    return f"{{ column = {_quoted(name)}, format = {_quoted(first)} }}" + (
+        f"  # {' and '.join(others)} would fit as well" if others else ""
+    )
 
 
 def _amount(name: str, values: list[str]) -> str:
@@ -257,10 +259,10 @@ def _amount(name: str, values: list[str]) -> str:
     return f"{{ {', '.join(keys)} }}" if len(keys) > 1 else _quoted(name)
 
 
-def _formats(values: list[str]) -> list[str]:
-    """Return the formats of days that most texts fit."""
+def _formats(values: list[str], share: float = _MOSTLY) -> list[str]:
+    """Return the formats of days that such a share of the texts fits."""
     fit = {form: sum(parsed(text, (form,)) is not None for text in values) for form in _FORMATS if values}
-    return [form for form, count in fit.items() if count >= _MOSTLY * len(values)]
+    return [form for form, count in fit.items() if count >= share * len(values)]
 
 
 def _are_numbers(values: list[str]) -> bool:
@@ -281,7 +283,7 @@ def is_gtin(text: str) -> bool:
 
 def _described(values: list[str]) -> str:
     distinct = list(dict.fromkeys(values))
-    kind = "days" if _formats(values) else "numbers" if _are_numbers(values) else "texts"
+    kind = "days" if _formats(values, _HALF) else "numbers" if _are_numbers(values) else "texts"
     shown = ", ".join(_quoted(text[:40]) for text in distinct[:3])
     return f"{kind}, {len(distinct)} distinct of {len(values)} given: {shown}" if values else "always empty"
 

@@ -115,3 +115,14 @@ def test_a_time_with_a_zone_in_parquet_is_a_day(tmp_path: Path) -> None:
     made = tmp_path / "m.toml"
     made.write_text(guess(tmp_path / "a.parquet"))
     assert read(made).observations[0].day.column == "seen_at"
+
+
+def test_a_column_of_two_forms_of_days_is_one_with_two_formats(tmp_path: Path) -> None:
+    rows = "A,A,1.00,2026-07-01\nB,B,2.00,02.07.2026\nC,C,3.00,2026-07-03\nD,D,4.00,04.07.2026\n"
+    mapping, _ = guessed(tmp_path, "id,name,price,date\n" + rows)
+    assert mapping.observations[0].day.format == ("%Y-%m-%d", "%d.%m.%Y")
+
+
+def test_unreadable_days_do_not_hide_what_a_column_is(tmp_path: Path) -> None:
+    mapping, _ = guessed(tmp_path, "id,name,price,date\nA,A,1.00,03.07.2026\nB,B,2.00,31.02.2026\n")
+    assert mapping.observations[0].day.format == ("%d.%m.%Y",)
