@@ -30,9 +30,10 @@ RETURNING id;
 
 -- name: fail
 -- Back to the queue while attempts are left and another one may help, else failed for good with its reason. Each
--- attempt waits longer, and not all of them the same time, so that what failed together does not come back together.
+-- attempt waits longer, up to a minute, and not all of them the same time, so that what failed together does not come back
+-- together. A job that was put off often has a high attempt: without the bound its pause would be out of range.
 UPDATE jobs SET error = $3, lease_until = NULL, relayed_at = NULL,
-    not_before = statement_timestamp() + make_interval(secs => 0.5 * 2 ^ attempt * (0.5 + random())),
+    not_before = statement_timestamp() + make_interval(secs => 0.5 * 2 ^ least(attempt, 6) * (0.5 + random())),
     state = CASE WHEN attempt < attempts_max AND NOT $4 THEN 'queued' ELSE 'failed' END,
     finished_at = CASE WHEN attempt < attempts_max AND NOT $4 THEN NULL ELSE statement_timestamp() END
 WHERE id = $1 AND attempt = $2 AND state = 'running'

@@ -24,6 +24,7 @@ _TOKEN_SECONDS = 3_000
 _FIRST_DAY = date(2026, 1, 1)
 _ANONYMOUS_SOURCE = "127.0.0.2"
 LIMITED = "limited look-up"
+_WAIT_SECONDS_MAX = 86_400
 
 
 @dataclass
@@ -71,6 +72,8 @@ class Front:
 
     def __init__(self, port: int) -> None:
         self._port = port
+        self.wrong_waits: list[str] = []
+        """Each answer so far whose `Retry-After` is missing from a 429, or is not 1 to 86400 seconds."""
 
     def ask(
         self, method: str, path: str, head: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
@@ -82,11 +85,18 @@ class Front:
         try:
             line.request(method, path, body, head)
             answer = line.getresponse()
+            self._check_wait(answer.status, answer.getheader("Retry-After"))
             return answer.status, answer.read()
         except (OSError, http.client.HTTPException):
             return 0, b""
         finally:
             line.close()
+
+    def _check_wait(self, status: int, wait: str | None) -> None:
+        if wait is None and status != http.HTTPStatus.TOO_MANY_REQUESTS:
+            return
+        if wait is None or not wait.isdecimal() or not 1 <= int(wait) <= _WAIT_SECONDS_MAX:
+            self.wrong_waits.append(f"{status} {wait!r}")
 
     def call(self, call: Call) -> int:
         """Ask once."""

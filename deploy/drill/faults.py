@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from deploy.drill import links, stepped
+from deploy.drill.stepped_stores import DAY_SECONDS, step_database, step_state_store
 from deploy.local.process import ServiceProcess
 from deploy.local.stack import Stack
 from shared.config import Settings
@@ -20,6 +21,9 @@ from shared.redis.connect import connect_store
 
 SLOW_MILLISECONDS = 200
 _STEP_SECONDS = 3_600
+# From noon: to a minute past midnight.
+_PAST_MIDNIGHT_SECONDS = DAY_SECONDS // 2 + 60
+_SWING_SECONDS = 0.5
 _UNAVAILABLE = frozenset({503})
 _AWAY_SECONDS_MORE = 1.0
 _RESTART_SECONDS = 1.0
@@ -58,8 +62,18 @@ class Fault:
     otherwise: dict[str, frozenset[int]] = field(default_factory=dict)
 
     @property
+    def clock_is_off(self) -> bool:
+        """Whether the clocks of the edges and of PostgreSQL differ, so that `/v1/ready` must say so."""
+        return self.mode in ("ahead", "behind") and self.parts != ("state",)
+
+    @property
     def counting(self) -> str:
-        """Whether quotas are exact to the call: `exact`, `partly` while the store answers, or `not at all`."""
+        """Whether quotas are exact to the call: `exact`, `partly` while the store answers, or `not at all`.
+
+        `twice`: the store's clock is on two days, each with an allowance of its own, and no more than that.
+        """
+        if self.mode == "midnight":
+            return "twice"
         if self.mode in ("emptied", "beheaded"):
             return "partly"
         if self.otherwise is not STATE:
@@ -97,6 +111,11 @@ FAULTS = (
     Fault("the other edge restarts", "restarts", ("edge-b",), NOTHING),
     Fault("the edges' clock is an hour ahead", "ahead", (), CLOCK),
     Fault("the edges' clock is an hour behind", "behind", (), CLOCK),
+    Fault("the state store's clock is an hour ahead", "ahead", ("state",)),
+    Fault("the state store's clock is an hour behind", "behind", ("state",)),
+    Fault("the state store's clock crosses midnight and back", "midnight", ("state",)),
+    Fault("PostgreSQL's clock is an hour ahead", "ahead", ("postgres",)),
+    Fault("PostgreSQL's clock is an hour behind", "behind", ("postgres",)),
 )
 
 
@@ -112,10 +131,11 @@ def chosen(faults: list[Fault], only: tuple[str, ...]) -> list[Fault]:
 
 
 class Trouble:
-    """Makes a fault happen on a stack, and ends it."""
+    """Makes a fault happen on a stack, and ends it. `noon` is how far ahead the state store's clock usually is."""
 
-    def __init__(self, stack: Stack) -> None:
+    def __init__(self, stack: Stack, noon: int) -> None:
         self._stack = stack
+        self._noon = noon
         self._places = stack.places
         self._results = stack.settings.results_dir
 
@@ -143,6 +163,7 @@ class Trouble:
             case "emptied":
                 with connect_store(self._stack.settings.state_url, deadline_seconds=_DEADLINE_SECONDS) as store:
                     store.flushall()
+                step_state_store(self._stack.settings, self._noon)  # a flush does not set a clock
                 return lambda: None
             case "read-only":
                 self._make_read_only(True)
@@ -155,10 +176,42 @@ class Trouble:
             case "away":
                 return self._take_results_away()
             case "ahead" | "behind":
-                step = _STEP_SECONDS if fault.mode == "ahead" else -_STEP_SECONDS
-                stepped.file_of(self._places).write_text(str(step))
-                return lambda: stepped.file_of(self._places).unlink()
+                return self._step(fault.parts, _STEP_SECONDS if fault.mode == "ahead" else -_STEP_SECONDS)
+            case "midnight":
+                return self._swing()
         raise ValueError(fault.mode)
+
+    def _step(self, parts: tuple[str, ...], seconds: int) -> Callable[[], None]:
+        """Step the clock of a store, or that of the edges where none is named."""
+        settings, noon = self._stack.settings, self._noon
+        if "postgres" in parts:
+            step_database(settings, seconds)
+            return lambda: step_database(settings, 0)
+        if "state" in parts:
+            step_state_store(settings, noon + seconds)
+            return lambda: step_state_store(settings, noon)
+        stepped.file_of(self._places).write_text(str(seconds))
+        return lambda: stepped.file_of(self._places).unlink()
+
+    def _swing(self) -> Callable[[], None]:
+        """Let the state store's clock cross midnight and go back to noon until it is ended; it ends at noon."""
+        over = threading.Event()
+
+        def swing() -> None:
+            while not over.is_set():
+                go_back = self._step(("state",), _PAST_MIDNIGHT_SECONDS)
+                over.wait(_SWING_SECONDS)
+                go_back()
+                over.wait(_SWING_SECONDS)
+
+        swinging = threading.Thread(target=swing, name="clock", daemon=True)
+        swinging.start()
+
+        def end() -> None:
+            over.set()
+            swinging.join()
+
+        return end
 
     def _make_read_only(self, read_only: bool) -> None:
         """Let the server accept no changes, as a demoted primary does; sessions that are open are concerned as well."""

@@ -17,6 +17,8 @@ from deploy.drill.accounts import issue_key, issue_token
 from deploy.drill.beside import work_beside
 from deploy.drill.callers import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token, limited_call
 from deploy.drill.faults import OBJECTS, Fault, Trouble, chosen, faults_of
+from deploy.drill.notice import Notice
+from deploy.drill.stepped_stores import seconds_to_noon, shadow_clock, step_state_store
 from deploy.drill.verdict import SQL
 from deploy.local import valkey
 from deploy.local.paths import Paths, free_port
@@ -54,6 +56,7 @@ class OutageDrill:
             self._stack.start_servers(self._starting)
             load_prices(self._stack.settings)
             self._put_links_between()
+            shadow_clock(self._stack.settings)
             self._stack.start_service(self._starting)
             work_beside(self._stack.watch, lambda: self._work(found))
         finally:
@@ -94,7 +97,9 @@ class OutageDrill:
     def _work(self, found: list[Seen]) -> None:
         front, credentials = Front(self._stack.port), self._credentials()
         listed = self._calls(front, credentials)
-        trouble = Trouble(self._stack)
+        noon = seconds_to_noon()
+        step_state_store(self._stack.settings, noon)
+        trouble = Trouble(self._stack, noon)
         if not self._healed(front, listed):
             found.append(Seen("before any fault", "service", kept=False, remark="not healed"))
         for fault in chosen(faults_of(self._stack.settings), self.only):
@@ -119,11 +124,14 @@ class OutageDrill:
             )
             for call, one in zip(listed, seen, strict=True)
         ]  # fmt: skip
+        notice = Notice(fault, front, self._stack)
+        waits_before = len(front.wrong_waits)
         mend = trouble.begin(fault, self.seconds)
         try:
             for asker in askers:
                 asker.start()
             end.wait(self.seconds)
+            seen += notice.seen()
             end.set()
             for asker in askers:
                 asker.join(ANSWER_SECONDS_MAX + 2)
@@ -136,6 +144,8 @@ class OutageDrill:
         seen.append(_counted(fault, before, (front.used(credentials), free.answered), served[free.name]))
         seen.append(_bounded(fault, served["anonymous look-up"]))
         seen.append(_refused(fault, front, limited))
+        wrong = front.wrong_waits[waits_before:]
+        seen.append(Seen(fault.name, "Retry-After", kept=not wrong, remark=", ".join(wrong[:3]) or "1 to 86400"))
         return seen
 
     def _jobs(self, fault: Fault, failed_before: int) -> Seen:
@@ -195,7 +205,7 @@ class OutageDrill:
 def _counted(fault: Fault, before: tuple[int | None, int], after: tuple[int | None, int], uncounted: int) -> Seen:
     """Hold what the free caller was counted for against what it was served."""
     served = after[1] - before[1]
-    if fault.counting == "partly":
+    if fault.counting in ("partly", "twice"):
         return Seen(fault.name, "quota", remark=f"{uncounted} served")
     if fault.counting == "not at all":
         return Seen(fault.name, "quota", kept=uncounted <= _UNCOUNTED_MAX, remark=f"{uncounted} served uncounted")
@@ -217,7 +227,8 @@ def _bounded(fault: Fault, served: int) -> Seen:
 def _refused(fault: Fault, front: Front, limited: Call) -> Seen:
     """Ask until the small plan's day is used up: it ends at its limit, whatever the fault did to the counting."""
     statuses = [front.call(limited) for _ in range(_LIMIT + 1)]
-    exact = limited.answered == _LIMIT or fault.counting != "exact"
+    most = 2 * _LIMIT if fault.counting == "twice" else _LIMIT
+    exact = _LIMIT <= limited.answered <= most or fault.counting not in ("exact", "twice")
     remark = f"{limited.answered} served of {_LIMIT}" + ("" if statuses[-1] == 429 else ", never refused")
     return Seen(fault.name, "quota of a small plan", kept=statuses[-1] == 429 and exact, remark=remark)
 

@@ -1,9 +1,10 @@
-"""gunicorn with an edge whose wall clock steps: what a host's clock would do to it, without touching the host's.
+"""gunicorn with an edge whose wall clock steps, and with a charge script that sees the state store's clock step.
 
 Everything in the process that asks for the time of day gets the real one plus what the drill has written into a file.
 Timers are not concerned: they count from a clock that does not step, as on a real host.
 """
 
+import hashlib
 import os
 import threading
 import time
@@ -11,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import shared.clock
+from deploy.drill.stepped_stores import with_steps
 from deploy.local.paths import Paths
 from shared.config import Settings
 
@@ -48,11 +50,20 @@ def watch() -> None:
     threading.Thread(target=_look_forever, args=(path,), name="clock", daemon=True).start()
 
 
+def _let_the_script_see_steps() -> None:
+    # Imported only now: whatever the edge takes hold of is the clock that steps.
+    from edge.quota.limiter import TAKE
+
+    TAKE.source = with_steps(TAKE.source)
+    TAKE.digest = hashlib.sha1(TAKE.source, usedforsecurity=False).hexdigest()
+
+
 def main() -> None:
-    """Replace the clock before anything takes hold of it, then be gunicorn."""
+    """Replace the clocks before the edge takes hold of them, then run gunicorn."""
     time.time = _stepped
     shared.clock.utc_now = lambda: datetime.fromtimestamp(_stepped(), UTC)
     os.register_at_fork(after_in_child=watch)
+    _let_the_script_see_steps()
     from gunicorn.app.wsgiapp import run
 
     run()

@@ -52,6 +52,16 @@ FAULTS = (
         "tests/service/exports/test_api.py::test_ending_one_that_is_done_deletes_its_files",
     ),
     _fault(
+        "a day's counter is forgotten before the day can no longer come back", "edge/quota/take.lua",
+        "redis.call('EXPIRE', key, 93600)", "redis.call('EXPIRE', key, 39600)",
+        "tests/service/quota/test_stepped_clock.py::test_a_clock_that_crosses_midnight_and_goes_back_gives_one_further_allowance",
+    ),
+    _fault(
+        "a message that was sent by a clock that was ahead is not sent again", "workers/dispatch/dispatcher.sql",
+        "relayed_at = CASE WHEN relayed_at IS NOT NULL THEN least(relayed_at, statement_timestamp()) END,", "relayed_at = relayed_at,",
+        "tests/service/jobs/test_stepped_clock.py::test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again",
+    ),
+    _fault(
         "leases never lapse", "workers/dispatch/dispatcher.sql",
         "WHERE state = 'running' AND lease_until < statement_timestamp()",
         "WHERE state = 'running' AND lease_until < statement_timestamp() - interval '1 day'",
@@ -248,6 +258,16 @@ FAULTS = (
     _drilled(
         "a drill of outages: a quota never refuses", "edge/quota/take.lua",
         "if used + units > tonumber(ARGV[2]) then", "if used + units > 1000 * tonumber(ARGV[2]) then", *_QUOTA,
+    ),
+    _drilled(
+        "a drill of outages: what a clock that was ahead put off stays so", "workers/dispatch/dispatcher.py",
+        "                self.settle_clock(connection)\n", "",
+        "outages", "--seconds", "3", "--only", "PostgreSQL's clock is an hour ahead",
+    ),
+    _drilled(
+        "a drill of outages: an emptied state store is not counted", "edge/storage/run_marker.py",
+        "self._losses.inc()", "self._losses.inc(0)",
+        "outages", "--seconds", "3", "--only", "the state store is emptied",
     ),
     _drilled(
         "a drill of outages: an outage allows a thousand calls", "edge/quota/fallback.py",

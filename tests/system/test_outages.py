@@ -15,6 +15,9 @@ TRIED = (
     "PostgreSQL is down",
     "PostgreSQL is read-only",
     "the state store hangs",
+    "the state store is emptied",
+    "the state store's clock crosses midnight and back",
+    "PostgreSQL's clock is an hour ahead",
     "the object store hangs",
     "one edge stands still",
     "nginx's master is killed",
@@ -40,10 +43,15 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     assert done.returncode == 0
     saw = {(seen["fault"], seen["caller"]): set(seen["saw"]) for seen in found}
     assert {fault for fault, _ in saw} == set(TRIED)
-    assert len(saw) == len(TRIED) * (15 + 5)
+    notices = {fault for fault, caller in saw if caller == "notice"}
+    assert notices == {"the state store is emptied", "PostgreSQL's clock is an hour ahead"}
+    assert len(saw) == len(TRIED) * (15 + 6) + len(notices)
     for fault in TRIED:  # only a front that is dead itself leaves a moment without an answer
         assert saw[fault, "health"] - ({"0"} if fault == "nginx's master is killed" else set()) == {"200"}
     assert "503" in saw["PostgreSQL is read-only", "cohort"] and saw["PostgreSQL is read-only", "search"] == {"200"}
+    for fault in TRIED:
+        if "clock" in fault:
+            assert saw[fault, "look-up"] == saw[fault, "free look-up"] == {"200"}
     assert saw["one edge stands still", "look-up"] == {"200"}
     assert "503" in saw["PostgreSQL is down", "cohort"] and "401" not in saw["PostgreSQL is down", "look-up"]
     assert saw["the state store hangs", "look-up"] == {"200"} and "503" in saw["the state store hangs", "ID token"]

@@ -80,6 +80,15 @@ class Dispatcher:
         self._refunds.settle(connection)
         return self._ring_all(connection)
 
+    def settle_clock(self, connection: Connection) -> None:
+        """Bring back what a clock of PostgreSQL that was ahead has put too far off, for jobs and parts of exports."""
+        ttl = (self._settings.lease_ttl_seconds,)
+        settled = [
+            row for query in (SQL.settle_jobs, SQL.settle_parts) for row in connection.execute(query.encode(), ttl)
+        ]
+        if settled:
+            self._log.warning("clock-set-back", jobs=len({job for (job,) in settled}))
+
     def measure(self, connection: Connection) -> None:
         """Set the gauges of all queues; one that is empty is 0, not what it was."""
         found = {(queue, state): (count, age) for queue, state, count, age in connection.execute(SQL.depth.encode())}
@@ -94,6 +103,7 @@ class Dispatcher:
             self._keep_house(connection, now)
             if now >= self._next_sweep:
                 self._next_sweep = now + _SWEEP_SECONDS
+                self.settle_clock(connection)
                 self.measure(connection)
             self.sweep(connection)
             # Only now is PostgreSQL back: a read-only one lets a dispatcher connect and listen, but change no row.

@@ -49,6 +49,28 @@ UPDATE jobs SET relayed_at = NULL, lease_until = NULL,
 WHERE state = 'running' AND lease_until < statement_timestamp()
 RETURNING id::text, kind, state, attempt, traceparent;
 
+-- name: settle_jobs
+-- A clock that was ahead and has been set back leaves moments in the rows that would not come for as long as it was ahead:
+-- a job that waits, a message that is not sent again, a lease of a dead worker. Nothing sets a moment further ahead than a
+-- lease of $1 seconds or a pause of a minute, so what is five minutes past that is brought back. A living worker renews its
+-- lease as ever, and a dead one's lapses after one more lease.
+UPDATE jobs SET not_before = least(not_before, statement_timestamp()),
+    relayed_at = CASE WHEN relayed_at IS NOT NULL THEN least(relayed_at, statement_timestamp()) END,
+    lease_until = CASE WHEN lease_until IS NOT NULL THEN least(lease_until, statement_timestamp() + make_interval(secs => $1)) END
+WHERE state IN ('queued', 'running') AND (
+    not_before > statement_timestamp() + interval '5 minutes' OR relayed_at > statement_timestamp() + interval '5 minutes'
+    OR lease_until > statement_timestamp() + make_interval(secs => $1) + interval '5 minutes')
+RETURNING id::text;
+
+-- name: settle_parts
+-- The same for the parts of exports, which have pauses and leases of their own.
+UPDATE export_parts SET not_before = least(not_before, statement_timestamp()),
+    lease_until = CASE WHEN lease_until IS NOT NULL THEN least(lease_until, statement_timestamp() + make_interval(secs => $1)) END
+WHERE state IN ('queued', 'running') AND (
+    not_before > statement_timestamp() + interval '5 minutes'
+    OR lease_until > statement_timestamp() + make_interval(secs => $1) + interval '5 minutes')
+RETURNING job_id::text;
+
 -- name: depth
 -- What the gauges show; queues that are empty have no row.
 SELECT queue, state, count(*), coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8

@@ -49,7 +49,7 @@ WHERE job_id = $1 AND number = $2 AND slot = $3 AND state = 'running' RETURNING 
 -- name: fail
 -- Back to the queue after a pause while attempts are left, else the export fails for this reason.
 UPDATE export_parts SET error = $5, lease_until = NULL, rows_done = 0,
-    not_before = statement_timestamp() + make_interval(secs => 0.2 * 2 ^ attempt * (0.5 + random())),
+    not_before = statement_timestamp() + make_interval(secs => 0.2 * 2 ^ least(attempt, 6) * (0.5 + random())),
     state = CASE WHEN attempt < $4 THEN 'queued' ELSE 'failed' END
 WHERE job_id = $1 AND number = $2 AND slot = $3 AND state = 'running' RETURNING state;
 

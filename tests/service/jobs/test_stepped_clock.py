@@ -1,0 +1,177 @@
+"""PostgreSQL's clock steps under jobs: whatever a step does to leases and pauses, each job ends, once."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy.drill.stepped_stores import shadow_clock, step_database
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.telemetry.log import Log
+from tests.service.jobs.test_jobs import column, order, rung, sweep
+from tests.support.client import running_edge
+from workers.dispatch.dispatcher import Dispatcher
+from workers.exports.parts import SQL as PARTS
+from workers.leases import SQL as LEASE
+from workers.leases import Lease, claim, succeed
+from workers.tasks import run
+
+__all__ = ["rung"]  # a fixture
+HOUR = 3_600
+Step = Callable[[int], None]
+
+
+@pytest.fixture
+def step(settings: Settings) -> Step:
+    """Steps the clock of the test's own database."""
+    shadow_clock(settings)
+    return lambda seconds: step_database(settings, seconds)
+
+
+def worker(settings: Settings) -> Connection:
+    return connect(settings.worker_database_url, application="tests", autocommit=True)
+
+
+def settle(settings: Settings) -> None:
+    with worker(settings) as connection:
+        Dispatcher(settings, Log("tests")).settle_clock(connection)
+
+
+def test_the_shadow_reaches_statements_defaults_and_functions(settings: Settings, step: Step) -> None:
+    step(HOUR)
+    job = order(settings)
+    for moment in ("created_at", "not_before", "now()", "clock_timestamp()", "statement_timestamp()"):
+        ahead = column(settings, job, f"extract(epoch FROM {moment} - pg_catalog.clock_timestamp())::float8")
+        assert ahead == pytest.approx(HOUR, abs=60), moment
+
+
+def test_a_clock_an_hour_ahead_lapses_a_lease_and_only_the_next_attempt_publishes(
+    settings: Settings, step: Step, rung: list[str]
+) -> None:
+    job = order(settings)
+    with worker(settings) as connection:
+        first = claim(connection, job, 30)
+        step(HOUR)
+        assert sweep(settings) == 1
+        second = claim(connection, job, 30)
+        assert first is not None
+        assert second is not None
+        assert not succeed(connection, job, first["attempt"], {"by": "first"})
+        assert succeed(connection, job, second["attempt"], {"by": "second"})
+    assert (column(settings, job, "result"), column(settings, job, "attempt")) == ({"by": "second"}, 2)
+    assert rung == [job]
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+def test_a_job_that_runs_across_a_step_is_published_once(
+    settings: Settings, step: Step, rung: list[str], seconds: int
+) -> None:
+    job, began, go_on = order(settings), threading.Event(), threading.Event()
+
+    def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+        began.set()
+        go_on.wait(10)
+        return {"attempt": job["attempt"]}
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run, settings, job, {"search-index": make})
+        assert began.wait(10)
+        step(seconds)
+        sweep(settings)
+        go_on.set()
+        states = [running.result(), run(settings, job, {"search-index": make})]
+    assert states.count("succeeded") == 1
+    assert column(settings, job, "result") == {"attempt": column(settings, job, "attempt")}
+
+
+def test_what_was_ordered_while_the_clock_was_ahead_is_due_when_it_is_set_back(
+    settings: Settings, step: Step, rung: list[str]
+) -> None:
+    step(HOUR)
+    job = order(settings)
+    step(0)
+    assert sweep(settings) == 0
+    settle(settings)
+    assert sweep(settings) == 1
+    assert rung == [job]
+
+
+def test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again(
+    settings: Settings, step: Step, rung: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step(HOUR)
+    job = order(settings)
+    assert sweep(settings) == 1
+    step(0)
+    settle(settings)
+    monkeypatch.setattr("workers.dispatch.dispatcher._RING_AGAIN_SECONDS", 0)
+    assert sweep(settings) == 1
+    assert rung == [job, job]
+
+
+def test_a_lease_of_a_dead_worker_lapses_after_the_clock_was_set_back(
+    settings: Settings, step: Step, rung: list[str]
+) -> None:
+    job = order(settings)
+    step(HOUR)
+    with worker(settings) as connection:
+        assert claim(connection, job, settings.lease_ttl_seconds) is not None
+    step(0)
+    settle(settings)
+    left = column(settings, job, "extract(epoch FROM lease_until - statement_timestamp())::float8")
+    assert 0 < left <= settings.lease_ttl_seconds
+    assert column(settings, job, "state") == "running"
+    step(settings.lease_ttl_seconds + 1)
+    assert sweep(settings) == 1
+    assert column(settings, job, "state") == "queued"
+
+
+def test_the_parts_of_an_export_are_due_when_the_clock_is_set_back(settings: Settings, step: Step) -> None:
+    job = order(settings)
+    step(HOUR)
+    with worker(settings) as connection:
+        assert claim(connection, job, 30) is not None
+        connection.execute(PARTS.plan.encode(), (job, 1, "release", ["rows"], [1], [2]))
+        step(0)
+        assert connection.execute(PARTS.take.encode(), (job, 30, 4)).fetchone() is None
+        settle(settings)
+        assert connection.execute(PARTS.take.encode(), (job, 30, 4)).fetchone() is not None
+
+
+def test_moments_of_a_clock_that_was_never_off_are_left_alone(settings: Settings) -> None:
+    waiting, running = order(settings, "1"), order(settings, "2")
+    with worker(settings) as connection:
+        claim(connection, waiting, 30)
+        connection.execute(LEASE.postpone.encode(), (waiting, 1, None))
+        claim(connection, running, settings.lease_ttl_seconds)
+    before = [column(settings, job, "row(not_before, lease_until)::text") for job in (waiting, running)]
+    settle(settings)
+    assert [column(settings, job, "row(not_before, lease_until)::text") for job in (waiting, running)] == before
+
+
+def test_a_job_that_was_put_off_very_often_still_fails_with_a_pause_of_a_minute(settings: Settings) -> None:
+    job = order(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE jobs SET attempt = 2000, attempts_max = 2003")
+    with worker(settings) as connection:
+        taken = claim(connection, job, 30)
+        assert taken is not None
+        assert connection.execute(LEASE.fail.encode(), (job, taken["attempt"], None, False)).fetchone() == ("queued",)
+    assert column(settings, job, "not_before <= statement_timestamp() + interval '1 minute'")
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+async def test_readiness_is_degraded_while_postgresqls_clock_is_off(
+    settings: Settings, step: Step, tmp_path: Path, seconds: int
+) -> None:
+    step(seconds)
+    async with running_edge(settings, tmp_path) as edge:
+        answer = await edge.get("/ready")
+    document = answer.json
+    clock = next(part for part in document["parts"] if part["name"] == "clock")
+    assert (answer.status, document["status"], clock["state"]) == (200, "degraded", "off")
+    assert ("behind" if seconds > 0 else "ahead of") in clock["detail"]
