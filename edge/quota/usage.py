@@ -83,6 +83,7 @@ class UsageRecorder:
         try:
             if counts:
                 await self._database.fetch(SQL.add_usage, *_columns(counts), scope=_SCOPE)
+                counts = {}  # kept now: an outage that begins behind this must not count them twice
             if keys:
                 moments = [datetime.fromtimestamp(at, UTC) for at, _ in keys.values()]
                 networks = [network for _, network in keys.values()]

@@ -146,9 +146,8 @@ class Database:
 
         After that it is unknown whether the transaction was committed.
         """
-        assert self._pool is not None
         with self._outages():
-            async with self._pool.acquire(timeout=self._deadline_seconds) as connection, connection.transaction():
+            async with self._connection() as connection, connection.transaction():
                 if scope is not None:
                     await connection.execute(scope.statements)
                 yield Transaction(connection, scope)
@@ -159,9 +158,8 @@ class Database:
         return rows[0] if rows else None
 
     async def _fetch(self, query: str, arguments: tuple[Any, ...], scope: Scope | None) -> list[asyncpg.Record]:
-        assert self._pool is not None
         started = perf_counter()
-        async with self._pool.acquire(timeout=self._deadline_seconds) as connection:
+        async with self._connection() as connection:
             if scope is None:
                 rows = await connection.fetch(query, *arguments)
             else:

@@ -168,9 +168,10 @@ FROM chained c
 WHERE c.number IS DISTINCT FROM c.number_before + 1
    OR c.hash IS DISTINCT FROM audit_hash(c.hash_before, c.number, c.organization_id, c.id, c.at, c.actor_id, c.actor, c.act, c.subject)
 UNION ALL
-SELECT h.organization_id::text, h.number, 'rows are missing at the end'
-FROM audit_heads h LEFT JOIN ends e ON e.organization_id = h.organization_id
-WHERE ($1::uuid IS NULL OR h.organization_id = $1) AND (h.number, h.hash) IS DISTINCT FROM (coalesce(e.number, 0), coalesce(e.hash, ''::bytea))
+SELECT coalesce(h.organization_id, e.organization_id)::text, coalesce(h.number, e.number),
+       CASE WHEN h.organization_id IS NULL THEN 'its end is not kept: rows may be missing after it' ELSE 'rows are missing at the end' END
+FROM (SELECT * FROM audit_heads WHERE $1::uuid IS NULL OR organization_id = $1) h FULL JOIN ends e ON e.organization_id = h.organization_id
+WHERE (h.number, h.hash) IS DISTINCT FROM (coalesce(e.number, 0), coalesce(e.hash, ''::bytea))
 ORDER BY 1, 2;
 
 -- name: audit_heads

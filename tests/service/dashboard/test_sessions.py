@@ -217,6 +217,16 @@ async def test_a_session_ends_by_time(settings: Settings, tmp_path: Path) -> Non
             assert await browser.ask("GET", "/dashboard") == 303
 
 
+async def test_each_visit_lets_a_session_go_on_for_another_while(browser: Browser) -> None:
+    await browser.sign_in()
+    state, idle = browser.edge.resources.state, browser.edge.settings.session_idle_seconds
+    [name] = await state.command("KEYS", "s:*")
+    assert await state.command("EXPIRE", name, 60) == 1
+    assert await browser.ask("GET", "/dashboard") == 200
+    left = await state.command("TTL", name)
+    assert idle / 2 < left <= idle
+
+
 async def test_pages_let_no_other_host_and_no_inline_script_in(browser: Browser) -> None:
     await browser.sign_in()
     assert await browser.ask("GET", "/dashboard") == 200

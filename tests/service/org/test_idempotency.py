@@ -47,6 +47,20 @@ async def test_of_a_hundred_rotations_at_once_under_one_key_one_happens(signed_i
     assert (await signed_in.edge.get("/quota", key=keys.pop())).status == 200
 
 
+async def test_while_a_request_is_under_way_its_repetition_is_refused_at_once(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    head, body = {"Idempotency-Key": "slow"}, {"name": "Second"}
+    with connect(signed_in.edge.settings.database_url, application="tests") as connection:
+        connection.execute("SELECT FROM people FOR UPDATE")  # holds up the act of whichever comes first
+        both = {asyncio.create_task(signed_in.ask("POST", "/org", body=body, head=head)) for _ in range(2)}
+        [early], [late] = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        answer = early.result()
+        assert (answer.status, answer.json["type"].rpartition("/")[2]) == (409, "idempotency-in-progress")
+        connection.rollback()
+        assert (await late).status == 201
+        assert connection.execute("SELECT count(*) FROM organizations WHERE name = 'Second'").fetchone() == (1,)
+
+
 async def _prepared(signed_in: SignedIn) -> dict[str, tuple[str, str, Any]]:
     bob = await signed_in.join("bob", "viewer")
     body = {"email": "eve@example.org", "role": "viewer"}
@@ -87,6 +101,15 @@ async def test_another_request_under_a_used_key_is_refused_and_does_nothing(sign
     assert await _acts(signed_in, "key.rotated") == 1
 
 
+async def test_the_same_call_about_another_organization_is_another_request(signed_in: SignedIn) -> None:
+    first, second = await signed_in.organization(), await signed_in.organization(name="Second")
+    head = {"Idempotency-Key": "issue"}
+    assert (await signed_in.ask("POST", f"/org/api-key?organization={first}", head=head)).status == 201
+    other = await signed_in.ask("POST", f"/org/api-key?organization={second}", head=head)
+    assert (other.status, other.json["type"].rpartition("/")[2]) == (422, "idempotency-key-reused")
+    assert (await signed_in.ask("GET", f"/org?organization={second}")).json["keys"] == []
+
+
 async def test_a_key_belongs_to_one_person(signed_in: SignedIn) -> None:
     await signed_in.organization()
     await signed_in.organization("eve", "Other")
@@ -119,6 +142,9 @@ async def test_what_is_kept_of_an_answer_shows_no_key_and_is_gone_after_a_day(si
     with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
         [row] = connection.execute("SELECT sealed_body, key_sha256 FROM idempotent_requests").fetchall()
         assert first.encode() not in bytes(row[0]) and b"kept" not in bytes(row[0]) + bytes(row[1])
+        connection.execute("UPDATE idempotent_requests SET created_at = now() - interval '23 hours'")
+        again = await signed_in.ask("POST", "/org/api-key", head={"Idempotency-Key": "kept"})
+        assert again.json["key"] == first
         connection.execute("UPDATE idempotent_requests SET created_at = now() - interval '25 hours'")
         assert (await signed_in.ask("POST", "/org/api-key", head={"Idempotency-Key": "kept"})).status == 409
         assert (await signed_in.ask("POST", ROTATIONS, head={"Idempotency-Key": "next"})).status == 201

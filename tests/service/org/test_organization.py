@@ -54,6 +54,9 @@ async def test_rotation_with_a_grace_keeps_both_keys_working(signed_in: SignedIn
     assert [await _works(signed_in, key) for key in (old, new)] == [200, 200]
     keys = (await signed_in.ask("GET", "/org")).json["keys"]
     assert [(k["key_id"], k["expires_at"] is None) for k in keys] == [(new[10:20], True), (old[10:20], False)]
+    _end_graces(signed_in)
+    await _until(signed_in, old, 401)
+    assert await _works(signed_in, new) == 200
 
 
 @pytest.mark.parametrize("grace", ["none", "1h", "24h"])

@@ -1,0 +1,39 @@
+"""Connections to PostgreSQL are shared out: one account's statements leave places for others."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from edge.storage.database import Database
+from edge.storage.fair_share import ACCOUNT
+from shared.config import Settings
+from shared.db.connect import connect
+
+_WAIT = "SELECT true AS got FROM pg_advisory_xact_lock(4711)"
+
+
+@pytest.fixture
+async def database(settings: Settings) -> AsyncIterator[Database]:
+    made = Database(settings.edge_database_url, connections_max=2, deadline_seconds=8.0)
+    await made.open()
+    yield made
+    await made.close()
+
+
+async def test_statements_of_one_account_that_hang_leave_a_connection_for_others(
+    database: Database, settings: Settings
+) -> None:
+    async def ask(account: str, query: str) -> bool:
+        ACCOUNT.set(account)
+        [row] = await database.fetch(query)
+        return bool(row["got"])
+
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("SELECT pg_advisory_lock(4711)")
+        hanging = [asyncio.create_task(ask("org:greedy", _WAIT)) for _ in range(4)]
+        while not any(row[0] for row in connection.execute("SELECT NOT granted FROM pg_locks WHERE objid = 4711")):
+            await asyncio.sleep(0)
+        assert await asyncio.create_task(ask("org:other", "SELECT true AS got"))
+        connection.execute("SELECT pg_advisory_unlock(4711)")
+        assert await asyncio.gather(*hanging) == [True] * 4

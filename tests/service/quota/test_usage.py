@@ -1,0 +1,39 @@
+"""Statistics of use count each call once, also when PostgreSQL fails between two statements."""
+
+from edge.quota.usage import UsageRecorder
+from edge.storage.database import Database
+from shared.accounts import Principal
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.organizations.contract import SQL
+from shared.plans import Plan
+
+BRAND = Plan(
+    name="brand",
+    title="Brand",
+    rank=2,
+    counted_by="organization",
+    daily_units=50_000,
+    burst_units=50,
+    jobs_running=4,
+    jobs_queued=20,
+    batch_iids_max=100,
+)
+
+
+async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Settings) -> None:
+    database = Database(settings.edge_database_url, connections_max=1, deadline_seconds=1.0)
+    await database.open()
+    usage = UsageRecorder(database, flush_seconds=60)
+    with connect(settings.database_url, application="tests") as connection:
+        made = connection.execute(SQL.create_organization_as_operator.encode(), ("Acme", "brand", "op")).fetchone()
+        connection.commit()
+        assert made is not None
+        caller = Principal("api-key", "abcdefghij", BRAND, made[0], "Acme")
+        usage.note(caller, "192.0.2.1", "brands", 200, 1)
+        connection.execute("LOCK TABLE api_keys")
+        await usage.flush()  # the statistics are kept; when the key was last used cannot be noted
+        connection.rollback()
+        await usage.flush()
+        assert connection.execute("SELECT sum(calls), sum(units) FROM usage").fetchone() == (1, 1)
+    await database.close()
