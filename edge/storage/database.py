@@ -161,7 +161,7 @@ class Database:
         started = perf_counter()
         async with self._connection() as connection:
             if scope is None:
-                rows = await connection.fetch(query, *arguments)
+                rows: list[asyncpg.Record] = await connection.fetch(query, *arguments)
             else:
                 rows = await _fetch_scoped(connection, scope, query, arguments)
         self._seconds.observe(perf_counter() - started)
