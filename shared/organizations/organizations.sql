@@ -170,7 +170,7 @@ WHERE c.number IS DISTINCT FROM c.number_before + 1
 UNION ALL
 SELECT coalesce(h.organization_id, e.organization_id)::text, coalesce(h.number, e.number),
        CASE WHEN h.organization_id IS NULL THEN 'its end is not kept: rows may be missing after it' ELSE 'rows are missing at the end' END
-FROM (SELECT * FROM audit_heads WHERE $1::uuid IS NULL OR organization_id = $1) h FULL JOIN ends e ON e.organization_id = h.organization_id
+FROM (SELECT organization_id, number, hash FROM audit_heads WHERE $1::uuid IS NULL OR organization_id = $1) h FULL JOIN ends e ON e.organization_id = h.organization_id
 WHERE (h.number, h.hash) IS DISTINCT FROM (coalesce(e.number, 0), coalesce(e.hash, ''::bytea))
 ORDER BY 1, 2;
 
