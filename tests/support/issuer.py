@@ -51,13 +51,16 @@ class SigningKey:
 
 @dataclass
 class Issuer:
-    """The provider. `fetches` counts how often its keys were asked for; `down` makes it answer 503."""
+    """The provider. `fetches` counts how often its keys were asked for; `down` makes it answer 503; `called` is another
+    issuer that its discovery names.
+    """
 
     url: str = ""
     keys: list[SigningKey] = field(default_factory=lambda: [SigningKey.make("one")])
     extra_keys: list[Any] = field(default_factory=list)
     fetches: int = 0
     down: bool = False
+    called: str | None = None
     ends_sessions: bool = False
     jwks_path: str = "/jwks"
     raw_jwks: bytes | None = None
@@ -95,7 +98,7 @@ class Issuer:
         if self.down:
             return web.Response(status=503)
         return web.json_response({
-            "issuer": self.url, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
+            "issuer": self.called or self.url, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
             "jwks_uri": f"{self.url}{self.jwks_path}",
             **({"end_session_endpoint": f"{self.url}/end"} if self.ends_sessions else {}),
         })  # fmt: skip

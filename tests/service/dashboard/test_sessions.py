@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import itertools
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
@@ -225,6 +226,22 @@ async def test_each_visit_lets_a_session_go_on_for_another_while(browser: Browse
     assert await browser.ask("GET", "/dashboard") == 200
     left = await state.command("TTL", name)
     assert idle / 2 < left <= idle
+
+
+async def test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit(settings: Settings, tmp_path: Path) -> None:
+    async with running_issuer() as issuer:
+        few = replace(settings, oidc_issuer=issuer.url, sign_ins_per_day=2, person_calls_per_day=4)
+        async with running_edge(few, tmp_path) as edge:
+            browser = Browser(edge, issuer)
+            charges = ({"X-Charge-Id": f"{number:032x}"} for number in itertools.count())
+            await browser.sign_in()  # one sign-in of the address, one call of the person
+            begun = [await browser.ask("GET", "/dashboard/sign-in", head=next(charges)) for _ in range(2)]
+            assert begun == [303, 429]
+            assert int(browser.last.headers["Retry-After"]) >= 1
+            await browser.ask("GET", "/dashboard")
+            form = {"csrf": browser.csrf(), "session": "others"}
+            sent = [await browser.ask("POST", "/dashboard/sessions/end", form, next(charges)) for _ in range(4)]
+            assert sent == [303, 303, 303, 429]
 
 
 async def test_pages_let_no_other_host_and_no_inline_script_in(browser: Browser) -> None:

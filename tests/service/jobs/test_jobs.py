@@ -182,6 +182,18 @@ def test_a_lease_that_was_taken_away_stops_its_worker(settings: Settings) -> Non
                 lease.check()
 
 
+def test_the_beat_of_a_stale_attempt_keeps_no_lease(settings: Settings) -> None:
+    job = order(settings)
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        taken = claim(connection, job, 60)
+        assert taken is not None
+        until = column(settings, job, "lease_until")
+        for attempt, kept in ((taken["attempt"] - 1, False), (taken["attempt"], True)):
+            values = (job, attempt, 600, 0.5, "late", 1, 2)
+            assert (connection.execute(LEASE.beat.encode(), values).fetchone() is not None) == kept
+            assert (column(settings, job, "lease_until") > until) == kept
+
+
 def test_a_job_that_always_fails_ends_with_its_reason_and_no_secret(settings: Settings) -> None:
     job = order(settings)
 

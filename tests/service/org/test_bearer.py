@@ -139,6 +139,12 @@ async def test_while_the_keys_were_never_fetched_a_hundred_calls_cause_one_fetch
     assert signed_in.issuer.discoveries == 1
 
 
+async def test_a_provider_that_names_another_issuer_is_not_believed(signed_in: SignedIn) -> None:
+    signed_in.issuer.called = "https://id.example"
+    assert (await signed_in.ask("GET", "/quota")).status == 503
+    assert signed_in.issuer.fetches == 0
+
+
 async def test_keys_that_move_to_another_address_are_found_there(
     signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ async def test_whole_files_ranges_and_signed_addresses_are_counted_to_the_byte(
         unchanged = await get(key, **{"If-None-Match": etag})
         outside = await get(key, Range=f"bytes={size}-")
         assert (unchanged.status, outside.status) == (304, 416)
+        assert (await edge.ask("HEAD", url, key=key)).head["Content-Length"] == str(size)
         signed = await edge.get(path_of((await manifest(edge, key))["files"][0]["signed_url"]))
         assert len(signed.body) == size
         refused = await get(key, Range="bytes=0-0")
