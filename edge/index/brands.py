@@ -1,6 +1,6 @@
-"""GET /index/brands: the brands in the order of their names."""
+"""GET /index/brands: the brands, by name or by their number of items."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -31,7 +31,8 @@ class Brands:
     @docs(
         operationId="listBrands",
         summary="List the brands",
-        description="In the order of their names; `q` narrows to names that begin so, accents and case folded.",
+        description="In the order of their names, or with the most items first (`sort=items`). `q` narrows the list to "
+        "names with this prefix, accents and case folded. Pages by items never overlap within one `data_version`.",
         tags=["index"],
     )
     @querystring_schema(schemas.BrandsQuery())
@@ -39,21 +40,31 @@ class Brands:
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
         asked: dict[str, Any] = request[QUERY]
-        query = {"q": asked["q"], "limit": asked["limit"]}
+        query = {"q": asked["q"], "sort": asked["sort"], "limit": asked["limit"]}
         prefix = fold(query["q"]).translate(_LIKE_WILDCARDS) if query["q"] else None
-        find = partial(self._find, prefix, query["limit"])
-        return await self._lists.answer(KIND, query, asked["cursor"], find, _entry, _folded_name, itemgetter("id"))
+        statement, key = _SORTS[query["sort"]]
+        find = partial(self._find, statement, prefix, query["limit"])
+        return await self._lists.answer(KIND, query, asked["cursor"], find, _entry, *key)
 
-    async def _find(
-        self, prefix: str | None, limit: int, after_name: str | None, after_id: int | None
-    ) -> tuple[Sequence[Any], int]:
-        rows = await self._database.fetch(SQL.page, prefix, after_name, after_id, limit + 1)
+    async def _find(self, statement: str, prefix: str | None, limit: int, *after: Any) -> tuple[Sequence[Any], int]:
+        rows = await self._database.fetch(statement, prefix, *after, limit + 1)
         [counted] = await self._database.fetch(SQL.total, prefix)
         return rows, counted["total"]
 
 
 def _folded_name(row: Any) -> str:
     return fold(row["name"])
+
+
+def _items_first(row: Any) -> int:
+    return -int(row["item_count"])
+
+
+# By each `sort` the statement of a page, and the parts of a row that the cursor holds.
+_SORTS: dict[str, tuple[str, tuple[Callable[[Any], Any], ...]]] = {
+    "name": (SQL.page, (_folded_name, itemgetter("id"))),
+    "items": (SQL.page_by_items, (_items_first, _folded_name, itemgetter("id"))),
+}
 
 
 def _entry(row: Any) -> dict[str, Any]:

@@ -66,6 +66,11 @@ class BrandsQuery(Parameters):
     """Query of the list of brands."""
 
     q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the brand's name", "example": "ka"})
+    sort = fields.Str(
+        load_default="name",
+        validate=validate.OneOf(["name", "items"]),
+        metadata={"description": "`name`: by name; `items`: brands with the most items first"},
+    )
     limit = WholeNumber(1, 500, load_default=100, metadata={"description": "Brands on a page"})
     cursor = CursorText()
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from edge.openapi.document import Document
 from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import Edge
+from tests.support.shop import load_rows
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}
 
@@ -177,10 +179,6 @@ async def test_a_missing_parameter_is_named(edge: Edge) -> None:
 
 
 async def test_brands_come_in_pages_that_never_overlap(edge: Edge, tmp_path: object) -> None:
-    from pathlib import Path
-
-    from tests.support.shop import load_rows
-
     rows = "".join(f"{n},Item {n},Marke {n % 7},G,K,,2026-07-01,N,1,\n" for n in range(21))
     load_rows(edge.settings, Path(str(tmp_path)), rows)
     await edge.resources.version.read()
@@ -196,3 +194,22 @@ async def test_brands_come_in_pages_that_never_overlap(edge: Edge, tmp_path: obj
     assert seen == [f"marke-{n}" for n in range(7)]
     stolen = await edge.get(f"/index/brands?q=OTHER&limit=3{cursor}", key=key)
     assert stolen.json["type"].endswith("/invalid-cursor")
+
+
+async def test_the_brands_with_the_most_items_come_first_where_asked(edge: Edge, tmp_path: object) -> None:
+    rows = "".join(f"{n},Item {n},Marke {min(n % 11, 6)},G,K,,2026-07-01,N,1,\n" for n in range(40))
+    load_rows(edge.settings, Path(str(tmp_path)), rows)
+    await edge.resources.version.read()
+    key = api_key(edge.settings)
+    seen, cursor = [], ""
+    while True:
+        page = (await edge.get(f"/index/brands?sort=items&limit=2{cursor}", key=key)).json
+        seen += [(-entry["item_count"], entry["name"].casefold()) for entry in page["data"]]
+        if page["next_cursor"] is None:
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+    assert len(seen) == page["total"]["value"] > 4
+    assert seen == sorted(seen)
+    by_name = (await edge.get(f"/index/brands?limit=2{cursor}", key=key)).json
+    assert by_name["type"].endswith("/invalid-cursor"), "a cursor belongs to its order"
+    assert (await edge.get("/index/brands?sort=size", key=key)).status == 400
