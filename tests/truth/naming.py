@@ -63,15 +63,24 @@ def slug(text: str) -> str:
 
 
 def weight(text: str | None) -> str | None:
-    """Return the weight that ends a product's name in kilograms, times its packs; None where none does."""
+    """Return the weight that ends a product's name in kilograms, times its packs; None where none does, or not alone."""
     number = r"([0-9]{1,6}(?:[.,][0-9]{1,4})?) ?([kKmM]?)[gG]\.?$"
     packs = re.search(
         r"(?<![0-9.,])([0-9]{1,4}) ?(?:'[sS]|[sS]|[pP][cC][sS]|[pP]acks?|[bB]ags?)? ?[xX×*] ?" + number, text or ""
     )
     single = re.search(r"(?:^|[^0-9.,xX*×])" + number, text or "")
-    if packs is None and single is None:
+    found = packs or single
+    if found is None or _is_part(found.string[: found.start(1)]):
         return None
-    times, amount, prefix = packs.groups() if packs else ("1", *(single.groups() if single else ("0", "")))
+    times, amount, prefix = packs.groups() if packs else ("1", *found.groups())
+    if re.fullmatch(r"[1-9][0-9]{0,2},[0-9]{3}", amount):
+        return None
     unit = {"k": Decimal(1), "": Decimal("0.001"), "m": Decimal("0.000001")}[prefix.lower()]
     kilograms = Decimal(amount.replace(",", ".")) * int(times) * unit
     return f"{kilograms.normalize():f}" if kilograms else None
+
+
+def _is_part(before: str) -> bool:
+    """Tell whether the text before a quantity makes it the end of a sum, a range or a fraction."""
+    added = before.endswith("+") or re.search(r"[gGlL] ?\+ $", before) is not None
+    return added or re.search(r"[0-9][-–/]$", before) is not None

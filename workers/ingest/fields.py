@@ -109,7 +109,8 @@ class Field:
     )
     unit: Literal["", "kg", "l"] = key(
         "The weight (`kg`) or volume (`l`) at the end of a text, multipacks included: `3 × 250 ml` is 0.75. A text "
-        "that ends with none counts as empty.",
+        "that ends with none counts as empty, as do sums, ranges and fractions (`1kg+200g`, `800-1000g`, `1/2 kg`) "
+        "and `2,500 g`, whose comma may separate thousands or decimals.",
         'weight_kg = { column = "title", unit = "kg" }',
         default="",
     )

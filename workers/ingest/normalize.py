@@ -7,11 +7,15 @@ from functools import lru_cache
 from shared.slugs import slug
 
 # "210g", "1.5 KG", "3 x 250 ml", "24's × 330ML", "3'S X 5G": how many times, how much, of what unit, at the end.
+# What stands before must not make it another quantity, as in the sum "1kg+200g", the range "800-1000g" and "1/2 kg".
+_ALONE = r"(?<![0-9.,+])(?<![gl]\+ )(?<![gl] \+ )(?<![0-9][-–/])"
 _QUANTITY = re.compile(
-    r"(?:(?<![0-9.,])(?P<times>[0-9]{1,4}) ?(?:'s|s|pcs|packs?|bags?)? ?[x×*] ?|(?<![0-9.,xX*×]))"
+    rf"(?:{_ALONE}(?P<times>[0-9]{{1,4}}) ?(?:'s|s|pcs|packs?|bags?)? ?[x×*] ?|{_ALONE}(?<![xX*×]))"
     r"(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,4})?) ?(?P<unit>kg|g|mg|l|cl|ml)\.?\Z",
     re.IGNORECASE | re.ASCII,
 )
+# "2,500 g" is two and a half grams in one country and two and a half kilograms in another.
+_AMBIGUOUS = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}", re.ASCII)
 _UNITS = {
     "kg": {"kg": Decimal(1), "g": Decimal("0.001"), "mg": Decimal("0.000001")},
     "l": {"l": Decimal(1), "cl": Decimal("0.01"), "ml": Decimal("0.001")},
@@ -20,10 +24,10 @@ _EXACT = Context(prec=4_000)
 
 
 def quantity(text: str | None, unit: str) -> str | None:
-    """Return the weight (unit kg) or volume (unit l) that ends a text, times its packs; None without one."""
+    """Return the weight (unit kg) or volume (unit l) that ends a text, times its packs; None unless it is one."""
     found = _QUANTITY.search((text or "").strip())
     factor = _UNITS[unit].get(found["unit"].lower()) if found else None
-    if found is None or factor is None:
+    if found is None or factor is None or _AMBIGUOUS.fullmatch(found["number"]):
         return None
     amount = Decimal(found["number"].replace(",", ".")) * factor * int(found["times"] or 1)
     return f"{amount.normalize():f}" if amount else None

@@ -109,6 +109,18 @@ def test_a_day_is_a_real_day_or_nothing(form: str, text: str, day: int | None) -
         ("Tea", None),
         (None, None),
         ("Nil 0g", None),
+        ("Oats 1KG+200G", None),
+        ("Oats 1 kg + 200 g", None),
+        ("Oats 1kg+2x200g", None),
+        ("Chicken 800-1000g", None),
+        ("Butter 1/2 kg", None),
+        ("Powder 2,500 g", None),
+        ("Powder 0,500 kg", "0.5"),
+        ("Powder 2.500 kg", "2.5"),
+        ("Sunscreen PA++++ 80g", "0.08"),
+        ("Sunscreen SPF50+ 80g", "0.08"),
+        ("Ham - 200g", "0.2"),
+        ("Ham-200g", "0.2"),
     ],
 )
 def test_a_weight_that_ends_a_name(text: str | None, weight: str | None) -> None:
