@@ -1,6 +1,7 @@
 # Two commands do everything: `make up` and `make test`. Both need Python 3.11, 3.12 or 3.13 and nothing else.
 PYTHON ?= $(or $(firstword $(foreach v,3.11 3.12 3.13,$(shell command -v python$(v) 2>/dev/null))),python3)
 VENV := .venv
+JUDGES := .venv-judge
 BIN := $(VENV)/bin
 # One more than two cores: whole stacks wait about as much as they work.
 JOBS ?= 3
@@ -9,7 +10,7 @@ JOBS ?= 3
 LONG_FIRST := tests/hostile tests/system tests/browser tests/service
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check truth sabotage bench load hostile lock clean
+.PHONY: help up down test check truth sabotage bench load hostile judge lock clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[36m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,11 +46,14 @@ hostile: $(VENV)/.test ## Try the service from its own OpenAPI document, 20,000 
 load: $(VENV)/.bench ## Drive a mix of calls up a ramp; writes build/load.html (ARGS=scenario.toml)
 	@$(BIN)/python -m tests.load.run $(ARGS)
 
+judge: $(VENV)/.service $(JUDGES)/.tools $(JUDGES)/.spectral ## Let other checkers read document, front, code, manifests and files (ARGS=--strict)
+	@$(BIN)/python -m tests.judges.run $(ARGS)
+
 lock: $(VENV)/.service ## Renew the lock files from pyproject.toml
 	@PIP="$(BIN)/pip" UV="$(BIN)/uv" sh deploy/lock.sh
 
 clean: ## Remove the virtual environment (data in ./var stays)
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(JUDGES)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null || \
@@ -70,3 +74,18 @@ $(VENV)/.test: requirements-test.lock $(VENV)/.service
 $(VENV)/.bench: requirements-bench.lock $(VENV)/.test
 	@$(BIN)/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-bench.lock
 	@touch $@
+
+# Apart from $(VENV): some of these tools pin packages that the service needs in other versions.
+$(JUDGES)/.tools: requirements-judge.lock $(VENV)/bin/python
+	@echo "Installing the judges from requirements-judge.lock …"
+	@$(BIN)/python -m venv $(JUDGES)
+	@$(JUDGES)/bin/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-judge.lock
+	@touch $@
+
+# Without npm nothing is touched, so that a later run tries again; until then the run says that it is missing.
+$(JUDGES)/.spectral: tests/judges/spectral/package-lock.json $(JUDGES)/.tools
+	@if command -v npm >/dev/null; then \
+	    echo "Installing Spectral from its package-lock.json …"; \
+	    cp tests/judges/spectral/package.json tests/judges/spectral/package-lock.json $(JUDGES)/ && \
+	    npm ci --prefix $(JUDGES) --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@; \
+	fi

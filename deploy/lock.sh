@@ -2,10 +2,14 @@
 # Renew the lock files: hashes for every file of every package, and not one address of a registry.
 set -eu
 "$PIP" install --disable-pip-version-check -q "uv>=0.13"
-compile() { out=$1; shift; "$UV" pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+lock() { out=$1; shift; "$UV" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
     --no-annotate --no-header --custom-compile-command "make lock" "$@" -o "$out"; }
+compile() { out=$1; shift; lock "$out" pyproject.toml "$@"; }
 compile requirements.lock --extra local deploy/build-tools.in
 compile requirements-test.lock --extra local --extra test deploy/build-tools.in -c requirements.lock
 compile requirements-bench.lock --extra local --extra test --extra bench deploy/build-tools.in -c requirements-test.lock
 # What an image holds: the service and its front, without the embedded servers.
 compile deploy/docker/requirements.lock --extra front deploy/build-tools.in -c requirements.lock
+# The tools of `make judge` pin packages that the service needs in other versions: they have an environment of their own.
+lock requirements-judge.lock tests/judges/tools.in
+(cd tests/judges/spectral && { ! command -v npm >/dev/null || npm install -s --package-lock-only --omit-lockfile-registry-resolved; })

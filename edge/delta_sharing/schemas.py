@@ -55,7 +55,7 @@ class Page(Parameters):
     pageToken = fields.Str(  # noqa: N815
         load_default=None,
         validate=validate.Regexp(r"\A[0-9]{1,4}\Z", error="must be the `nextPageToken` of the page before"),
-        metadata={"description": "`nextPageToken` of the page before"},
+        metadata={"description": "`nextPageToken` of the page before", "pattern": "^[0-9]{1,4}$"},
     )
 
 

@@ -148,6 +148,7 @@ class Exports:
     @docs(
         operationId="getSignedExportFile",
         summary="Download a file of an export by its signed address",
+        description="Needs no other credential, takes ranges, and works until the address expires.",
         tags=_TAGS,
         produces=_FILE_KINDS,
         responses=_PARTS,

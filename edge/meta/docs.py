@@ -40,7 +40,12 @@ class Pages:
         self._texts: dict[str, asyncio.Task[str]] = {}
         self._page: tuple[tuple[Any, ...], asyncio.Task[str]] | None = None
 
-    @docs(operationId="getOpenApiJson", summary="This contract, as OpenAPI 3.1 in JSON", tags=["service"])
+    @docs(
+        operationId="getOpenApiJson",
+        summary="This contract, as OpenAPI 3.1 in JSON",
+        description="Needs no credential and costs nothing.",
+        tags=["service"],
+    )
     async def openapi_json(self, request: web.Request) -> web.StreamResponse:
         """Answer with the document."""
         return _cached(request, await self._text(self._as_json), "application/json")
@@ -48,6 +53,7 @@ class Pages:
     @docs(
         operationId="getOpenApiYaml",
         summary="This contract, as OpenAPI 3.1 in YAML",
+        description="Needs no credential and costs nothing.",
         tags=["service"],
         produces=[_YAML],
     )
@@ -58,6 +64,7 @@ class Pages:
     @docs(
         operationId="getDocs",
         summary="A page to read the contract and try it",
+        description="Needs no credential. Calls that the page sends are counted like any other.",
         tags=["service"],
         produces=["text/html"],
     )

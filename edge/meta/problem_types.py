@@ -41,7 +41,12 @@ class Errors:
         self._base = settings.errors_base
         self._templates = Templates(Path(__file__).with_name("templates"))
 
-    @docs(operationId="listProblems", summary="Every problem that can be answered", tags=["service"])
+    @docs(
+        operationId="listProblems",
+        summary="Every problem that can be answered",
+        description="Needs no credential and costs nothing.",
+        tags=["service"],
+    )
     @response_schema(ProblemList(), 200, description="The catalogue; HTML where the browser asks for it")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with the whole catalogue."""
@@ -50,7 +55,12 @@ class Errors:
             return self._templates.page("errors.html", entries=entries, one=None)
         return _json({"data": entries, "count": len(entries)})
 
-    @docs(operationId="getProblem", summary="What one problem means and what to do", tags=["service"])
+    @docs(
+        operationId="getProblem",
+        summary="What one problem means and what to do",
+        description="Each problem document names this page as its `type`.",
+        tags=["service"],
+    )
     @response_schema(ProblemEntry(), 200, description="The entry; HTML where the browser asks for it")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one entry."""

@@ -58,6 +58,10 @@ _FIELDS = {
 }
 # Real answers over the demo data, by operation; `python -m tests.support.examples` writes them.
 EXAMPLES: dict[str, Any] = msgspec.json.decode(Path(__file__).with_name("examples.json").read_bytes())
+_RETRY_AFTER = {
+    "description": "Seconds until the same call is accepted again",
+    "schema": {"type": "integer", "minimum": 1},
+}
 _REQUEST_ID = {"description": "The request's id: yours where it was well-formed", "schema": {"type": "string"}}
 
 
@@ -123,10 +127,11 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             if links:
                 answers[code]["links"] = links
         for status, description in _problems(rule, data).items():
+            headers = {**fields, "Retry-After": _RETRY_AFTER} if status == "429" else fields
             if status in answers:
                 answers[status]["content"] = {**answers[status].get("content", {}), **_A_PROBLEM}
             else:
-                answers[status] = {"description": description, "headers": fields, "content": _A_PROBLEM}
+                answers[status] = {"description": description, "headers": headers, "content": _A_PROBLEM}
         return answers
 
 

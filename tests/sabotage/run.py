@@ -22,7 +22,7 @@ from tests.sabotage.faults import FAULTS, PlantedFault
 
 PROJECT = Path(__file__).parents[2]
 LEFT_OUT = shutil.ignore_patterns(
-    ".git", ".venv", "var", "build", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info"
+    ".git", ".venv", ".venv-judge", "var", "build", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info"
 )
 _SECONDS_MAX = 600.0
 _TESTS_FAILED, _DRILL_FAILED = 1, 1

@@ -1,0 +1,81 @@
+"""The judges' own reports, read: each function turns one judge's JSON into findings.
+
+A report that shows that the judge read nothing, or could not read something, raises JudgeFailed.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from tests.judges.findings import Finding, JudgeFailed
+
+PROJECT = Path(__file__).parents[2]
+# Enough to tell one value of a file from another, too little to guess it from.
+_FINGERPRINT_CHARACTERS = 8
+
+
+def spectral(report: list[dict[str, Any]], document: str) -> list[Finding]:
+    """Read Spectral's report about a document; the path is where in the document, joined by slashes."""
+    if any(one["code"] in ("unrecognized-format", "parser") for one in report):
+        raise JudgeFailed("Spectral could not read the document")
+    return [
+        Finding("spectral", one["code"], f"{document}#{'/'.join(map(str, one['path']))}", one["message"])
+        for one in report
+    ]
+
+
+def gixy(report: list[dict[str, Any]], rendered: Path) -> list[Finding]:
+    """Read gixy's report about a rendered configuration, which stands for nginx.conf."""
+    return [
+        Finding(
+            "gixy",
+            one["plugin"],
+            "nginx.conf" if Path(one["file"]) == rendered else below_project(one["file"]),
+            one["reason"] or one["summary"],
+        )
+        for one in report
+    ]
+
+
+def bandit(report: dict[str, Any]) -> list[Finding]:
+    """Read bandit's findings of medium severity and more; ruff's rules S are its lower ones too, line by line."""
+    if report["errors"] or not report["metrics"]["_totals"]["loc"]:
+        raise JudgeFailed(f"bandit could not read all files: {report['errors']}")
+    return [
+        Finding("bandit", one["test_id"], one["filename"], f"line {one['line_number']}: {one['issue_text']}")
+        for one in report["results"]
+        if one["issue_severity"] != "LOW"
+    ]
+
+
+def checkov(report: list[dict[str, Any]]) -> list[Finding]:
+    """Read checkov's failed checks, of one report for each kind of file."""
+    kinds = {part["check_type"] for part in report}
+    unread = [part["check_type"] for part in report if part["summary"]["parsing_errors"]]
+    if kinds != {"kubernetes", "dockerfile"} or unread:
+        raise JudgeFailed(f"checkov read {sorted(kinds)} and could not parse files of {unread}")
+    return [
+        Finding(
+            "checkov", one["check_id"], below_project(one["file_abs_path"]), f"{one['check_name']}: {one['resource']}"
+        )
+        for part in report
+        for one in part["results"]["failed_checks"]
+    ]
+
+
+def detect_secrets(report: dict[str, Any]) -> list[Finding]:
+    """Read detect-secrets' report; the rule is the kind of secret with a fingerprint of its value, never the value."""
+    return [
+        Finding(
+            "detect-secrets",
+            f"{one['type']} {one['hashed_secret'][:_FINGERPRINT_CHARACTERS]}",
+            path,
+            f"line {one['line_number']}",
+        )
+        for path, found in report["results"].items()
+        for one in found
+    ]
+
+
+def below_project(path: str) -> str:
+    """Return a path relative to the project."""
+    return Path(path).resolve().relative_to(PROJECT).as_posix()
