@@ -43,7 +43,7 @@ def judged(
 def show(verdicts: Iterable[Verdict], strict: bool, console: Console) -> bool:
     """Print a row for each judge and a line for each thing to explain; return whether all pass."""
     verdicts = tuple(verdicts)
-    table = Table("judge", "findings", "explained", "unexplained", "exceptions unused", "verdict")
+    table = Table("judge", "findings", "explained", "unexplained", "unused", "verdict")
     for one in verdicts:
         counts = [
             len(one.findings), len(one.findings) - len(one.unexplained), len(one.unexplained), len(one.unused)
