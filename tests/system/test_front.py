@@ -73,7 +73,7 @@ def test_a_large_chunk_extension_is_refused(stack: Running, size: int, method: b
 
 
 @pytest.mark.parametrize("size", [1, 16, 4096])
-def test_an_ordinary_chunked_body_is_read_whole(stack: Running, size: int) -> None:
+def test_a_body_in_chunks_of_any_size_is_not_refused_for_its_framing(stack: Running, size: int) -> None:
     content = b'{"iids":[' + b" " * 60_000 + b'"x"]}'
     parts = [content[at : at + size] for at in range(0, len(content), size)]
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
@@ -82,7 +82,7 @@ def test_an_ordinary_chunked_body_is_read_whole(stack: Running, size: int) -> No
     )
     token = b"X-Service-Public-Token: iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK\r\n"
     answer = send(stack, b"POST" + head.replace(HOST, HOST + token) + chunks + b"0\r\n\r\n")
-    assert answer.split()[1] in (b"401", b"403"), answer  # a batch needs a key: its framing is no fault
+    assert answer.split()[1] in (b"401", b"403"), answer  # what is wrong is that a batch needs a key
 
 
 @pytest.mark.parametrize(
