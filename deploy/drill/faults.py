@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from deploy.drill import links, stepped
+from deploy.drill.processes import family_of, limit_files, signal_all
 from deploy.drill.stepped_stores import DAY_SECONDS, step_database, step_state_store
 from deploy.local.process import ServiceProcess
 from deploy.local.stack import Stack
@@ -64,7 +65,7 @@ class Fault:
     @property
     def clock_is_off(self) -> bool:
         """Whether the clocks of the edges and of PostgreSQL differ, so that `/v1/ready` must say so."""
-        return self.mode in ("ahead", "behind") and self.parts != ("state",)
+        return self.mode in ("ahead", "behind", "set back") and self.parts != ("state",)
 
     @property
     def counting(self) -> str:
@@ -116,6 +117,7 @@ FAULTS = (
     Fault("the state store's clock crosses midnight and back", "midnight", ("state",)),
     Fault("PostgreSQL's clock is an hour ahead", "ahead", ("postgres",)),
     Fault("PostgreSQL's clock is an hour behind", "behind", ("postgres",)),
+    Fault("PostgreSQL's clock is set back while relay and workers stand still", "set back", ("relay", "worker")),
 )
 
 
@@ -146,14 +148,14 @@ class Trouble:
                 return self._turn_link(fault.mode)
             case "hangs":
                 children = self._children(fault)
-                _signal_all(children, signal.SIGSTOP)
-                return lambda: _signal_all(children, signal.SIGCONT)
+                signal_all(children, signal.SIGSTOP)
+                return lambda: signal_all(children, signal.SIGCONT)
             case "down" | "restarts":
                 children = self._children(fault)
                 for child in children:
                     if fault.mode == "down":
                         child.hold(seconds + _AWAY_SECONDS_MORE)
-                _signal_all(children, signal.SIGKILL)
+                signal_all(children, signal.SIGKILL)
                 return lambda: None  # the stack revives them
             case "beheaded":
                 for child in self._children(fault):
@@ -177,6 +179,8 @@ class Trouble:
                 return self._take_results_away()
             case "ahead" | "behind":
                 return self._step(fault.parts, _STEP_SECONDS if fault.mode == "ahead" else -_STEP_SECONDS)
+            case "set back":
+                return self._set_back(self._children(fault))
             case "midnight":
                 return self._swing()
         raise ValueError(fault.mode)
@@ -192,6 +196,17 @@ class Trouble:
             return lambda: step_state_store(settings, noon)
         stepped.file_of(self._places).write_text(str(seconds))
         return lambda: stepped.file_of(self._places).unlink()
+
+    def _set_back(self, children: list[ServiceProcess]) -> Callable[[], None]:
+        """Let what is ordered bear the time of a clock that is ahead, and nothing of it be begun before that ends."""
+        signal_all(children, signal.SIGSTOP)
+        correct = self._step(("postgres",), _STEP_SECONDS)
+
+        def end() -> None:
+            correct()
+            signal_all(children, signal.SIGCONT)
+
+        return end
 
     def _swing(self) -> Callable[[], None]:
         """Let the state store's clock cross midnight and go back to noon until it is ended; it ends at noon."""
@@ -251,44 +266,12 @@ class Trouble:
 
         The kernel says EFBIG where a full disk says ENOSPC; everything else is the same.
         """
-        families = [pid for child in children for pid in _family(child)]
+        families = [pid for child in children for pid in family_of(child)]
         for pid in families:
-            _limit_files(pid, 0)
+            limit_files(pid, 0)
 
         def free() -> None:
-            for pid in {*families, *(pid for child in children for pid in _family(child))}:
-                _limit_files(pid, resource.RLIM_INFINITY)
+            for pid in {*families, *(pid for child in children for pid in family_of(child))}:
+                limit_files(pid, resource.RLIM_INFINITY)
 
         return free
-
-
-def _limit_files(pid: int, size: int) -> None:
-    try:
-        _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size if size != resource.RLIM_INFINITY else hard, hard))
-    except ProcessLookupError:
-        return
-
-
-def _family(child: ServiceProcess) -> list[int]:
-    """Return a program's processes: its own group, which nobody else is in."""
-    assert child.process is not None
-    found = []
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                if os.getpgid(int(entry.name)) == child.process.pid:
-                    found.append(int(entry.name))
-            except ProcessLookupError:
-                continue
-    return found
-
-
-def _signal_all(children: list[ServiceProcess], number: int) -> None:
-    """Reach whole families: a server's own children would go on without it."""
-    for child in children:
-        assert child.process is not None
-        try:
-            os.killpg(child.process.pid, number)
-        except ProcessLookupError:
-            continue

@@ -262,7 +262,7 @@ FAULTS = (
     _drilled(
         "a drill of outages: what a clock that was ahead put off stays so", "workers/dispatch/dispatcher.py",
         "                self.settle_clock(connection)\n", "",
-        "outages", "--seconds", "3", "--only", "PostgreSQL's clock is an hour ahead",
+        "outages", "--seconds", "3", "--only", "PostgreSQL's clock is set back",
     ),
     _drilled(
         "a drill of outages: an emptied state store is not counted", "edge/storage/run_marker.py",

@@ -17,7 +17,7 @@ TRIED = (
     "the state store hangs",
     "the state store is emptied",
     "the state store's clock crosses midnight and back",
-    "PostgreSQL's clock is an hour ahead",
+    "PostgreSQL's clock is set back while relay and workers stand still",
     "the object store hangs",
     "one edge stands still",
     "nginx's master is killed",
@@ -44,7 +44,10 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     saw = {(seen["fault"], seen["caller"]): set(seen["saw"]) for seen in found}
     assert {fault for fault, _ in saw} == set(TRIED)
     notices = {fault for fault, caller in saw if caller == "notice"}
-    assert notices == {"the state store is emptied", "PostgreSQL's clock is an hour ahead"}
+    assert notices == {
+        "the state store is emptied",
+        "PostgreSQL's clock is set back while relay and workers stand still",
+    }
     assert len(saw) == len(TRIED) * (15 + 6) + len(notices)
     for fault in TRIED:  # only a front that is dead itself leaves a moment without an answer
         assert saw[fault, "health"] - ({"0"} if fault == "nginx's master is killed" else set()) == {"200"}

@@ -1,0 +1,38 @@
+"""What a drill does to running programs: signals to whole families of processes, and files that cannot grow."""
+
+import os
+import resource
+
+from deploy.local.process import ServiceProcess
+
+
+def limit_files(pid: int, size: int) -> None:
+    try:
+        _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size if size != resource.RLIM_INFINITY else hard, hard))
+    except ProcessLookupError:
+        return
+
+
+def family_of(child: ServiceProcess) -> list[int]:
+    """Return a program's processes: its own group, which nobody else is in."""
+    assert child.process is not None
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if os.getpgid(int(entry.name)) == child.process.pid:
+                    found.append(int(entry.name))
+            except ProcessLookupError:
+                continue
+    return found
+
+
+def signal_all(children: list[ServiceProcess], number: int) -> None:
+    """Reach whole families: a server's own children would go on without it."""
+    for child in children:
+        assert child.process is not None
+        try:
+            os.killpg(child.process.pid, number)
+        except ProcessLookupError:
+            continue
