@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from deploy.ctl.drill import drill
-from tests.sabotage.faults import FAULTS, PlantedFault
+from tests.sabotage.faults import FAULTS
+from tests.sabotage.planted import PlantedFault
 from tests.sabotage.run import LEFT_OUT, PROJECT, planted, try_fault
 
 # Quick ones: their tests need no server.

@@ -1,275 +1,204 @@
 """The planted faults. Each would break a promise; the named tests, or the drill, must fail with it."""
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class PlantedFault:
-    """One change of one file, and what must notice it: pytest's node ids, or the arguments of `itemindex drill`."""
-
-    name: str
-    file: str
-    old: str
-    new: str
-    tests: tuple[str, ...] = ()
-    drill: tuple[str, ...] = ()
-
-
-def _fault(name: str, file: str, old: str, new: str, *tests: str) -> PlantedFault:
-    return PlantedFault(name, file, old, new, tests=tests)
-
-
-def _drilled(name: str, file: str, old: str, new: str, *drill: str) -> PlantedFault:
-    return PlantedFault(name, file, old, new, drill=drill)
-
+from tests.sabotage.account_faults import ACCOUNT_FAULTS
+from tests.sabotage.planted import drilled, fault
 
 _JOBS = ("jobs", "--jobs", "30", "--kills", "4", "--seed", "7", "--minutes", "4")
 _QUOTA = ("outages", "--seconds", "3", "--only", "the state store hangs")
 _FENCE = (
     "SET state = 'succeeded', result = $3, progress_fraction = 1, progress_stage = 'done', lease_until = NULL,\n    "
 )
-_TOKENS = "tests/unit/auth/test_id_token.py"
 _SESSIONS = "tests/service/dashboard/test_sessions.py"
-_ORG = "tests/service/org/test_organization.py"
 
 FAULTS = (
     # Jobs.
-    _fault(
+    fault(
         "a job that has ended is claimed again", "workers/leases.sql",
         "WHERE id = $1 AND state = 'queued'\nRETURNING id::text, kind", "WHERE id = $1\nRETURNING id::text, kind",
         "tests/service/jobs/test_jobs.py::test_three_doorbells_at_once_do_the_job_once",
     ),
-    _fault(
+    fault(
         "a report is published without the attempt fence", "workers/leases.sql",
         "WHERE id = $1 AND attempt = $2 AND state = 'running'\nRETURNING id;\n\n-- name: fail",
         "WHERE id = $1 AND $2 > 0\nRETURNING id;\n\n-- name: fail",
         "tests/service/reports/test_jobs_api.py::test_a_stale_attempt_publishes_nothing",
     ),
-    _fault(
+    fault(
         "the sweeper deletes nothing", "workers/dispatch/retention.py",
         "gone = [attempt for attempt in batch if attempt not in living]",
         "gone = [attempt for attempt in batch if attempt not in living][:0]",
         "tests/service/exports/test_api.py::test_ending_one_that_is_done_deletes_its_files",
     ),
-    _fault(
+    fault(
         "a day's counter is forgotten before the day can no longer come back", "edge/quota/take.lua",
         "redis.call('EXPIRE', key, 93600)", "redis.call('EXPIRE', key, 39600)",
         "tests/service/quota/test_stepped_clock.py::test_a_clock_that_crosses_midnight_and_goes_back_gives_one_further_allowance",
     ),
-    _fault(
+    fault(
         "a message that was sent by a clock that was ahead is not sent again", "workers/dispatch/dispatcher.sql",
         "relayed_at = CASE WHEN relayed_at IS NOT NULL THEN least(relayed_at, statement_timestamp()) END,", "relayed_at = relayed_at,",
         "tests/service/jobs/test_stepped_clock.py::test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again",
     ),
-    _fault(
+    fault(
         "leases never lapse", "workers/dispatch/dispatcher.sql",
         "WHERE state = 'running' AND lease_until < statement_timestamp()",
         "WHERE state = 'running' AND lease_until < statement_timestamp() - interval '1 day'",
         "tests/service/jobs/test_jobs.py::test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three",
     ),
-    _fault(
+    fault(
+        "the beat of a stale attempt keeps the lease", "workers/leases.sql",
+        "rows_done = $6, rows_total = $7\nWHERE id = $1 AND attempt = $2 AND state = 'running'",
+        "rows_done = $6, rows_total = $7\nWHERE id = $1 AND $2 > 0 AND state = 'running'",
+        "tests/service/jobs/test_jobs.py::test_the_beat_of_a_stale_attempt_keeps_no_lease",
+    ),
+    fault(
         "an outage of PostgreSQL costs a job its attempt", "workers/tasks.py",
         'if unavailable(error):\n        return "database"', 'if unavailable(error):\n        return None',
         "tests/service/db/test_outages.py::test_an_outage_of_postgresql_costs_a_job_no_attempt",
     ),
-    _fault(
+    fault(
         "a failed attempt leaves no trace", "workers/tasks.py",
         "        _log_failure(job_log, error)\n", "",
         "tests/service/observe/test_failed_jobs.py::test_a_failed_attempt_logs_where_it_failed_with_its_job_and_its_trace",
     ),
-    _fault(
+    fault(
         "LOG_LEVEL is ignored by workers", "workers/telemetry.py",
         'Log("worker", level=settings.log_level)', 'Log("worker")',
         "tests/service/observe/test_failed_jobs.py::test_log_level_decides_which_lines_a_worker_writes",
     ),
     # Money.
-    _fault(
+    fault(
         "a quota never refuses", "edge/quota/take.lua",
         "if used + units > tonumber(ARGV[2]) then", "if used + units > 1000 * tonumber(ARGV[2]) then",
         "tests/service/quota/test_meter.py::test_exactly_the_limit_is_served_in_every_round",
     ),
-    _fault(
+    fault(
         "one charge is taken twice", "edge/quota/take.lua",
         "if redis.call('EXISTS', KEYS[2]) == 1 then", "if false then",
         "tests/service/quota/test_meter.py::test_the_same_charge_twice_is_taken_once",
     ),
-    _fault(
+    fault(
         "a debt is paid back twice", "shared/jobs/refund.lua",
         "units, 'NX', 'EX', ARGV[2]", "units, 'EX', ARGV[2]",
         "tests/service/reports/test_jobs_api.py::test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settled",
         "tests/service/reports/test_jobs_api.py::test_an_order_that_nobody_knows_of_is_given_back_once",
     ),
-    _fault(
+    fault(
         "an outage of the state store allows a thousand calls", "edge/quota/fallback.py",
         '_ALLOWED = {"anonymous": 1}', '_ALLOWED = {"anonymous": 1_000}',
         "tests/service/quota/test_meter.py::test_without_the_store_a_little_is_served_and_no_number_is_stated",
     ),
-    _fault(
+    fault(
         "a charge id is believed from everyone", "edge/http/context.py",
         'if address is None or _is_trusted(address, trusted) else None', "if True else None",
         "tests/service/hostile/test_quota.py::test_a_charge_id_is_believed_only_from_the_front",
     ),
-    _fault(
+    fault(
+        "a call is counted twice in the statistics", "edge/quota/usage.py",
+        "                counts = {}  # kept now", "                # kept now",
+        "tests/service/quota/test_usage.py::test_an_outage_behind_the_statistics_counts_no_call_twice",
+    ),
+    fault(
+        "a HEAD costs the bytes of the file", "edge/downloads/files.py",
+        "if organization is not None and request.method == hdrs.METH_GET:", "if organization is not None:",
+        "tests/service/releases/test_allowance.py::test_whole_files_ranges_and_signed_addresses_are_counted_to_the_byte",
+    ),
+    fault(
         "an idempotency key is taken for any body", "edge/exports/service.py",
         'if not known["same"]:', "if False:",
         "tests/service/exports/test_api.py::test_the_same_key_and_body_are_one_export_paid_once",
     ),
-    # Who may.
-    _fault(
-        "a revoked key stays in the memory of an edge", "edge/auth/credentials.py",
-        "        self._cache.clear()\n        self._flights.clear()\n        self._forgotten += 1\n",
-        "        self._flights.clear()\n",
-        f"{_ORG}::test_revoking_stops_every_key_and_a_new_one_can_be_issued",
-        f"{_ORG}::test_a_change_of_plan_counts_within_a_second",
-        "tests/unit/auth/test_directory.py::test_what_was_read_before_a_change_is_not_remembered_after_it",
-    ),
-    _fault(
-        "a plan opens what a higher one pays for", "edge/middleware/authentication.py",
-        "if plan.rank >= rule.rank_min:", "if True:",
-        "tests/service/exports/test_api.py::test_only_institutional_plans_and_keys",
-    ),
-    _fault(
-        "an organization sees every order", "shared/db/migrations/0024_orders_by_organization.sql",
-        "    USING (organization_id = (SELECT context_organization()) OR (SELECT context_task()) = 'jobs');",
-        "    USING (true);",
-        "tests/service/db/test_row_level_security.py::test_another_organizations_rows_are_not_seen",
-    ),
-    _fault(
-        "each member may do everything", "shared/organizations/roles.py",
-        "return role in _RIGHTS[right]", "return right in _RIGHTS",
-        "tests/unit/shared/test_roles.py::test_each_role_has_its_rights_and_no_other",
-    ),
-    _fault(
-        "an admin makes owners", "shared/organizations/roles.py",
-        'return "manage-owners" if role == "owner" else "manage-members"', 'return "manage-members"',
-        "tests/unit/shared/test_roles.py::test_only_owners_touch_owners",
-    ),
-    _fault(
-        "forms are taken without their CSRF token", "edge/dashboard/session_guard.py",
-        'or not hmac.compare_digest(\n            form.get("csrf", "").encode(), visit.session.csrf.encode()\n        ):',
-        'or "csrf" not in form:',
-        f"{_SESSIONS}::test_a_form_from_elsewhere_does_nothing",
-    ),
-    _fault(
-        "a sign-in may end in another browser", "edge/dashboard/sign_in.py",
-        "await self._sessions.take_sign_in(state) if began_here else None", "await self._sessions.take_sign_in(state)",
-        f"{_SESSIONS}::test_a_state_works_once_and_only_in_the_browser_that_began",
-    ),
-    _fault(
-        "signing in leads to any address", "edge/dashboard/sign_in.py",
-        "return text if text and _DESTINATION.fullmatch(text) else HOME", "return text or HOME",
-        f"{_SESSIONS}::test_nobody_is_sent_elsewhere_after_signing_in",
-    ),
-    _fault(
-        "an ID token for another client is believed", "edge/auth/id_token.py",
-        "return bool(audience == client_id and party in (None, client_id))", "return True",
-        f"{_TOKENS}::test_a_wrong_claim_is_refused",
-    ),
-    _fault(
-        "signatures of ID tokens are not checked", "edge/auth/id_token.py",
-        "return bool(_METHODS[token.algorithm].verify(token.signed, key.key, token.signature))", "return True",
-        f"{_TOKENS}::test_any_changed_byte_is_refused",
-    ),
-    _fault(
-        "cursors are not signed", "edge/http/cursors.py",
-        "if not any(hmac.compare_digest(tag, one) for one in tags):", "if False:",
-        "tests/unit/http/test_pure.py::test_a_cursor_opens_only_with_its_query",
-    ),
-    _fault(
-        "signed addresses open any file", "edge/http/signed_urls.py",
-        "return any(hmac.compare_digest(signature, link.signature) for signature in signatures)", "return True",
-        "tests/service/releases/test_files.py::test_a_signed_address_that_was_changed_opens_nothing",
-    ),
+    *ACCOUNT_FAULTS,
     # Text of others.
-    _fault(
+    fault(
         "pages show names as markup", "edge/dashboard/routes.py",
         "autoescape=True", "autoescape=False",
         f"{_SESSIONS}::test_a_name_is_text_on_every_page",
     ),
-    _fault(
+    fault(
         "a table on the terminal reads cells as markup", "deploy/terminal.py",
         "Text(printable(cell)) if isinstance(cell, str) else cell", "cell",
         "tests/unit/ctl/test_terminal.py::test_no_text_breaks_a_table_or_a_template",
     ),
-    _fault(
+    fault(
         "escape sequences reach the log", "shared/printable.py",
         'if not encoded.isascii() or b"\\x7f" in encoded:', "if False:",
         "tests/unit/ctl/test_terminal.py::test_a_log_escapes_what_a_terminal_acts_on",
     ),
     # Outages.
-    _fault(
+    fault(
         "a store is waited for without end", "edge/storage/redis_client.py",
         "        if left <= 0:\n            self.abort()\n", "        if left <= 0:\n            return\n",
         "tests/unit/store/test_client.py::test_a_store_that_never_answers_is_given_up",
     ),
-    _fault(
+    fault(
         "a read-only PostgreSQL is an error of ours", "shared/db/outages.py",
         '_STATES = ("25006", ', '_STATES = (',
         "tests/service/db/test_outages.py::test_each_outage_of_postgresql_is_one_error_of_ours",
     ),
-    _fault(
+    fault(
         "a deadlock is an error of the caller", "shared/db/outages.py",
         '_CLASSES = ("08", "28", "40", "53"', '_CLASSES = ("08", "28", "53"',
         "tests/service/db/test_outages.py::test_what_another_transaction_undid_is_sent_once_more",
     ),
-    _fault(
+    fault(
         "an object missing once expires its result", "workers/dispatch/missing.sql",
         "AND missing_since <= statement_timestamp() - make_interval(secs => $2)", "AND $2 >= 0",
         "tests/service/exports/test_missing.py::test_an_object_that_is_put_back_is_served_again",
     ),
-    _fault(
+    fault(
         "a result that is too short is begun to be sent", "edge/downloads/body.py",
         "if reader.size != manifest.bytes:", "if False:",
         "tests/service/reports/test_stream.py::test_a_result_that_is_cut_off_is_not_taken_for_whole",
     ),
     # Answers.
-    _fault(
+    fault(
         "a download goes on in another file", "edge/http/ranges.py",
         "or (if_range is not None and if_range.strip() != etag)", "",
         "tests/service/reports/test_stream.py::test_if_range_goes_on_only_with_the_very_same_result",
     ),
-    _fault(
+    fault(
         "a day is compared as text", "edge/delta_sharing/predicates.py",
         'if type == "date" and literal == "text" and _DAY.fullmatch(text):',
         'if type == "date" and literal == "text":\n        return text\n    if False:',
         "tests/unit/delta_sharing/test_predicates.py::test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row",
     ),
-    _fault(
+    fault(
         "the fast path counts reads of refused calls", "edge/fast_path.py",
         'metrics.record_reads.labels("memory").inc(self._served.count)',
         'metrics.record_reads.labels("memory").inc(self._served.count + self._refused.count)',
         "tests/service/http/test_lane.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
     ),
     # What the drills notice.
-    _drilled(
+    drilled(
         "a drill of jobs: published without the attempt fence", "workers/leases.sql",
         "WHERE id = $1 AND attempt = $2 AND state = 'running'\nRETURNING id;\n\n-- name: fail",
         "WHERE id = $1 AND $2 > 0\nRETURNING id;\n\n-- name: fail", *_JOBS,
     ),
-    _drilled(
+    drilled(
         "a drill of jobs: jobs that have ended are claimed again", "workers/leases.sql",
         "WHERE id = $1 AND state = 'queued'\nRETURNING id::text, kind", "WHERE id = $1\nRETURNING id::text, kind", *_JOBS,
     ),
-    _drilled(
+    drilled(
         "a drill of jobs: the sweeper deletes nothing", "workers/dispatch/retention.py",
         "gone = [attempt for attempt in batch if attempt not in living]",
         "gone = [attempt for attempt in batch if attempt not in living][:0]", *_JOBS,
     ),
-    _drilled(
+    drilled(
         "a drill of outages: a quota never refuses", "edge/quota/take.lua",
         "if used + units > tonumber(ARGV[2]) then", "if used + units > 1000 * tonumber(ARGV[2]) then", *_QUOTA,
     ),
-    _drilled(
+    drilled(
         "a drill of outages: what a clock that was ahead put off stays so", "workers/dispatch/dispatcher.py",
         "                self.settle_clock(connection)\n", "",
         "outages", "--seconds", "3", "--only", "PostgreSQL's clock is set back",
     ),
-    _drilled(
+    drilled(
         "a drill of outages: an emptied state store is not counted", "edge/storage/run_marker.py",
         "self._losses.inc()", "self._losses.inc(0)",
         "outages", "--seconds", "3", "--only", "the state store is emptied",
     ),
-    _drilled(
+    drilled(
         "a drill of outages: an outage allows a thousand calls", "edge/quota/fallback.py",
         '_ALLOWED = {"anonymous": 1}', '_ALLOWED = {"anonymous": 1_000}', *_QUOTA,
     ),

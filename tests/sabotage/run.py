@@ -18,7 +18,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.sabotage.faults import FAULTS, PlantedFault
+from tests.sabotage.faults import FAULTS
+from tests.sabotage.planted import PlantedFault
 
 PROJECT = Path(__file__).parents[2]
 LEFT_OUT = shutil.ignore_patterns(

@@ -213,6 +213,36 @@ def test_no_function_acts_for_another_organization_or_person(two: Two, call: str
     assert rows_of(two.settings) == before
 
 
+_OWNERS_ALONE = (
+    "request_plan('{other}', 'free', '{eve}', 'x', true)",
+    "change_role('{other}', '{ada}', 'owner', 'viewer', '{eve}', 'x')",
+    "change_role('{other}', '{ada}', 'viewer', 'owner', '{eve}', 'x')",
+    "remove_member('{other}', '{ada}', 'owner', '{eve}', 'x')",
+)
+_NOT_MEMBERS = (
+    "issue_key('{other}', 'kkkkkkkkkk', '', '{eve}', 'x')",
+    "rotate_key('{other}', 'kkkkkkkkkk', '', 0, '{eve}', 'x')",
+    "revoke_keys('{other}', '{eve}', 'x')",
+    "change_role('{other}', '{ada}', 'admin', 'viewer', '{eve}', 'x')",
+    "remove_member('{other}', '{ada}', 'viewer', '{eve}', 'x')",
+    "invite_member('{other}', 'x@example.net', 'admin', '', '{eve}', 'x')",
+    "withdraw_invitation('{other}', gen_random_uuid(), '{eve}', 'x')",
+)
+
+
+@pytest.mark.parametrize(
+    ("role", "call"),
+    [("admin", call) for call in _OWNERS_ALONE]
+    + [(role, call) for role in ("member", "viewer") for call in _OWNERS_ALONE + _NOT_MEMBERS],
+)
+def test_each_function_holds_the_acting_persons_role_itself(two: Two, role: str, call: str) -> None:
+    with connect(two.settings.database_url, application="tests") as owner:
+        owner.execute("UPDATE members SET role = $1 WHERE person_id = $2", (role, two.eve))
+    act(two.edge, two.eve, two.other)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        two.edge.execute(f"SELECT * FROM {call.format(other=two.other, eve=two.eve, ada=two.ada)}".encode())
+
+
 def test_every_function_of_the_edge_that_writes_is_among_those_tried(two: Two) -> None:
     query = """SELECT p.proname FROM pg_proc p WHERE p.prosecdef AND p.provolatile = 'v'
                AND has_function_privilege('itemindex_edge', p.oid, 'EXECUTE')"""
