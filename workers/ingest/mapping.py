@@ -228,7 +228,9 @@ class _Reader:
             self._refuse(f"{where} currency must be three capital letters, as in ISO 4217")
         kind = table.get("kind", "listing")
         if isinstance(kind, str):
-            kind = {"constant": tables.one_of({"kind": kind}, "kind", ("listing", "sale"), where)}
+            if kind not in ("listing", "sale"):
+                self._refuse(f"{where} kind must be one of listing, sale, or a table that names a column of these two")
+            kind = {"constant": kind}
         return ObservationFields(
             day=tables.field(table["day"], f"{where} day", needed=True),
             channel=tables.field(table["channel"], f"{where} channel", needed=True),

@@ -106,8 +106,10 @@ def touched_months(connection: Connection, stage: Stage) -> list[date]:
 def _check_keys(connection: Connection, source_id: int) -> None:
     collision = connection.execute(SQL.collisions.encode(), (source_id,)).fetchone()
     if collision is not None:
+        own, others, item_id = collision
         raise LoadRefused(
-            f"{collision[0]}: its key belongs to {collision[1]} of another source; give it an IID of its own"
+            f"id {item_id!r} would get {own}, and an item of another source has "
+            f"{'it' if own == others else f'{others}, which has the same key'}: give the id an IID of its own by `iid`"
         )
 
 

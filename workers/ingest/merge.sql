@@ -26,7 +26,7 @@ ANALYZE new_items (id, brand_slug, category_code);
 -- name: collisions
 -- Two IIDs with one key (hash neighbours), or an item of another source under the IID that this source's own would get.
 -- They are refused by name instead of merged in silence.
-SELECT n.iid, i.iid FROM new_items n JOIN items i ON i.id = n.id
+SELECT n.iid, i.iid, n.source_item_id FROM new_items n JOIN items i ON i.id = n.id
 WHERE i.iid <> n.iid
    OR (EXISTS (SELECT FROM item_sources t WHERE t.item_id = n.id)
        AND NOT EXISTS (SELECT FROM item_sources t WHERE t.item_id = n.id AND t.source_id = $1 AND t.source_item_id = n.source_item_id))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from shared.config import Settings
+from shared.errors import LoadRefused
 from shared.ids import mint
 from tests.service.ingest.test_exact import put, rejected
 from tests.service.ingest.test_load import ask
@@ -147,6 +148,16 @@ def test_a_gtin_joins_with_and_without_leading_zeros(settings: Settings, tmp_pat
     by_mpn = mapped("parts", '[item]\nid = "key"\njoin_by = "mpn"\n' + PRICES)
     put(settings, tmp_path, by_mpn, "key,day,shop,price\n7,2026-07-04,S,4\n", "parts.csv")
     assert ask(settings, prices)[2:] == [("b", 400)]
+
+
+def test_an_id_whose_iid_another_source_has_given_away_refuses_the_load_by_name(
+    settings: Settings, tmp_path: Path
+) -> None:
+    given = mint("m", "7").iid
+    put(settings, tmp_path, mapped("other", '[item]\nid = "id"\niid = "iid"\nname = "id"\n'), f"id,iid\na,{given}\n")
+    with pytest.raises(LoadRefused, match=f"^id '7' would get {given}, and an item of another source has it: "):
+        put(settings, tmp_path, mapped("m", '[item]\nid = "id"\nname = "id"\n'), "id\n6\n7\n", "m.csv")
+    assert ask(settings, "SELECT iid, name FROM items") == [(given, "a")]
 
 
 def test_a_name_of_several_items_joins_none(settings: Settings, tmp_path: Path) -> None:

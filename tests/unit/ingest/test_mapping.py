@@ -35,7 +35,7 @@ def test_shipped_mappings_can_be_used(path: Path) -> None:
         (GOOD.replace('"b"', '{ column = "b", match = "(a)(b)" }'), "one group"),
         (GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = { constant = "hkd" }\n', "ISO 4217"),
         (GOOD.replace('"b"', '{ column = "b", round = "up" }'), "one of half-even"),
-        (GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = "u"\nkind = "gift"\n', "one of listing, sale"),
+        (GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = "u"\nkind = "gift"\n', "one of listing, sale, or a table that names a column"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named(tmp_path: Path, text: str, words: str) -> None:
