@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import resource
 import socket
 import sys
@@ -17,6 +18,7 @@ from collections.abc import Awaitable, Callable
 
 SLOW_READERS = "slow readers"
 AT_ONCE = "callers at once"
+DRY_RUNS = "flood of dry runs"
 _CONNECTIONS = {
     "slow heads": 2_000,
     "slow bodies": 1_000,
@@ -25,6 +27,7 @@ _CONNECTIONS = {
     "flood of connections": 40,
     "oversized requests": 12,
     AT_ONCE: 2_000,
+    DRY_RUNS: 50,
 }
 COMING_SECONDS = 1.5
 _ADDRESSES = 20
@@ -33,6 +36,8 @@ _REST_SECONDS = 0.05
 _WAVE_SECONDS = 2.0
 _FILES_LEFT = 200
 _HEAD = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n"
+_DRY_RUN = "/v1/index/cohorts?brand=vitasoy&dry_run=true"
+_LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
 _LARGE = 4 * 1024 * 1024
 _OVERSIZED = (
     b"GET /v1/health?%b HTTP/1.1\r\nHost: localhost\r\n\r\n" % (b"q" * 20_000),
@@ -64,6 +69,7 @@ class Attack:
             "flood of connections": self._flood,
             "oversized requests": self._oversize,
             AT_ONCE: self._ask_at_once,
+            DRY_RUNS: self._ask_for_prices,
         }  # fmt: skip
         number = min(_CONNECTIONS[self._kind], _files_max() - _FILES_LEFT)
         # They come one after the other: what is tried is how it is when they are there. Only these come together.
@@ -151,6 +157,20 @@ class Attack:
         finally:
             writer.transport.abort()
         await asyncio.sleep(_WAVE_SECONDS - asyncio.get_running_loop().time() % _WAVE_SECONDS)
+
+    async def _ask_for_prices(self, number: int) -> None:
+        """Ask for the price of a report, which costs no unit, as fast as the answers come."""
+        reader, writer = await self._connect(number)
+        head = f"GET {_DRY_RUN} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ApiKey {self._key}\r\n\r\n".encode()
+        try:
+            while not self._over:
+                writer.write(head)
+                answer = await reader.readuntil(b"\r\n\r\n")
+                await self._told(answer)
+                length = _LENGTH.search(answer)
+                await reader.readexactly(int(length[1]) if length else 0)
+        finally:
+            writer.transport.abort()
 
     async def _told(self, answer: bytes) -> None:
         if not answer:

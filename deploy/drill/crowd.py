@@ -14,7 +14,7 @@ from pathlib import Path
 
 from deploy.ctl.demo import load_prices
 from deploy.drill.accounts import issue_key, issue_token
-from deploy.drill.attacks import AT_ONCE, COMING_SECONDS, KINDS, SLOW_READERS
+from deploy.drill.attacks import AT_ONCE, COMING_SECONDS, DRY_RUNS, KINDS, SLOW_READERS
 from deploy.drill.beside import work_beside
 from deploy.drill.callers import Credentials, Front
 from deploy.drill.verdict import SQL
@@ -86,8 +86,10 @@ class CrowdDrill:
     def _work(self, found: list[Measured]) -> None:
         with connect(self._stack.settings.database_url, application="drill", autocommit=True) as connection:
             connection.execute(SQL.lift_limits.encode())
+            connection.execute(SQL.limit_brands.encode())  # the attacker is a customer with the limits of its plan
             pepper = self._stack.settings.token_pepper
             key, token = issue_key(connection, pepper), issue_token(connection, pepper)
+            attacker = issue_key(connection, pepper, plan="brand")
             [(iid, _)] = connection.execute(SQL.some_item.encode()).fetchall()
         large = any(measured.attack == SLOW_READERS for measured in found)
         dataset = "observations" if large else "brands"
@@ -101,7 +103,7 @@ class CrowdDrill:
                 self.told(f"{measured.attack}, round {number + 1} of {self.rounds}")
                 measured.calm += self._ask(paths, key, self.seconds, measured.failures)
                 before = self._resident_bytes()
-                with self._attack(measured, file, key):
+                with self._attack(measured, file, attacker if measured.attack == DRY_RUNS else key):
                     measured.crowd += self._ask(paths, key, self.seconds, measured.failures)
                     measured.grown_bytes = max(measured.grown_bytes, self._resident_bytes() - before)
                 time.sleep(_BEFORE_SECONDS)

@@ -27,6 +27,10 @@ UPDATE plans SET daily_units = 1000000000, burst_units = 1000000,
     jobs_running = CASE counted_by WHEN 'organization' THEN 64 ELSE 0 END,
     jobs_queued = CASE counted_by WHEN 'organization' THEN 100000 ELSE 0 END;
 
+-- name: limit_brands
+-- An attack within a plan needs a plan with limits again.
+UPDATE plans SET daily_units = 50000, burst_units = 50 WHERE name = 'brand';
+
 -- name: organization
 -- Whose jobs these are.
 INSERT INTO organizations (name, plan) VALUES ('Drill', $1) RETURNING id::text;

@@ -12,8 +12,10 @@ from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
 pytestmark = [pytest.mark.xdist_group("outages"), pytest.mark.timeout(300)]
 
-TRIED = ("slow heads", "flood of connections", "oversized requests", "callers at once")
+TRIED = ("slow heads", "flood of connections", "oversized requests", "callers at once", "flood of dry runs")
 _GROWN_MB_MAX = 100
+# Twice the plan's 50 units a second, in each calendar second that an attack of at most some seconds touches.
+_DRY_RUNS_MAX = 100 * 12
 
 
 def test_in_a_crowd_everybody_else_is_served() -> None:
@@ -32,4 +34,6 @@ def test_in_a_crowd_everybody_else_is_served() -> None:
     assert {"refused 413", "refused 414", "refused 431"} <= set(found["oversized requests"]["attackers"])
     assert "refused 400" in found["flood of connections"]["attackers"]
     assert found["callers at once"]["attackers"]["served"] >= 2_000
+    assert found["flood of dry runs"]["attackers"]["served"] <= _DRY_RUNS_MAX
+    assert found["flood of dry runs"]["attackers"]["refused 429"] > 0
     assert done.returncode == 0
