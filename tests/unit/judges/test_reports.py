@@ -13,7 +13,8 @@ SPECTRAL_LOCK = Path(reports.__file__).parent / "spectral" / "package-lock.json"
 
 
 def test_a_secret_is_named_by_a_fingerprint_and_never_shown() -> None:
-    one = {"type": "Secret Keyword", "hashed_secret": "0a" * 20, "line_number": 3}
+    digest = "0a" * 20
+    one = {"type": "Secret Keyword", "hashed_secret": digest, "line_number": 3}
     assert reports.detect_secrets({"results": {"edge/a.py": [one]}}) == [
         Finding("detect-secrets", "Secret Keyword 0a0a0a0a", "edge/a.py", "line 3")
     ]
