@@ -260,6 +260,12 @@ def test_an_expression_inside_a_statement_cannot_change_for_whom_it_works(two: T
         two.edge.execute(text.encode())
 
 
+@pytest.mark.parametrize("call", ["lo_create(0)", "lo_from_bytea(0, 'x')", "lo_put(1, 0, 'x')", "lo_get(1)"])
+def test_the_edge_cannot_fill_the_disk_with_large_objects(two: Two, call: str) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        two.edge.execute(f"SELECT {call}".encode())
+
+
 def test_a_context_ends_with_its_transaction(two: Two) -> None:
     act(two.edge, two.eve, two.other)
     assert two.edge.execute("SELECT count(*) FROM members").fetchone() == (1,)
