@@ -126,13 +126,15 @@ WHERE NOT figure ? 'stage' AND NOT EXISTS (SELECT FROM inactive_items x WHERE x.
 ORDER BY one.item_id, one.indicator, c.place;
 
 -- name: write_stages
--- Each stage by itself.
-INSERT INTO impact_stages SELECT DISTINCT ON (one.item_id, one.indicator, one.stage) one.*
-FROM claimed c, jsonb_array_elements(c.impacts) AS figure,
-     jsonb_populate_record(NULL::impact_stages, figure || jsonb_build_object(
-         'item_id', c.owner_id, 'source_id', c.source_id, 'as_of', c.as_of)) AS one
-WHERE figure ? 'stage' AND NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = c.owner_id)
-ORDER BY one.item_id, one.indicator, one.stage, c.place;
+-- All stages of an indicator from the first source that brings one: those of two sources would not add up.
+INSERT INTO impact_stages SELECT DISTINCT ON ((s.one).item_id, (s.one).indicator, (s.one).stage) (s.one).*
+FROM (SELECT one, c.place, ROW(c.item_id, c.source_id) = first_value(ROW(c.item_id, c.source_id))
+                 OVER (PARTITION BY one.item_id, one.indicator ORDER BY c.place) AS is_first
+      FROM claimed c, jsonb_array_elements(c.impacts) AS figure,
+           jsonb_populate_record(NULL::impact_stages, figure || jsonb_build_object(
+               'item_id', c.owner_id, 'source_id', c.source_id, 'as_of', c.as_of)) AS one
+      WHERE figure ? 'stage' AND NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = c.owner_id)) s
+WHERE s.is_first ORDER BY (s.one).item_id, (s.one).indicator, (s.one).stage, s.place;
 
 -- name: placed_items
 -- For the cells: the owner of each item's observations (-1: none), where the owner belongs now, where the item did before.

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from shared.config import Settings
+from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.ids import mint
 from tests.service.ingest.test_exact import put, rejected
@@ -13,7 +14,7 @@ from tests.support.shop import MAPPING as SHOP
 from tests.support.shop import load_rows
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.provenance import events
+from workers.provenance import events, item_acts
 from workers.provenance.undo import undo
 
 HEAD = 'source = "{source}"\ntitle = "T"\nlicense = "CC0-1.0"\n'
@@ -93,9 +94,26 @@ def test_stages_of_a_life_cycle_are_added_up_and_undone_with_their_load(settings
     assert ask(settings, query) == []
 
 
-def _undo_last(settings: Settings) -> None:
-    from shared.db.connect import connect
+def test_stages_of_two_sources_are_never_mixed(settings: Settings, tmp_path: Path) -> None:
+    text = mapped(
+        "m",
+        '[item]\nid = "id"\nname = "id"\niid = "iid"\n[[impacts]]\nindicator = "co2e_kg"\nvalue = "co2"\nbasis = "modelled"\n'
+        'method = "m"\nstage = "stage"\n',
+    )
+    put(settings, tmp_path, text, "id,iid,stage,co2\na,IID-STAGES,Upstream,1\na,IID-STAGES,Use,2\n")
+    put(settings, tmp_path, text, "id,iid,stage,co2\na,IID-STAGES,Use,3\na,IID-STAGES,End of life,4\n", "b.csv")
+    query = "SELECT stage, per_unit::text FROM impact_stages ORDER BY 1"
+    assert ask(settings, query) == [("End of life", "4"), ("Upstream", "1"), ("Use", "3")], "one source, two loads"
+    other = text.replace('source = "m"', 'source = "n"\nrank = 1')
+    merged = "id,iid,stage,co2\nz,IID-OTHERS,Use,9\nz,IID-OTHERS,Transport,5\n"
+    put(settings, tmp_path, other, merged, "c.csv")
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        item_acts.merge(connection, "IID-OTHERS", "IID-STAGES", "tests", None)
+    assert ask(settings, query) == [("Transport", "5"), ("Use", "9")], "the lowest rank decides, for all stages"
 
+
+def _undo_last(settings: Settings) -> None:
     with connect(settings.database_url, application="tests") as connection:
         events.lock(connection)
         [(last,)] = connection.execute(
