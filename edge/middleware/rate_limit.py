@@ -6,6 +6,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from edge.http.context import CONTEXT, Context
+from edge.http.parameters import QUERY
 from edge.http.routing import rule_of
 from edge.quota.headers import limit_fields
 from edge.quota.limiter import RateLimiter
@@ -16,6 +17,7 @@ from edge.storage.fair_share import ACCOUNT
 from shared.errors import ItemNotFound
 
 COUNTED = frozenset({200, 202, 206})
+_DRY_RUNS = ("dry_run", "preview")
 
 
 class RateLimit:
@@ -46,12 +48,18 @@ class RateLimit:
         async def quota(request: web.Request, handler: Handler) -> web.StreamResponse:
             rule, context = rule_of(request), request[CONTEXT]
             ACCOUNT.set(context.account)
+            # A dry run is known to cost no unit before its price is looked up. If it were counted afterwards, each
+            # refused one would still cost the queries that find the price.
+            dry_run = any(request.get(QUERY, {}).get(name) for name in _DRY_RUNS)
+            if dry_run:
+                await self._count_unmetered(context)
             asked = rule.units(request) if callable(rule.units) else rule.units
             units = asked if isinstance(asked, int) else await asked
-            if units == 0:
+            if units:
+                return await self._charged(request, handler, units)
+            if not dry_run:
                 await self._count_unmetered(context)
-                return await handler(request)
-            return await self._charged(request, handler, units)
+            return await handler(request)
 
         return quota
 

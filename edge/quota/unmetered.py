@@ -1,5 +1,7 @@
 """Calls that cost no unit have a burst of their own: an organization's dry runs, previews, jobs, downloads."""
 
+import asyncio
+
 from edge.quota.limiter import RateLimiter
 from edge.quota.refusal import refusal
 from shared.plans import Plan
@@ -7,6 +9,10 @@ from shared.plans import Plan
 NAME = "unmetered"
 _CALLS_PER_SECOND_FACTOR = 2
 _DAY_SECONDS = 86_400
+# A client that repeats a refused call at once would otherwise come back thousands of times a second and take the
+# processor from all others. Bounded, so that held refusals cannot use up the connections.
+_HOLD_SECONDS = 0.25
+_HELD_MAX = 64
 
 
 class UnmeteredLimits:
@@ -18,12 +24,23 @@ class UnmeteredLimits:
     def __init__(self, limiter: RateLimiter) -> None:
         self._limiter = limiter
         self._plans: dict[Plan, Plan] = {}
+        self._held = 0
 
     async def consume(self, account: str, plan: Plan, network: str, charge_id: str) -> None:
-        """Count one call. Raises the problem `rate-limited` where this second's calls are used up."""
+        """Count one call. Raises the problem `rate-limited`, after a pause, if this second's calls are used up."""
         decision = await self._limiter.charge(f"calls:{account}", self._burst(plan), 1, charge_id)
         if not decision.allowed:
+            await self._hold()
             raise refusal(decision, network)
+
+    async def _hold(self) -> None:
+        if self._held >= _HELD_MAX:
+            return
+        self._held += 1
+        try:
+            await asyncio.sleep(_HOLD_SECONDS)
+        finally:
+            self._held -= 1
 
     def _burst(self, plan: Plan) -> Plan:
         """Return the limit beside a plan; made once, because what is remembered of plans is remembered by object."""

@@ -1,6 +1,7 @@
 """Calls that cost no unit have a burst of their own, and leave paid counters and other organizations alone."""
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
+from tests.support.outages import refusing
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
@@ -38,3 +40,15 @@ async def test_the_burst_of_calls_that_cost_nothing_ends_in_429_and_charges_noth
         paid = await edge.get("/index/lookup/IID-99D2F-46WJ3-4S6N3", key=greedy)
         assert paid.status in (200, 404)
         assert "r=3;t=1" in paid.head["RateLimit"]
+
+
+async def test_a_refused_dry_run_needs_no_database(settings: Settings, tmp_path: Path) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE plans SET burst_units = 2 WHERE name = 'brand'")
+    key = api_key(settings)
+    async with running_edge(settings, tmp_path) as edge:
+        assert (await edge.get(DRY_RUN, key=key)).status == 200  # the edge remembers the key
+        with refusing(settings):
+            answers = await asyncio.gather(*(edge.get(DRY_RUN, key=key) for _ in range(60)))
+    found = Counter(answer.status for answer in answers)
+    assert set(found) <= {503, 429} and found[503] <= 12 and found[429] >= 48
