@@ -23,6 +23,7 @@ from deploy.local.stack import Stack
 from deploy.local.supervised import StackError, end_left_behind, locked, read_state, supervised
 from deploy.terminal import Styled, safe
 from shared.errors import ItemIndexError
+from shared.processes import is_alive
 
 _DETACHED_SECONDS = 300.0
 _DOWN_SECONDS = 90.0
@@ -185,7 +186,7 @@ def status(data_dir: Path, as_json: bool) -> None:
 
 
 def _row(child: dict[str, Any]) -> dict[str, Any]:
-    alive = child["pid"] is not None and _alive(child["pid"])
+    alive = child["pid"] is not None and is_alive(child["pid"])
     verdict = Styled("up", "green") if alive else Styled("down", "red")
     return {
         "part": child["name"],
@@ -260,13 +261,3 @@ def _follow(paths: list[Path]) -> None:
             for line in tail.stdout:
                 console.pass_on(line)
         tail.terminate()
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

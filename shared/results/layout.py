@@ -51,12 +51,6 @@ def key_of(job_id: str, attempt: int, kind: str, format: str) -> str:
     return f"{job_id}/{attempt}/{kind}.{format}"
 
 
-def attempt_of(key: str) -> tuple[str, int]:
-    """Return the job and the attempt that a key belongs to; raises ValueError where it is no key of ours."""
-    job_id, attempt, _ = key.split("/")
-    return job_id, int(attempt)
-
-
 def tail(meta: dict[str, Any]) -> bytes:
     """Return the end of a JSON answer: its meta and the closing brace."""
     return TAIL + msgspec.json.encode(meta) + b"}"

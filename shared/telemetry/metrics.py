@@ -1,6 +1,5 @@
 """Every metric of every part, declared once, with a sentence. Names follow the Prometheus conventions."""
 
-import os
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -9,6 +8,8 @@ from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
+
+from shared.processes import is_alive
 
 REGISTRY = CollectorRegistry()
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
@@ -129,18 +130,8 @@ def _forget_the_dead(directory: Path) -> None:
     # What is summed over the living must not count a process that was killed; its counters stay, they happened.
     for path in directory.glob("gauge_live*.db"):
         pid = _PID.search(path.stem)
-        if pid is not None and not _lives(int(pid[1])):
+        if pid is not None and not is_alive(int(pid[1])):
             path.unlink(missing_ok=True)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 class Tally:
