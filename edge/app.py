@@ -42,6 +42,7 @@ from edge.openapi.document import Document
 from edge.organizations import routes as organizations
 from edge.organizations.handlers import OrganizationApi
 from edge.organizations.idempotency import IdempotentActs
+from edge.organizations.member_handlers import MembersApi
 from edge.organizations.service import OrganizationService
 from edge.quota.people import PersonLimits
 from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, SustainabilityRollup
@@ -101,8 +102,9 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     acts = OrganizationService(resources.database, settings)
     idempotent = IdempotentActs(resources.database, settings)
     org = OrganizationApi(
-        acts, idempotent, resources.plan_notices, cursors, origin_of(settings), lambda: resources.version.current
+        acts, idempotent, resources.plan_notices, cursors, lambda: resources.version.current
     )
+    people = MembersApi(acts, idempotent, origin_of(settings), lambda: resources.version.current)
     orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
     documents = JobSerializer(settings.base_url, settings.errors_base)
     desk = ReportService(
@@ -111,7 +113,7 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     return (
         *_service_routes(resources, document),
         *_free_routes(resources, lists, cursors),
-        *organizations.routes(org, PREFIX),
+        *organizations.routes(org, people, PREFIX),
         *_paid_routes(resources, lists, desk, orders),
         *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
         *dataset_routes(resources, lists),

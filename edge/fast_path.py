@@ -236,9 +236,15 @@ def _refused(form: bytes, decision: Decision, network: str, request_id: bytes, e
 def _refusal_body(decision: Decision, network: str, errors_base: str) -> tuple[bytes, bytes]:
     """Return the refusal's document on both sides of its instance; the same for all refusals of one second."""
     return _cached_refusal_body(
-        decision.account, decision.plan, decision.outcome, decision.used_day, decision.day, decision.ends_in_seconds,
-        network, errors_base,
-    )  # fmt: skip
+        decision.account,
+        decision.plan,
+        decision.outcome,
+        decision.used_day,
+        decision.day,
+        decision.ends_in_seconds,
+        network,
+        errors_base,
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -119,9 +119,12 @@ class EdgeHandler(FastPathProtocol):
             "instance": instance_of(request_id),
         }
         response = web.Response(
-            status=status, reason=reason_phrase(status), body=json.dumps(document).encode(), content_type=CONTENT_TYPE,
+            status=status,
+            reason=reason_phrase(status),
+            body=json.dumps(document).encode(),
+            content_type=CONTENT_TYPE,
             headers={"Cache-Control": "no-store", "X-Request-Id": request_id},
-        )  # fmt: skip
+        )
         response.force_close()
         return response
 

@@ -37,9 +37,16 @@ def nearest(
             break
         per_kg = Decimal(factor["per_kg"])
         figure = Figure(
-            per_kg * kilograms, AVERAGE, factor["method"], factor["scope"], factor["code"], per_kg, kilograms,
-            factor.get("source"), factor["samples"],
-        )  # fmt: skip
+            per_kg * kilograms,
+            AVERAGE,
+            factor["method"],
+            factor["scope"],
+            factor["code"],
+            per_kg,
+            kilograms,
+            factor.get("source"),
+            factor["samples"],
+        )
         found.setdefault(factor["indicator"], figure)
     for impact in impacts:
         found[impact["indicator"]] = Figure(

@@ -138,7 +138,7 @@ class Lease:
     def _beat(self, connection: Connection) -> bool:
         told = self.progress.now()
         beat = (self.job_id, self.attempt, self.ttl_seconds, *told)
-        return self._note(connection.execute(SQL.beat.encode(), beat).fetchone() is not None, told)
+        return self._note(connection.execute(SQL.beat, beat).fetchone() is not None, told)
 
     def _note(self, kept: bool, told: tuple[float, str, int, int | None] | None = None) -> bool:
         self._beaten, self._told = time.monotonic(), told or self.progress.now()
@@ -153,7 +153,7 @@ def break_off(connection: Connection) -> None:
 
 def claim(connection: Connection, job_id: str, ttl_seconds: int) -> dict[str, Any] | None:
     """Take the job for this worker, or return None if it is not there to be taken. Safe to call twice."""
-    row = connection.execute(SQL.claim.encode(), (job_id, ttl_seconds)).fetchone()
+    row = connection.execute(SQL.claim, (job_id, ttl_seconds)).fetchone()
     if row is None:
         return None
     return dict(zip(_CLAIMED, row, strict=True))
@@ -161,18 +161,18 @@ def claim(connection: Connection, job_id: str, ttl_seconds: int) -> dict[str, An
 
 def succeed(connection: Connection, job_id: str, attempt: int, result: dict[str, Any]) -> bool:
     """Note what a job without a stored result came to; False, and nothing written, when it is no longer ours."""
-    return connection.execute(SQL.succeed.encode(), (job_id, attempt, Jsonb(result))).fetchone() is not None
+    return connection.execute(SQL.succeed, (job_id, attempt, Jsonb(result))).fetchone() is not None
 
 
 def fail(
     connection: Connection, job_id: str, attempt: int, problem: dict[str, Any], *, final: bool = False
 ) -> str | None:
     """Give the job back, or up after its last attempt; return its new state, None when it is no longer ours."""
-    row = connection.execute(SQL.fail.encode(), (job_id, attempt, Jsonb(problem), final)).fetchone()
+    row = connection.execute(SQL.fail, (job_id, attempt, Jsonb(problem), final)).fetchone()
     return str(row[0]) if row else None
 
 
 def postpone(connection: Connection, job_id: str, attempt: int, problem: dict[str, Any]) -> str | None:
     """Give the job back without counting the attempt; None when it is no longer ours, or was put off for too long."""
-    row = connection.execute(SQL.postpone.encode(), (job_id, attempt, Jsonb(problem))).fetchone()
+    row = connection.execute(SQL.postpone, (job_id, attempt, Jsonb(problem))).fetchone()
     return str(row[0]) if row else None

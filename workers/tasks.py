@@ -76,14 +76,22 @@ def run(
 
 
 def _attempt(
-    settings: Settings, connection: Connection, job: dict[str, Any], makers: Mapping[str, Maker],
-    reports: Mapping[str, Make], job_log: Log,
-) -> str | None:  # fmt: skip
+    settings: Settings,
+    connection: Connection,
+    job: dict[str, Any],
+    makers: Mapping[str, Maker],
+    reports: Mapping[str, Make],
+    job_log: Log,
+) -> str | None:
     """Make the result and publish it; return the job's new state, None where another worker has it or may claim it."""
     lease = Lease(
-        settings.worker_database_url, job["id"], job["attempt"], settings.lease_ttl_seconds,
-        KINDS[job["kind"]].seconds_max, stop=lambda: break_off(connection),
-    )  # fmt: skip
+        settings.worker_database_url,
+        job["id"],
+        job["attempt"],
+        settings.lease_ttl_seconds,
+        KINDS[job["kind"]].seconds_max,
+        stop=lambda: break_off(connection),
+    )
     try:
         return "succeeded" if _make(settings, connection, job, makers, reports, lease) else None
     except LeaseLost:
@@ -96,9 +104,13 @@ def _attempt(
 
 
 def _make(
-    settings: Settings, connection: Connection, job: dict[str, Any], makers: Mapping[str, Maker],
-    reports: Mapping[str, Make], lease: Lease,
-) -> bool:  # fmt: skip
+    settings: Settings,
+    connection: Connection,
+    job: dict[str, Any],
+    makers: Mapping[str, Maker],
+    reports: Mapping[str, Make],
+    lease: Lease,
+) -> bool:
     """Make and publish under the lease; False, and nothing published, where the attempt is no longer the job's."""
     kind = KINDS[job["kind"]]
     with lease:

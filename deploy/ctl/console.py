@@ -26,9 +26,13 @@ console = Terminal(highlight=False, emoji=False, width=None if sys.stdout.isatty
 errors = Terminal(stderr=True, highlight=False, emoji=False)
 
 data_dir_option = click.option(
-    "--data-dir", type=click.Path(path_type=Path), default=default_data_dir, envvar="ITEMINDEX_DATA_DIR",
-    show_default="./var", help="Where the embedded stack keeps its data.",
-)  # fmt: skip
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    default=default_data_dir,
+    envvar="ITEMINDEX_DATA_DIR",
+    show_default="./var",
+    help="Where the embedded stack keeps its data.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 

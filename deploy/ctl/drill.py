@@ -87,8 +87,17 @@ def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: b
     with _stage(as_json=as_json or as_markdown) as (places, told):
         found = OutageDrill(places, seconds, told, only).run()
     if as_json:
-        listed = [{"fault": s.fault, "caller": s.call, "saw": dict(s.statuses), "slowest_seconds": s.slowest_seconds,
-                   "remark": s.remark, "kept": s.kept} for s in found]  # fmt: skip
+        listed = [
+            {
+                "fault": s.fault,
+                "caller": s.call,
+                "saw": dict(s.statuses),
+                "slowest_seconds": s.slowest_seconds,
+                "remark": s.remark,
+                "kept": s.kept,
+            }
+            for s in found
+        ]
         click.echo(json.dumps(listed, indent=1))
     elif as_markdown:
         console.pass_on(markdown(found, seconds, utc_now().date().isoformat()))

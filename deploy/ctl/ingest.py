@@ -114,9 +114,13 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
     """Print what a load came to: for each kind what became of all that was read, and the reasons of rejects."""
     if as_json:
         document = {
-            "load": summary.load_id, "state": summary.state, "data_version": summary.data_version,
-            "counts": summary.counts, "rejects": dict(summary.rejects), "field_rejects": dict(summary.field_rejects),
-        }  # fmt: skip
+            "load": summary.load_id,
+            "state": summary.state,
+            "data_version": summary.data_version,
+            "counts": summary.counts,
+            "rejects": dict(summary.rejects),
+            "field_rejects": dict(summary.field_rejects),
+        }
         show([document], as_json=True)
         return
     title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
@@ -146,12 +150,12 @@ def show_accounts(counts: Mapping[str, int], reasons: Counter[str], title: str) 
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List what a load could not use: file, line, column, value, reason. Without LOAD_ID: the last load's."""
     with connect(settings(data_dir).database_url, application="ingest") as connection:
-        load = connection.execute(SQL.load.encode(), (load_id,)).fetchone()
+        load = connection.execute(SQL.load, (load_id,)).fetchone()
         if load is None:
             raise LoadRefused(
                 "there is no such load; `itemindex ingest loads` lists them" if load_id else "there is no load yet"
             )
-        found = connection.execute(SQL.rejects.encode(), (load[0], limit)).fetchall()
+        found = connection.execute(SQL.rejects, (load[0], limit)).fetchall()
     rows = [dict(zip(("file", "line", "column", "value", "reason", "costs", "row"), row, strict=True)) for row in found]
     if as_json:
         names = ("load", "source", "state", "started_at", "rejected")
@@ -174,8 +178,9 @@ def loads(limit: int, data_dir: Path, as_json: bool) -> None:
     with connect(settings(data_dir).database_url, application="ingest") as connection:
         found = connection.execute(
             "SELECT id::text, source, state, rows_read, rows_rejected, started_at::text, error FROM loads "
-            "ORDER BY started_at DESC LIMIT $1", (limit,),
-        ).fetchall()  # fmt: skip
+            "ORDER BY started_at DESC LIMIT $1",
+            (limit,),
+        ).fetchall()
     show((dict(zip(names, row, strict=True)) for row in found), as_json=as_json, title="loads")
 
 
@@ -234,10 +239,17 @@ def show_preview(mapping: mappings.Mapping, files: list[Path], data_dir: Path, *
             show(listed, as_json=False, title=f"{kind}: the first {len(listed)}")
     rejected = ({name: row[name] for name in ("file", "line", "column", "value", "reason")} for row in found.rejects)
     show(rejected, as_json=False, title="rejects: the first" if found.rejects else "rejects")
-    counted = {"rows": found.counts["rows"], "used": found.counts["rows_used"], "rejected": found.counts["rejected"],
-               "fields rejected": found.counts["fields_rejected"], "items": found.counts["items_read"],
-               "observations": found.counts["observations_read"], "without price": found.counts["observations_absent"],
-               "impacts": found.counts["impacts_read"], "factors": found.counts["factors_read"]}  # fmt: skip
+    counted = {
+        "rows": found.counts["rows"],
+        "used": found.counts["rows_used"],
+        "rejected": found.counts["rejected"],
+        "fields rejected": found.counts["fields_rejected"],
+        "items": found.counts["items_read"],
+        "observations": found.counts["observations_read"],
+        "without price": found.counts["observations_absent"],
+        "impacts": found.counts["impacts_read"],
+        "factors": found.counts["factors_read"],
+    }
     show([counted], as_json=False, title="in all of the files")
     if found.reasons:
         reasons = ({"reason": reason, "rejects": count} for reason, count in found.reasons.most_common())

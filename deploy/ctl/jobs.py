@@ -10,10 +10,37 @@ from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.jobs.contract import SQL
 
-_LISTED = ("id", "kind", "queue", "state", "attempt", "fraction", "stage", "data_version", "orders", "created_at",
-           "finished_at")  # fmt: skip
-_SHOWN = ("id", "kind", "queue", "state", "attempt", "attempts_max", "fraction", "stage", "rows_done", "rows_total",
-          "data_version", "result", "error", "created_at", "started_at", "finished_at")  # fmt: skip
+_LISTED = (
+    "id",
+    "kind",
+    "queue",
+    "state",
+    "attempt",
+    "fraction",
+    "stage",
+    "data_version",
+    "orders",
+    "created_at",
+    "finished_at",
+)
+_SHOWN = (
+    "id",
+    "kind",
+    "queue",
+    "state",
+    "attempt",
+    "attempts_max",
+    "fraction",
+    "stage",
+    "rows_done",
+    "rows_total",
+    "data_version",
+    "result",
+    "error",
+    "created_at",
+    "started_at",
+    "finished_at",
+)
 
 
 @click.group()
@@ -29,7 +56,7 @@ def jobs() -> None:
 def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List jobs, the newest first."""
     with connect(settings(data_dir).database_url, application="jobs") as connection:
-        rows = connection.execute(SQL.list.encode(), (state, limit)).fetchall()
+        rows = connection.execute(SQL.list, (state, limit)).fetchall()
     listed = [dict(zip(_LISTED, row, strict=True)) for row in rows]
     show(listed if as_json else (_brief(members) for members in listed), as_json=as_json, title="jobs")
 
@@ -47,7 +74,7 @@ def _brief(members: dict[str, Any]) -> dict[str, Any]:
 def show_(job_id: str, data_dir: Path, as_json: bool) -> None:
     """Show one job."""
     with connect(settings(data_dir).database_url, application="jobs") as connection:
-        row = connection.execute(SQL.show.encode(), (job_id,)).fetchone()
+        row = connection.execute(SQL.show, (job_id,)).fetchone()
     if row is None:
         raise ItemIndexError("there is no such job; see `itemindex jobs list`")
     members = dict(zip(_SHOWN, row, strict=True))
@@ -72,6 +99,6 @@ def retry(job_id: str, data_dir: Path) -> None:
 
 def _change(query: str, job_id: str, data_dir: Path, otherwise: str) -> None:
     with connect(settings(data_dir).database_url, application="jobs") as connection:
-        if connection.execute(query.encode(), (job_id,)).fetchone() is None:
+        if connection.execute(query, (job_id,)).fetchone() is None:
             raise ItemIndexError(otherwise)
     console.say("done")

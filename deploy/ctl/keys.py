@@ -29,15 +29,20 @@ def issue(organization_id: str, data_dir: Path) -> None:
     key, key_id, digest = _mint(chosen.token_pepper)
     values = (uuid_of(organization_id, _NO_SUCH), key_id, digest, None, OPERATOR)
     with connect(chosen.database_url, application="keys") as connection:
-        if connection.execute(SQL.issue_key.encode(), values).fetchone() is None:
+        if connection.execute(SQL.issue_key, values).fetchone() is None:
             raise ItemIndexError("there is no such active organization, or it has a key: `itemindex keys rotate` it")
     click.echo(key)
 
 
 @keys.command(epilog="Example: itemindex keys rotate 01a1… --grace 1h")
 @click.argument("organization_id")
-@click.option("--grace", type=click.Choice(list(GRACE_SECONDS)), default="none", show_default=True,
-              help="How long the old key works on.")  # fmt: skip
+@click.option(
+    "--grace",
+    type=click.Choice(list(GRACE_SECONDS)),
+    default="none",
+    show_default=True,
+    help="How long the old key works on.",
+)
 @data_dir_option
 def rotate(organization_id: str, grace: str, data_dir: Path) -> None:
     """Replace an organization's key and print the new one, once."""
@@ -45,7 +50,7 @@ def rotate(organization_id: str, grace: str, data_dir: Path) -> None:
     key, key_id, digest = _mint(chosen.token_pepper)
     values = (uuid_of(organization_id, _NO_SUCH), key_id, digest, GRACE_SECONDS[grace], None, OPERATOR)
     with connect(chosen.database_url, application="keys") as connection:
-        if connection.execute(SQL.rotate_key.encode(), values).fetchone() is None:
+        if connection.execute(SQL.rotate_key, values).fetchone() is None:
             raise ItemIndexError("the organization has no key to rotate; issue one with `itemindex keys issue`")
     click.echo(key)
 
@@ -57,7 +62,7 @@ def revoke(organization_id: str, data_dir: Path) -> None:
     """Revoke an organization's key, and one in its grace; every edge refuses them within a second."""
     values = (uuid_of(organization_id, _NO_SUCH), None, OPERATOR)
     with connect(settings(data_dir).database_url, application="keys") as connection:
-        if connection.execute(SQL.revoke_keys.encode(), values).fetchone() is None:
+        if connection.execute(SQL.revoke_keys, values).fetchone() is None:
             raise ItemIndexError("the organization has no valid key")
     console.say("revoked")
 
@@ -69,7 +74,7 @@ def revoke(organization_id: str, data_dir: Path) -> None:
 def list_(organization_id: str, data_dir: Path, as_json: bool) -> None:
     """List the keys that work, and when and from where each was last used."""
     with connect(settings(data_dir).database_url, application="keys") as connection:
-        rows = connection.execute(SQL.keys.encode(), (uuid_of(organization_id, _NO_SUCH),)).fetchall()
+        rows = connection.execute(SQL.keys, (uuid_of(organization_id, _NO_SUCH),)).fetchall()
     names = ("id", "created_at", "expires_at", "last_used_at", "last_used_network")
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="keys")
 

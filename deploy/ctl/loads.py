@@ -66,4 +66,4 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
 
 def _rows(chosen: Settings, query: str, value: object) -> list[dict[str, Any]]:
     with connect(chosen.database_url, application="loads") as connection:
-        return connection.cursor(row_factory=dict_row).execute(query.encode(), (value,)).fetchall()
+        return connection.cursor(row_factory=dict_row).execute(query, (value,)).fetchall()

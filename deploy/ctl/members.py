@@ -26,7 +26,7 @@ def members() -> None:
 def list_(organization_id: str, data_dir: Path, as_json: bool) -> None:
     """List the people of an organization."""
     with connect(settings(data_dir).database_url, application="members") as connection:
-        rows = connection.execute(SQL.members.encode(), (uuid_of(organization_id, _NO_SUCH),)).fetchall()
+        rows = connection.execute(SQL.members, (uuid_of(organization_id, _NO_SUCH),)).fetchall()
     names = ("id", "name", "email", "role", "joined_at")
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="members")
 
@@ -39,8 +39,11 @@ def people(data_dir: Path, as_json: bool) -> None:
     query = "SELECT id::text, name, email, issuer, created_at::text FROM people ORDER BY id"
     with connect(settings(data_dir).database_url, application="members") as connection:
         rows = connection.execute(query).fetchall()
-    show((dict(zip(("id", "name", "email", "issuer", "created_at"), row, strict=True)) for row in rows),
-         as_json=as_json, title="people")  # fmt: skip
+    show(
+        (dict(zip(("id", "name", "email", "issuer", "created_at"), row, strict=True)) for row in rows),
+        as_json=as_json,
+        title="people",
+    )
 
 
 @members.command(epilog="Example: itemindex members add 01a1… ada@example.org owner")
@@ -52,7 +55,7 @@ def add(organization_id: str, person: str, role: str, data_dir: Path) -> None:
     """Add a PERSON (id or e-mail address) who has signed in before."""
     with connect(settings(data_dir).database_url, application="members") as connection:
         values = (uuid_of(organization_id, _NO_SUCH), person_of(connection, person), role, OPERATOR)
-        if connection.execute(SQL.add_member.encode(), values).fetchone() is None:
+        if connection.execute(SQL.add_member, values).fetchone() is None:
             raise ItemIndexError("this person is a member already; change the role with `itemindex members role`")
     console.say("added")
 
@@ -67,7 +70,7 @@ def role(organization_id: str, person: str, role: str, data_dir: Path) -> None:
     with connect(settings(data_dir).database_url, application="members") as connection:
         organization, person_id, old = _member(connection, organization_id, person)
         values = (organization, person_id, role, old, None, OPERATOR)
-        if connection.execute(SQL.change_role.encode(), values).fetchone() is None and old != role:
+        if connection.execute(SQL.change_role, values).fetchone() is None and old != role:
             raise ItemIndexError("this is the last owner; make somebody else an owner first")
     console.say("changed")
 
@@ -80,17 +83,14 @@ def remove(organization_id: str, person: str, data_dir: Path) -> None:
     """Remove a member; the last owner cannot go."""
     with connect(settings(data_dir).database_url, application="members") as connection:
         organization, person_id, old = _member(connection, organization_id, person)
-        if (
-            connection.execute(SQL.remove_member.encode(), (organization, person_id, old, None, OPERATOR)).fetchone()
-            is None
-        ):
+        if connection.execute(SQL.remove_member, (organization, person_id, old, None, OPERATOR)).fetchone() is None:
             raise ItemIndexError("this is the last owner; make somebody else an owner first")
     console.say("removed")
 
 
 def _member(connection: Connection, organization_id: str, person: str) -> tuple[str, str, str]:
     organization, person_id = uuid_of(organization_id, _NO_SUCH), person_of(connection, person)
-    for row in connection.execute(SQL.members.encode(), (organization,)).fetchall():
+    for row in connection.execute(SQL.members, (organization,)).fetchall():
         if row[0] == person_id:
             return organization, person_id, row[3]
     raise ItemIndexError("this person is no member; see `itemindex members list`")

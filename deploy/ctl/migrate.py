@@ -30,7 +30,7 @@ def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
                 contract=contract,
             )
             left = pending(connection)
-            connection.execute(EVENTS.lock.encode())
+            connection.execute(EVENTS.lock)
             connection.commit()  # the lock is the session's; the snapshot must begin after it was had
             if layout.ensure(connection):
                 console.say("  derived what the reports read, in the layout of this version")

@@ -13,26 +13,40 @@ from shared.config import Settings
 
 _TLS_OPTIONS = (
     click.option(
-        "--tls-cert", envvar="NGINX_TLS_CERT", type=click.Path(path_type=Path),
+        "--tls-cert",
+        envvar="NGINX_TLS_CERT",
+        type=click.Path(path_type=Path),
         help="Certificate with its chain (PEM): HTTPS instead of HTTP.",
     ),
     click.option("--tls-key", envvar="NGINX_TLS_KEY", type=click.Path(path_type=Path), help="Its private key (PEM)."),
-)  # fmt: skip
+)
 _OPTIONS = (
     click.option("--listen", default="0.0.0.0:8080", envvar="NGINX_LISTEN", show_default=True, help="Public address."),
     click.option(
-        "--metrics-listen", default="127.0.0.1:9101", envvar="NGINX_METRICS_LISTEN", show_default=True,
+        "--metrics-listen",
+        default="127.0.0.1:9101",
+        envvar="NGINX_METRICS_LISTEN",
+        show_default=True,
         help="Address of /metrics, in the operator's own network.",
     ),
     click.option(
-        "--run-dir", default=Path("/run/itemindex"), envvar="NGINX_RUN_DIR", show_default=True,
-        type=click.Path(path_type=Path), help="Where the edges' sockets are, edge-a.sock and edge-b.sock.",
+        "--run-dir",
+        default=Path("/run/itemindex"),
+        envvar="NGINX_RUN_DIR",
+        show_default=True,
+        type=click.Path(path_type=Path),
+        help="Where the edges' sockets are, edge-a.sock and edge-b.sock.",
     ),
     click.option("--log-dir", default=None, type=click.Path(path_type=Path), help="Of refused.log; none: stdout."),
-    click.option("--server-names", default="localhost 127.0.0.1", envvar="NGINX_SERVER_NAMES", show_default=True,
-                 help="Hosts that we are, as in the public address."),
+    click.option(
+        "--server-names",
+        default="localhost 127.0.0.1",
+        envvar="NGINX_SERVER_NAMES",
+        show_default=True,
+        help="Hosts that we are, as in the public address.",
+    ),
     *_TLS_OPTIONS,
-)  # fmt: skip
+)
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:

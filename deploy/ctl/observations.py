@@ -31,9 +31,15 @@ def observations() -> None:
 @data_dir_option
 @json_option
 def delete_observations(
-    source: str | None, iid: str | None, first: str | None, last: str | None, dry_run: bool, reason: str | None,
-    data_dir: Path, as_json: bool,
-) -> None:  # fmt: skip
+    source: str | None,
+    iid: str | None,
+    first: str | None,
+    last: str | None,
+    dry_run: bool,
+    reason: str | None,
+    data_dir: Path,
+    as_json: bool,
+) -> None:
     """Delete the observations that all given options name."""
     if iid is not None and canonical_iid(iid) is None:
         raise ItemIndexError("an IID is `IID-` and groups of letters and digits")

@@ -29,7 +29,7 @@ def create(name: str, plan: str, data_dir: Path) -> None:
     if not 1 <= len(name) <= 200 or not name.isprintable():
         raise ItemIndexError("the name must have 1 to 200 printable characters")
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        row = connection.execute(SQL.create_organization_as_operator.encode(), (name, plan, OPERATOR)).fetchone()
+        row = connection.execute(SQL.create_organization_as_operator, (name, plan, OPERATOR)).fetchone()
     if row is None:
         raise ItemIndexError("there is no plan of this name for organizations; see `itemindex plans list`")
     click.echo(row[0])
@@ -63,7 +63,7 @@ def plan(organization_id: str, plan: str, data_dir: Path) -> None:
 def requests(data_dir: Path, as_json: bool) -> None:
     """List the plans that organizations ask for, the oldest request first."""
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        rows = connection.execute(SQL.plan_requests.encode()).fetchall()
+        rows = connection.execute(SQL.plan_requests).fetchall()
     names = ("id", "name", "plan", "requested_plan", "requested_by", "email", "requested_at", "notified_at")
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="requested plans")
 
@@ -119,7 +119,7 @@ def audit(organization_id: str | None, limit: int, verify: bool, data_dir: Path,
     if organization_id is None:
         raise ItemIndexError("name the organization; see `itemindex orgs list`")
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        rows = connection.execute(SQL.audit.encode(), (_uuid(organization_id), None, limit)).fetchall()
+        rows = connection.execute(SQL.audit, (_uuid(organization_id), None, limit)).fetchall()
     listed = (
         {"at": row[1].isoformat(timespec="seconds"), "actor": row[2], "act": row[3], "subject": row[4]} for row in rows
     )
@@ -128,8 +128,8 @@ def audit(organization_id: str | None, limit: int, verify: bool, data_dir: Path,
 
 def _verify(data_dir: Path, organization_id: str | None, as_json: bool) -> None:
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        faults = connection.execute(SQL.audit_faults.encode(), (organization_id,)).fetchall()
-        heads = connection.execute(SQL.audit_heads.encode(), (organization_id,)).fetchall()
+        faults = connection.execute(SQL.audit_faults, (organization_id,)).fetchall()
+        heads = connection.execute(SQL.audit_heads, (organization_id,)).fetchall()
     if faults:
         names = ("organization", "row", "fault")
         show((dict(zip(names, row, strict=True)) for row in faults), as_json=as_json, title="faults")
@@ -141,7 +141,7 @@ def _verify(data_dir: Path, organization_id: str | None, as_json: bool) -> None:
 def _change(data_dir: Path, query: str, values: tuple[Any, ...]) -> None:
     with connect(settings(data_dir).database_url, application="orgs") as connection:
         try:
-            row = connection.execute(query.encode(), (_uuid(values[0]), *values[1:])).fetchone()
+            row = connection.execute(query, (_uuid(values[0]), *values[1:])).fetchone()
         except psycopg.errors.ForeignKeyViolation:
             raise ItemIndexError("there is no such plan; see `itemindex plans list`") from None
     if row is None:

@@ -9,8 +9,18 @@ from deploy.ctl.console import console, data_dir_option, json_option, settings, 
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 
-_COLUMNS = ("name", "title", "rank", "counted_by", "daily_units", "burst_units", "jobs_running", "jobs_queued",
-            "batch_iids_max", "self_service")  # fmt: skip
+_COLUMNS = (
+    "name",
+    "title",
+    "rank",
+    "counted_by",
+    "daily_units",
+    "burst_units",
+    "jobs_running",
+    "jobs_queued",
+    "batch_iids_max",
+    "self_service",
+)
 _NUMBERS = ("daily_units", "burst_units", "jobs_running", "jobs_queued", "batch_iids_max")
 
 

@@ -36,7 +36,7 @@ def cut(wait: bool, data_dir: Path) -> None:
     """Order a release of the newest data_version. What was cut already stays as it is."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
-        row = connection.execute(RELEASES.newest.encode()).fetchone()
+        row = connection.execute(RELEASES.newest).fetchone()
         if row is None:
             raise ItemIndexError("there is no data yet; load some with `itemindex ingest`")
         job = order(connection, row[0])
@@ -52,7 +52,7 @@ def cut(wait: bool, data_dir: Path) -> None:
 def list_(data_dir: Path, as_json: bool) -> None:
     """List releases, the newest first."""
     with connect(settings(data_dir).database_url, application="releases") as connection:
-        rows = connection.execute(SQL.list.encode()).fetchall()
+        rows = connection.execute(SQL.list).fetchall()
     show((dict(zip(_LISTED, row, strict=True)) for row in rows), as_json=as_json, title="releases")
 
 
@@ -72,7 +72,7 @@ def _follow(chosen: Settings, job: str) -> None:
         console.status("waiting for a worker …") as status,
     ):
         while True:
-            row = connection.execute(JOBS.show.encode(), (job,)).fetchone()
+            row = connection.execute(JOBS.show, (job,)).fetchone()
             assert row is not None
             if row[_STATE] in ENDED:
                 break

@@ -58,8 +58,12 @@ def retire(login: str, data_dir: Path) -> None:
 
 
 @secrets.command(epilog="Example: itemindex secrets pending --since 2026-11-20T12:00:00Z")
-@click.option("--since", required=True, type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d"]),
-              help="When TOKEN_PEPPER was changed on the last edge (UTC).")  # fmt: skip
+@click.option(
+    "--since",
+    required=True,
+    type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d"]),
+    help="When TOKEN_PEPPER was changed on the last edge (UTC).",
+)
 @data_dir_option
 @json_option
 def pending(since: datetime, data_dir: Path, as_json: bool) -> None:
@@ -70,7 +74,7 @@ def pending(since: datetime, data_dir: Path, as_json: bool) -> None:
                  AND k.created_at < $1::timestamp AT TIME ZONE 'UTC'
                  AND (k.last_used_at IS NULL OR k.last_used_at < $1::timestamp AT TIME ZONE 'UTC') ORDER BY k.key_id"""
     with connect(settings(data_dir).database_url, application="secrets") as connection:
-        rows = connection.execute(query.encode(), (since,)).fetchall()
+        rows = connection.execute(query, (since,)).fetchall()
     names = ("key", "organization", "created_at", "last_used_at")
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="keys under the old pepper")
 

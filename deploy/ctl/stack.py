@@ -147,8 +147,20 @@ def _say_who_can_sign_in(places: Paths, base_url: str) -> None:
 
 def _detach(places: Paths, port: int, edge_workers: int, demo: bool, options: list[str]) -> None:
     log = places.log("supervisor")
-    command = [sys.executable, "-m", "deploy.ctl.main", "up", "--port", str(port), "--data-dir", str(places.root),
-               "--edges", str(edge_workers), "--demo" if demo else "--no-demo", *options]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "deploy.ctl.main",
+        "up",
+        "--port",
+        str(port),
+        "--data-dir",
+        str(places.root),
+        "--edges",
+        str(edge_workers),
+        "--demo" if demo else "--no-demo",
+        *options,
+    ]
     with log.open("wb") as file:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True)
     ends = time.monotonic() + _DETACHED_SECONDS

@@ -10,10 +10,10 @@ SQL = beside(__file__, "drill.sql")
 def issue_key(connection: Connection, pepper: str, plan: str = "institutional") -> str:
     """Make an organization with this plan, and return its key."""
     key = mint(KEY_PREFIX)
-    form, row = split(key), connection.execute(SQL.organization.encode(), (plan,)).fetchone()
+    form, row = split(key), connection.execute(SQL.organization, (plan,)).fetchone()
     assert form is not None
     assert row is not None
-    connection.execute(SQL.key.encode(), (form.credential_id, row[0], keyed_hash(key, pepper)))
+    connection.execute(SQL.key, (form.credential_id, row[0], keyed_hash(key, pepper)))
     return key
 
 
@@ -22,5 +22,5 @@ def issue_token(connection: Connection, pepper: str) -> str:
     token = mint(FREE_PREFIX)
     form = split(token)
     assert form is not None
-    connection.execute(SQL.token.encode(), (form.credential_id, keyed_hash(token, pepper)))
+    connection.execute(SQL.token, (form.credential_id, keyed_hash(token, pepper)))
     return token

@@ -63,14 +63,15 @@ class Attack:
         acts: dict[str, Callable[[int], Awaitable[None]]] = {
             "slow heads": lambda n: self._drip(n, _HEAD, b"A: b\r\n"),
             "slow bodies": lambda n: self._drip(
-                n, b"POST /v1/index/exports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n", b"b"),
+                n, b"POST /v1/index/exports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n", b"b"
+            ),
             SLOW_READERS: self._read_slowly,
             "idle connections": lambda n: self._drip(n, b"", b""),
             "flood of connections": self._flood,
             "oversized requests": self._oversize,
             AT_ONCE: self._ask_at_once,
             DRY_RUNS: self._ask_for_prices,
-        }  # fmt: skip
+        }
         number = min(_CONNECTIONS[self._kind], _files_max() - _FILES_LEFT)
         # They come one after the other: what is tried is how it is when they are there. Only these come together.
         coming = 0.0 if self._kind == AT_ONCE else COMING_SECONDS

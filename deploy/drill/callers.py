@@ -155,20 +155,29 @@ def calls(iid: str, slug: str, file: str, credentials: Credentials) -> list[Call
         Call("health", lambda: "/v1/health", {}, ok),
         Call("ready", lambda: "/v1/ready", {}, ok),
         Call("look-up", lambda: f"/v1/index/lookup/{iid}", paid, ok),
-        Call("look-up, cold", lambda: f"/v1/index/lookup/{mint_iid('drill', str(next(strangers))).iid}", paid,
-             frozenset({404})),
+        Call(
+            "look-up, cold",
+            lambda: f"/v1/index/lookup/{mint_iid('drill', str(next(strangers))).iid}",
+            paid,
+            frozenset({404}),
+        ),
         Call("free look-up", lambda: f"/v1/index/lookup/{iid}", free, ok),
         Call("anonymous look-up", lambda: f"/v1/index/lookup/{iid}", anonymous, ok, source=_ANONYMOUS_SOURCE),
         Call("search", lambda: "/v1/index/search?q=milk", paid, ok),
         Call("brands", lambda: f"/v1/index/brands?limit={next(pages) % 400 + 1}", paid, ok),
         Call("unknown key", lambda: "/v1/quota", unknown, frozenset({401})),
-        Call("cohort", lambda: f"{cohort}&{next(days)}", {**paid, "Prefer": "respond-async"}, ordered,
-             _ORDER_PAUSE_SECONDS),
+        Call(
+            "cohort",
+            lambda: f"{cohort}&{next(days)}",
+            {**paid, "Prefer": "respond-async"},
+            ordered,
+            _ORDER_PAUSE_SECONDS,
+        ),
         Call("stored report", lambda: cohort, paid, ok),
         Call("download", lambda: file, paid, ok),
         Call("ID token", lambda: "/v1/quota", person, ok),
         Call("dashboard", lambda: "/dashboard/sign-in", {}, frozenset({303})),
-    ]  # fmt: skip
+    ]
 
 
 def limited_call(iid: str, key: str) -> Call:

@@ -85,12 +85,12 @@ class CrowdDrill:
 
     def _work(self, found: list[Measured]) -> None:
         with connect(self._stack.settings.database_url, application="drill", autocommit=True) as connection:
-            connection.execute(SQL.lift_limits.encode())
-            connection.execute(SQL.limit_brands.encode())  # the attacker is a customer with the limits of its plan
+            connection.execute(SQL.lift_limits)
+            connection.execute(SQL.limit_brands)  # the attacker is a customer with the limits of its plan
             pepper = self._stack.settings.token_pepper
             key, token = issue_key(connection, pepper), issue_token(connection, pepper)
             attacker = issue_key(connection, pepper, plan="brand")
-            [(iid, _)] = connection.execute(SQL.some_item.encode()).fetchall()
+            [(iid, _)] = connection.execute(SQL.some_item).fetchall()
         large = any(measured.attack == SLOW_READERS for measured in found)
         dataset = "observations" if large else "brands"
         front = Front(self._stack.port)

@@ -32,9 +32,24 @@ _DEADLINE_SECONDS = 5.0
 
 # Whatever needs PostgreSQL may say that it cannot, and nothing else: a good key is never called a bad one.
 DATABASE = dict.fromkeys(
-    ("ready", "look-up", "look-up, cold", "free look-up", "anonymous look-up", "limited look-up", "search", "brands",
-     "unknown key", "cohort", "stored report", "download", "ID token", "dashboard"), _UNAVAILABLE,
-)  # fmt: skip
+    (
+        "ready",
+        "look-up",
+        "look-up, cold",
+        "free look-up",
+        "anonymous look-up",
+        "limited look-up",
+        "search",
+        "brands",
+        "unknown key",
+        "cohort",
+        "stored report",
+        "download",
+        "ID token",
+        "dashboard",
+    ),
+    _UNAVAILABLE,
+)
 # Nobody can count: a little is served to each network, paid work goes on, nobody signs in.
 STATE = {
     "free look-up": frozenset({429}),
@@ -233,7 +248,7 @@ class Trouble:
         value = "on" if read_only else "off"
         with connect(self._stack.settings.database_url, application="drill", autocommit=True) as connection:
             connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE")
-            connection.execute(f"ALTER SYSTEM SET default_transaction_read_only = {value}".encode())
+            connection.execute(f"ALTER SYSTEM SET default_transaction_read_only = {value}")
             connection.execute("SELECT pg_reload_conf()")
 
     def _children(self, fault: Fault) -> list[ServiceProcess]:

@@ -89,12 +89,12 @@ class HostsDrill:
         load(replace(site.settings, database_url=site.owner_url), read(path.with_suffix(".toml")), [path])
         with connect(site.owner_url, application="drill", autocommit=True) as connection:
             for query in (SQL.write_down, SQL.on_each_move, SQL.watch_jobs, SQL.lift_institutional):
-                connection.execute(query.encode())
-            connection.execute(SQL.small_allowance.encode(), (_ORGANIZATION_LIMIT,))
+                connection.execute(query)
+            connection.execute(SQL.small_allowance, (_ORGANIZATION_LIMIT,))
             pepper = site.settings.token_pepper
             self._key = issue_key(connection, pepper)
             key, token = issue_key(connection, pepper, "brand"), issue_token(connection, pepper)
-            [(self._iid, _)] = connection.execute(SQL.some_item.encode()).fetchall()
+            [(self._iid, _)] = connection.execute(SQL.some_item).fetchall()
         anonymous = {"X-Service-Public-Token": site.settings.anonymous_token}
 
         def account(n: int, name: str, head: dict[str, str], limit: int, allowed: int | None) -> Account:
@@ -182,14 +182,14 @@ class HostsDrill:
         )
         self._asked += 1
         with self._connection() as connection:
-            running, first = SQL.running_of.encode(), LONG_QUESTION[0]
+            running, first = SQL.running_of, LONG_QUESTION[0]
             self._wait(lambda: _first(connection, running, first) is not None, "the long report does not begin")
             [(job, attempt)] = connection.execute(running, (first,)).fetchall()
             self._wait(lambda: any(job in site.log(name) for name in WORKERS), "no worker tells that it has the report")
             name = next(name for name in WORKERS if job in site.log(name))
             self._told(f"{name} is cut off in silence")
             site.network.silence(name, "back")
-            cut_at, taken = time.monotonic(), SQL.taken_again.encode()
+            cut_at, taken = time.monotonic(), SQL.taken_again
             self._wait(lambda: _first(connection, taken, job, attempt) is not None, "nobody takes the report up")
             took = f"after {time.monotonic() - cut_at:.1f} s"
         let_go = self._within(_LET_GO_SECONDS_MAX, lambda: "job-lost" in site.log(name))
@@ -241,7 +241,7 @@ class HostsDrill:
 
     def _open(self) -> int:
         with self._connection() as connection:
-            row = connection.execute(SQL.open.encode()).fetchone()
+            row = connection.execute(SQL.open).fetchone()
             return int(row[0]) if row else 0
 
     def _connection(self) -> Connection:
@@ -260,7 +260,7 @@ class HostsDrill:
             raise StackError(f"the drill's time is over: {what}")
 
 
-def _first(connection: Connection, query: bytes, *values: object) -> object:
+def _first(connection: Connection, query: str, *values: object) -> object:
     row = connection.execute(query, values).fetchone()
     return row[0] if row else None
 

@@ -27,9 +27,11 @@ def program(places: Paths, links: Mapping[str, tuple[str, str]]) -> Program:
     control = _control(places)
     named = [f"{name}={listen}>{target}" for name, (listen, target) in links.items()]
     return Program(
-        name="links", command=[sys.executable, "-m", "deploy.drill.links", str(control), *named],
-        log=places.log("links"), ready=control.exists,
-    )  # fmt: skip
+        name="links",
+        command=[sys.executable, "-m", "deploy.drill.links", str(control), *named],
+        log=places.log("links"),
+        ready=control.exists,
+    )
 
 
 def turn(places: Paths, name: str, state: str | int) -> None:

@@ -119,11 +119,12 @@ class OutageDrill:
         end = threading.Event()
         askers = [
             threading.Thread(
-                target=front.ask_on, args=(call, one, call.usual | fault.otherwise.get(call.name, frozenset()), end),
+                target=front.ask_on,
+                args=(call, one, call.usual | fault.otherwise.get(call.name, frozenset()), end),
                 daemon=True,
             )
             for call, one in zip(listed, seen, strict=True)
-        ]  # fmt: skip
+        ]
         notice = Notice(fault, front, self._stack)
         waits_before = len(front.wrong_waits)
         mend = trouble.begin(fault, self.seconds)
@@ -159,7 +160,7 @@ class OutageDrill:
 
     def _count(self, query: str) -> int:
         with contextlib.suppress(psycopg.OperationalError), self._connection() as connection:
-            row = connection.execute(query.encode()).fetchone()
+            row = connection.execute(query).fetchone()
             return int(row[0]) if row else 0
         return -1
 
@@ -183,9 +184,9 @@ class OutageDrill:
         settings, identity = self._stack.settings, self._stack.identity
         assert identity is not None
         with self._connection() as connection:
-            connection.execute(SQL.lift_limits.encode())
+            connection.execute(SQL.lift_limits)
             key, token = issue_key(connection, settings.token_pepper), issue_token(connection, settings.token_pepper)
-            connection.execute(SQL.small_allowance.encode(), (_LIMIT,))
+            connection.execute(SQL.small_allowance, (_LIMIT,))
         return Credentials(key, token, id_token(identity, settings.oidc_issuer), settings.anonymous_token)
 
     def _limited_call(self) -> Call:
@@ -195,7 +196,7 @@ class OutageDrill:
 
     def _calls(self, front: Front, credentials: Credentials) -> list[Call]:
         with self._connection() as connection:
-            [(self._item, slug)] = connection.execute(SQL.some_item.encode()).fetchall()
+            [(self._item, slug)] = connection.execute(SQL.some_item).fetchall()
         return calls(self._item, slug, front.export(credentials, "brands", _JOBS_SECONDS_MAX), credentials)
 
     def _connection(self) -> contextlib.AbstractContextManager[psycopg.Connection]:

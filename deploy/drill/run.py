@@ -97,8 +97,8 @@ class Drill:
         """With everything else in peace, kill the worker that has a job, whole, and wait for the next attempt."""
         self._ask(client, LONG_QUESTION)
         with self._connection() as connection:
-            self._wait(lambda: bool(connection.execute(SQL.running.encode()).fetchone()), "no job to interrupt")
-            [(job, attempt)] = connection.execute(SQL.running.encode()).fetchall()
+            self._wait(lambda: bool(connection.execute(SQL.running).fetchone()), "no job to interrupt")
+            [(job, attempt)] = connection.execute(SQL.running).fetchall()
             self._wait(lambda: bool(self._family_with(job)), "no worker tells that it has the job")
             killed_at = _scalar(connection, SQL.clock)
             for pid in self._family_with(job):
@@ -106,7 +106,7 @@ class Drill:
             taken: list[float] = []
 
             def taken_again() -> bool:
-                row = connection.execute(SQL.taken_again.encode(), (job, attempt)).fetchone()
+                row = connection.execute(SQL.taken_again, (job, attempt)).fetchone()
                 taken[:] = [row[0]] if row and row[0] is not None else []
                 return bool(taken)
 
@@ -120,10 +120,10 @@ class Drill:
         with self._connection() as connection:
             self._wait(lambda: bool(self._stopped()), "no attempt stands still")
             [stopped] = self._stopped()
-            query = (SQL.running_of.encode(), (STALE_QUESTION[0],))
+            query = (SQL.running_of, (STALE_QUESTION[0],))
             job = connection.execute(*query).fetchone()
             assert job is not None
-            again = (SQL.taken_again.encode(), (job[0], 1))
+            again = (SQL.taken_again, (job[0], 1))
             self._wait(lambda: (connection.execute(*again).fetchone() or [None])[0] is not None, "no other attempt")
         os.kill(stopped, signal.SIGCONT)
         self._wait(lambda: not self._stopped(), "an attempt still stands still")
@@ -132,7 +132,7 @@ class Drill:
     def _ring_the_ended(self) -> None:
         """Have the broker deliver the messages of all jobs that have ended once more."""
         with self._connection() as connection:
-            ended = [row[0] for row in connection.execute(SQL.ended.encode())]
+            ended = [row[0] for row in connection.execute(SQL.ended)]
         environment = self._stack.settings.environment()
         subprocess.run([sys.executable, "-m", "deploy.drill.ring", *ended], env=environment, cwd=PROJECT, check=True)
 
@@ -156,8 +156,8 @@ class Drill:
     def _prepare(self) -> str:
         with self._connection() as connection:
             for query in (SQL.write_down, SQL.on_each_move, SQL.watch_jobs, SQL.begin):
-                connection.execute(query.encode())
-            connection.execute(SQL.lift_limits.encode())
+                connection.execute(query)
+            connection.execute(SQL.lift_limits)
             return issue_key(connection, self._stack.settings.token_pepper)
 
     def _open(self) -> int:
@@ -179,5 +179,5 @@ class Drill:
 
 
 def _scalar(connection: Connection, query: str) -> float:
-    row = connection.execute(query.encode()).fetchone()
+    row = connection.execute(query).fetchone()
     return float(row[0]) if row else 0.0

@@ -30,9 +30,12 @@ _LEASE_SECONDS = 4
 _CTL = [sys.executable, "-m", "deploy.ctl.main"]
 _SAFE = {
     # What a dead client held must not wait for the two hours after which a kernel asks by itself.
-    "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "tcp_user_timeout": "10s",
+    "tcp_keepalives_idle": "5",
+    "tcp_keepalives_interval": "2",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "10s",
     "shared_buffers": "64MB",
-}  # fmt: skip
+}
 
 
 class Site:
@@ -131,13 +134,21 @@ class Site:
             return f"postgresql://{user}:{secrets[f'{name}_password']}@{address}:5432/{postgres.DATABASE}"
 
         settings = Settings(
-            edge_database_url=login(postgres.EDGE, "edge"), worker_database_url=login(postgres.WORKER, "worker"),
-            state_url=f"redis://{address}:{_STATE_PORT}/0", broker_url=f"redis://{address}:{_STATE_PORT}/1",
-            cache_url=f"redis://{address}:{_CACHE_PORT}/0", token_pepper=secrets["token_pepper"],
-            cursor_secret=secrets["cursor_secret"], search_dir=root / "search", results_dir=root / "results",
-            accel_location="/_stored/", access_log="", base_url=f"http://item-index.test:{PORT}/v1",
-            lease_ttl_seconds=_LEASE_SECONDS, release_interval_hours=0,
-        )  # fmt: skip
+            edge_database_url=login(postgres.EDGE, "edge"),
+            worker_database_url=login(postgres.WORKER, "worker"),
+            state_url=f"redis://{address}:{_STATE_PORT}/0",
+            broker_url=f"redis://{address}:{_STATE_PORT}/1",
+            cache_url=f"redis://{address}:{_CACHE_PORT}/0",
+            token_pepper=secrets["token_pepper"],
+            cursor_secret=secrets["cursor_secret"],
+            search_dir=root / "search",
+            results_dir=root / "results",
+            accel_location="/_stored/",
+            access_log="",
+            base_url=f"http://item-index.test:{PORT}/v1",
+            lease_ttl_seconds=_LEASE_SECONDS,
+            release_interval_hours=0,
+        )
         return replace(settings, errors_base=f"{settings.base_url}/errors")
 
     def _run_dir(self, name: str) -> Path:
@@ -152,8 +163,19 @@ class Site:
 
     def _front(self, name: str) -> tuple[Host, Program]:
         address, run = self.network.address("front", EDGES[name]), self._run_dir(name)
-        command = [*_CTL, "nginx", "run", "--listen", f"{address}:{PORT}", "--run-dir", str(run), "--log-dir", str(run),
-                   "--server-names", f"{name} {address}"]  # fmt: skip
+        command = [
+            *_CTL,
+            "nginx",
+            "run",
+            "--listen",
+            f"{address}:{PORT}",
+            "--run-dir",
+            str(run),
+            "--log-dir",
+            str(run),
+            "--server-names",
+            f"{name} {address}",
+        ]
         pid = run / "nginx.pid"
         return self._of(name, f"{name}-nginx", command, pid.exists)
 
@@ -166,9 +188,13 @@ class Site:
     ) -> tuple[Host, Program]:
         environment = {**self.settings.environment(), "PYTHONPATH": str(PROJECT)}
         program = Program(
-            name=name, command=command, log=self.places.log(name), environment=environment, ready=ready,
+            name=name,
+            command=command,
+            log=self.places.log(name),
+            environment=environment,
+            ready=ready,
             stop_seconds=20.0,
-        )  # fmt: skip
+        )
         return self.network.hosts[host], program
 
 

@@ -47,10 +47,10 @@ def shadow_clock(settings: Settings) -> None:
     with connect(settings.database_url, application="drill") as connection:
         for query in SQL:
             if query.name != "step":
-                connection.execute(query.sql.encode())
+                connection.execute(query.sql)
 
 
 def step_database(settings: Settings, ahead_seconds: int) -> None:
     """Let the clock of a database with `shadow_clock` be so far ahead of its host's, in every session."""
     with connect(settings.database_url, application="drill") as connection:
-        connection.execute(SQL.step.encode(), (ahead_seconds,))
+        connection.execute(SQL.step, (ahead_seconds,))

@@ -31,7 +31,7 @@ class Check:
 
 def judge(settings: Settings, connection: Connection, client: Client, asked: int) -> list[Check]:
     """Return every promise about the jobs with its verdict."""
-    orders = connection.execute(SQL.orders.encode()).fetchall()
+    orders = connection.execute(SQL.orders).fetchall()
     states = Counter(state for _, _, _, state, *_ in orders)
     made = [row for row in orders if row[3] == "succeeded"]
     failed = [row for row in orders if row[3] == "failed"]
@@ -72,7 +72,7 @@ def _at_one(job: Any) -> bool:
 
 
 def _published_once(connection: Connection, jobs: set[str]) -> int:
-    published: dict[str, int] = dict(connection.execute(SQL.published.encode()).fetchall())
+    published: dict[str, int] = dict(connection.execute(SQL.published).fetchall())
     return sum(published.get(job) == 1 for job in jobs)
 
 
@@ -86,5 +86,5 @@ def _left(settings: Settings, connection: Connection) -> int:
 
 
 def _one(connection: Connection, query: str) -> int:
-    row = connection.execute(query.encode()).fetchone()
+    row = connection.execute(query).fetchone()
     return int(row[0]) if row else 0

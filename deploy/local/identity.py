@@ -114,9 +114,13 @@ def _people(passwords: dict[str, str]) -> None:
 
     for name, given, family in PEOPLE:
         person = models.User(
-            user_name=name, given_name=given, family_name=family, formatted_name=f"{given} {family}",
-            emails=[f"{name}@example.org"], password=passwords[name],
-        )  # fmt: skip
+            user_name=name,
+            given_name=given,
+            family_name=family,
+            formatted_name=f"{given} {family}",
+            emails=[f"{name}@example.org"],
+            password=passwords[name],
+        )
         Backend.instance.save(person)
 
 
@@ -125,12 +129,18 @@ def _client(client_secret: str, origin: str) -> None:
     from canaille.backends import Backend
 
     client = models.Client(
-        client_id=CLIENT_ID, client_secret=client_secret, client_name="Item Index", client_uri=origin,
+        client_id=CLIENT_ID,
+        client_secret=client_secret,
+        client_name="Item Index",
+        client_uri=origin,
         client_id_issued_at=datetime.datetime.now(datetime.UTC),
         redirect_uris=[f"{origin}/dashboard/sign-in/callback"],
-        post_logout_redirect_uris=[f"{origin}/dashboard/signed-out"], grant_types=["authorization_code"],
-        response_types=["code"], scope=["openid", "profile", "email"], token_endpoint_auth_method="client_secret_basic",  # noqa: S106 - the method's name
-    )  # fmt: skip
+        post_logout_redirect_uris=[f"{origin}/dashboard/signed-out"],
+        grant_types=["authorization_code"],
+        response_types=["code"],
+        scope=["openid", "profile", "email"],
+        token_endpoint_auth_method="client_secret_basic",  # noqa: S106 - the method's name
+    )
     Backend.instance.save(client)
     client.audience = [client]
     Backend.instance.save(client)

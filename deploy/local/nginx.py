@@ -62,10 +62,17 @@ def proxies(trusted: str) -> str:
 
 
 def program(
-    places: Paths, *, listen: str, metrics_listen: str, edges: list[Path], errors_base: str,
-    stored: Path, server_names: str = _DEFAULTS["SERVER_NAMES"], trusted: str = "",
+    places: Paths,
+    *,
+    listen: str,
+    metrics_listen: str,
+    edges: list[Path],
+    errors_base: str,
+    stored: Path,
+    server_names: str = _DEFAULTS["SERVER_NAMES"],
+    trusted: str = "",
     certificate: Certificate | None = None,
-) -> Program:  # fmt: skip
+) -> Program:
     """Return the server as a program, its configuration written."""
     values = {
         "RUN_DIR": str(places.run),

@@ -55,8 +55,19 @@ def initialize(places: Paths, password: str, extra: dict[str, str] | None = None
     if user is not None:
         os.chown(directory, user, user)
         os.chown(password_file, user, user)
-    command = [*prefix, binary("initdb"), "-D", str(directory), "-U", OWNER, f"--pwfile={password_file}",
-               "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=builtin"]  # fmt: skip
+    command = [
+        *prefix,
+        binary("initdb"),
+        "-D",
+        str(directory),
+        "-U",
+        OWNER,
+        f"--pwfile={password_file}",
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C.UTF-8",
+        "--locale-provider=builtin",
+    ]
     options = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
     password_file.unlink()

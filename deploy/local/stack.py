@@ -77,7 +77,7 @@ class Stack:
         told("migrations")
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
-            connection.execute(EVENTS.lock.encode())
+            connection.execute(EVENTS.lock)
             connection.commit()
             layout.ensure(connection)
 
@@ -104,11 +104,17 @@ class Stack:
                 raise self._did_not_start(child.program)
         self.start(
             nginx.program(
-                self.places, listen=listen, metrics_listen=metrics, edges=edges,
-                errors_base=self.settings.errors_base, stored=self.settings.results_dir.resolve(),
-                trusted=self.settings.trusted_proxies, certificate=self.certificate, server_names=self._hosts(),
+                self.places,
+                listen=listen,
+                metrics_listen=metrics,
+                edges=edges,
+                errors_base=self.settings.errors_base,
+                stored=self.settings.results_dir.resolve(),
+                trusted=self.settings.trusted_proxies,
+                certificate=self.certificate,
+                server_names=self._hosts(),
             )
-        )  # fmt: skip
+        )
 
     def watch(self, stopping: Callable[[], bool]) -> None:
         """Keep every child alive until told to stop."""
@@ -218,9 +224,14 @@ class Stack:
             "edge.server:create_runner",
         ]
         return Program(
-            name=name, command=command, log=self.places.log(name), environment=environment,
-            ready=socket.exists, stop_seconds=70.0, heartbeat=self.places.heartbeat(name),
-        )  # fmt: skip
+            name=name,
+            command=command,
+            log=self.places.log(name),
+            environment=environment,
+            ready=socket.exists,
+            stop_seconds=70.0,
+            heartbeat=self.places.heartbeat(name),
+        )
 
     def _identity(self) -> Program:
         assert self.identity is not None

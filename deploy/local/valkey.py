@@ -50,11 +50,23 @@ def _program(places: Paths, name: str, options: list[str]) -> Program:
     path.unlink(missing_ok=True)
     return Program(
         name=name,
-        command=[binary(), "--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700",
-                 "--dir", str(directory), "--daemonize", "no", *options],
+        command=[
+            binary(),
+            "--port",
+            "0",
+            "--unixsocket",
+            str(path),
+            "--unixsocketperm",
+            "700",
+            "--dir",
+            str(directory),
+            "--daemonize",
+            "no",
+            *options,
+        ],
         log=places.log(name),
         ready=lambda: _answers(path),
-    )  # fmt: skip
+    )
 
 
 def _answers(path: Path) -> bool:

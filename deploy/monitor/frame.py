@@ -27,9 +27,10 @@ def frame(between: Between, before: Mapping[str, Effort], after: Mapping[str, Ef
 def _head(between: Between) -> Text:
     after = between.after
     running = ", ".join(
-        f"{int(value)} {labels['part']} {labels['revision']}" for labels, value in sorted(
-            after.each("processes"), key=lambda item: sorted(item[0].items())) if value
-    )  # fmt: skip
+        f"{int(value)} {labels['part']} {labels['revision']}"
+        for labels, value in sorted(after.each("processes"), key=lambda item: sorted(item[0].items()))
+        if value
+    )
     rate = sum(between.rates("requests_total", "route").values())
     lag = _time(between.quantile(0.99, "loop_lag_seconds"))
     text = Text.assemble(

@@ -157,9 +157,12 @@ async def light_answer(request: web.Request, table: Any, meta: dict[str, Any]) -
 def _encoded(table: Any, meta: dict[str, Any], format: str) -> tuple[bytes, str]:
     digest = formats.digest(table)
     head = {
-        "data_version": meta["data_version"], "result_sha256": digest, "cached": False, "cost_units": LIGHT_UNITS,
+        "data_version": meta["data_version"],
+        "result_sha256": digest,
+        "cached": False,
+        "cost_units": LIGHT_UNITS,
         "rows": table.num_rows,
-    }  # fmt: skip
+    }
     sink = io.BytesIO()
     formats.write(table, {**head, **meta}, format, sink)
     return sink.getvalue(), digest

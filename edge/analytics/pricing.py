@@ -29,10 +29,19 @@ METHOD = (
     "of it is one price, and null where there are several, as the sources tell no time of day; statistics end on `to`"
 )
 _MONEY = pa.decimal128(38, 6)
-SCHEMA = pa.schema([
-    ("day", pa.date32()), ("channel", pa.string()), ("kind", pa.string()), ("currency", pa.string()), ("low", _MONEY),
-    ("median", _MONEY), ("high", _MONEY), ("close", _MONEY), ("n", pa.int64()),
-])  # fmt: skip
+SCHEMA = pa.schema(
+    [
+        ("day", pa.date32()),
+        ("channel", pa.string()),
+        ("kind", pa.string()),
+        ("currency", pa.string()),
+        ("low", _MONEY),
+        ("median", _MONEY),
+        ("high", _MONEY),
+        ("close", _MONEY),
+        ("n", pa.int64()),
+    ]
+)
 
 
 class Price(NamedTuple):
@@ -77,9 +86,14 @@ class Pricing:
         return await envelope.light_answer(request, table(found.prices), found.meta)
 
     async def history(
-        self, iid: str, first: date | None, to: date | None, channels: Sequence[str], currency: str | None,
+        self,
+        iid: str,
+        first: date | None,
+        to: date | None,
+        channels: Sequence[str],
+        currency: str | None,
         kind: str | None = None,
-    ) -> "History":  # fmt: skip
+    ) -> "History":
         """Return what an item sold for. Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection."""
         letter = kind[0] if kind else None
         row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency, letter)
@@ -88,9 +102,15 @@ class Pricing:
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
         shown = [price for price in prices if price.day >= first]
         meta = {
-            "data_version": row["version"], "from": first, "to": last, "coverage": coverage(first, last, shown),
-            "units": UNITS, "method": METHOD, "rounding": {}, "statistics": list(statistics(prices, last)),
-        }  # fmt: skip
+            "data_version": row["version"],
+            "from": first,
+            "to": last,
+            "coverage": coverage(first, last, shown),
+            "units": UNITS,
+            "method": METHOD,
+            "rounding": {},
+            "statistics": list(statistics(prices, last)),
+        }
         return History(shown, meta)
 
 
@@ -107,11 +127,19 @@ def table(prices: Sequence[Price]) -> Any:
     for (day, channel, kind, currency), group in groupby(prices, key=lambda price: price[:4]):
         minors = [price.minor for price in group]
         low, high = minors[0], minors[-1]
-        rows.append({
-            "day": day, "channel": channel, "kind": KINDS[kind], "currency": currency, "low": _amount(low, currency),
-            "median": _amount(median(minors), currency), "high": _amount(high, currency),
-            "close": _amount(low, currency) if low == high else None, "n": len(minors),
-        })  # fmt: skip
+        rows.append(
+            {
+                "day": day,
+                "channel": channel,
+                "kind": KINDS[kind],
+                "currency": currency,
+                "low": _amount(low, currency),
+                "median": _amount(median(minors), currency),
+                "high": _amount(high, currency),
+                "close": _amount(low, currency) if low == high else None,
+                "n": len(minors),
+            }
+        )
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
@@ -125,9 +153,17 @@ def statistics(prices: Sequence[Price], last: date) -> Iterator[dict[str, Any]]:
             figures = (minors[0], median(minors), minors[-1]) if minors else (None, None, None)
             low, middle, high = (to_text(one, currency) if one is not None else None for one in figures)
             yield {
-                "days": days, "currency": currency, "kind": KINDS[kind], "from": first, "to": last, "low": low,
-                "median": middle, "high": high, "n": len(minors), "observed_days": len({price.day for price in chosen}),
-            }  # fmt: skip
+                "days": days,
+                "currency": currency,
+                "kind": KINDS[kind],
+                "from": first,
+                "to": last,
+                "low": low,
+                "median": middle,
+                "high": high,
+                "n": len(minors),
+                "observed_days": len({price.day for price in chosen}),
+            }
 
 
 def median(ascending: Sequence[int]) -> Decimal:
@@ -143,8 +179,12 @@ def coverage(first: date, last: date, prices: Sequence[Price]) -> dict[str, Any]
     days, seen = (last - first).days + 1, sorted({price.day for price in prices})
     edges = (seen[0], seen[-1]) if seen else (None, None)
     return {
-        "days": days, "observed_days": len(seen), "missing_days": days - len(seen), "first": edges[0], "last": edges[1],
-    }  # fmt: skip
+        "days": days,
+        "observed_days": len(seen),
+        "missing_days": days - len(seen),
+        "first": edges[0],
+        "last": edges[1],
+    }
 
 
 def _amount(minor: int | Decimal, currency: str) -> Decimal:

@@ -28,15 +28,38 @@ METHOD = (
     "null where no source has a figure; stages are those that sources list, which need not add up to the figure"
 )
 ROUNDING = dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"), DOUBLE)
-SCHEMA = pa.schema([
-    ("indicator", pa.string()), ("unit", pa.string()), ("per_unit", pa.float64()), ("units_observed", pa.int64()),
-    ("cumulative", pa.float64()), ("basis", pa.string()), ("scope", pa.string()), ("code", pa.string()),
-    ("per_kg", pa.float64()), ("weight_kg", pa.float64()), ("source", pa.string()), ("license", pa.string()),
-    ("method", pa.string()), ("samples", pa.int64()), ("cumulative_basis", pa.string()),
-    ("stages", pa.list_(pa.struct([
-        ("stage", pa.string()), ("per_unit", pa.float64()), ("basis", pa.string()), ("method", pa.string()),
-    ]))),
-])  # fmt: skip
+SCHEMA = pa.schema(
+    [
+        ("indicator", pa.string()),
+        ("unit", pa.string()),
+        ("per_unit", pa.float64()),
+        ("units_observed", pa.int64()),
+        ("cumulative", pa.float64()),
+        ("basis", pa.string()),
+        ("scope", pa.string()),
+        ("code", pa.string()),
+        ("per_kg", pa.float64()),
+        ("weight_kg", pa.float64()),
+        ("source", pa.string()),
+        ("license", pa.string()),
+        ("method", pa.string()),
+        ("samples", pa.int64()),
+        ("cumulative_basis", pa.string()),
+        (
+            "stages",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("stage", pa.string()),
+                        ("per_unit", pa.float64()),
+                        ("basis", pa.string()),
+                        ("method", pa.string()),
+                    ]
+                )
+            ),
+        ),
+    ]
+)
 # PostgreSQL's numbers are exact; read as decimals they stay so.
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 
@@ -79,14 +102,22 @@ class Sustainability:
         first, last = range_of(first, row["last_day"])
         days = (last - first).days + 1
         coverage = {
-            "days": days, "observed_days": row["days"], "missing_days": days - row["days"], "first": row["first"],
+            "days": days,
+            "observed_days": row["days"],
+            "missing_days": days - row["days"],
+            "first": row["first"],
             "last": row["last"],
-        }  # fmt: skip
+        }
         meta = {
-            "data_version": row["version"], "from": first, "to": last, "coverage": coverage,
+            "data_version": row["version"],
+            "from": first,
+            "to": last,
+            "coverage": coverage,
             "units": {"units_observed": "units", "per_kg": "unit of the indicator a kg", "weight_kg": "kg"},
-            "method": METHOD, "rounding": ROUNDING, "basis": _basis(row["units"]),
-        }  # fmt: skip
+            "method": METHOD,
+            "rounding": ROUNDING,
+            "basis": _basis(row["units"]),
+        }
         return table(row), meta
 
 
@@ -108,17 +139,24 @@ def _basis(units_sold: int | None) -> str:
 def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(SCHEMA.names)
     row |= {
-        "indicator": indicator.code, "unit": indicator.unit, "units_observed": units, "cumulative_basis": _basis(units),
-    }  # fmt: skip
+        "indicator": indicator.code,
+        "unit": indicator.unit,
+        "units_observed": units,
+        "cumulative_basis": _basis(units),
+    }
     if figure is not None:
         source = figure.source or {}
         row |= {
-            "per_unit": as_double(figure.per_unit), "cumulative": as_double(figure.per_unit * (units or 1)),
+            "per_unit": as_double(figure.per_unit),
+            "cumulative": as_double(figure.per_unit * (units or 1)),
             "basis": figure.basis,
-            "scope": figure.scope, "code": figure.code, "source": source.get("source"),
+            "scope": figure.scope,
+            "code": figure.code,
+            "source": source.get("source"),
             "license": source.get("license"),
-            "per_kg": as_double(figure.per_kg) if figure.per_kg is not None else None, "method": figure.method,
+            "per_kg": as_double(figure.per_kg) if figure.per_kg is not None else None,
+            "method": figure.method,
             "samples": figure.samples,
             "weight_kg": as_double(figure.weight_kg) if figure.weight_kg is not None else None,
-        }  # fmt: skip
+        }
     return row

@@ -214,8 +214,13 @@ def _usable(entry: Any) -> VerificationKey | None:
     kid, named = entry.get("kid"), entry.get("alg")
     if not all(value is None or isinstance(value, str) for value in (kid, named, entry.get("kty"), entry.get("crv"))):
         return None
-    fitting = [a for a in ALGORITHMS if _KEY_TYPES[a] == entry.get("kty") and named in (None, a)
-               and entry.get("crv") in _CURVES.get(a, {entry.get("crv")})]  # fmt: skip
+    fitting = [
+        a
+        for a in ALGORITHMS
+        if _KEY_TYPES[a] == entry.get("kty")
+        and named in (None, a)
+        and entry.get("crv") in _CURVES.get(a, {entry.get("crv")})
+    ]
     if not fitting:
         return None
     try:

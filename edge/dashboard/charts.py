@@ -25,8 +25,11 @@ def plots(kind: str, rows: Rows) -> list[Plot]:
         return []
     if kind == "cohorts":
         return _prices(rows)
-    return [_lines(f"{name} per period", {_group(r): None for r in rows}, rows, name)
-            for name in _FIGURES.get(kind, ()) if any(r.get(name) is not None for r in rows)]  # fmt: skip
+    return [
+        _lines(f"{name} per period", {_group(r): None for r in rows}, rows, name)
+        for name in _FIGURES.get(kind, ())
+        if any(r.get(name) is not None for r in rows)
+    ]
 
 
 def bars(kind: str, rows: Rows) -> list[Plot]:
@@ -60,8 +63,14 @@ def history(prices: Sequence[Price]) -> list[Plot]:
                     by_day[price.day].append(price.minor)
             values = [float(scaled(median(sorted(by_day[day])), currency)) if day in by_day else None for day in days]
             series.append({"label": channel, "values": values})
-        made.append({"title": f"Median price per day, {currency}, {KINDS[kind]}s",
-                     "x": [day.isoformat() for day in days], "series": series, "kind": "lines"})  # fmt: skip
+        made.append(
+            {
+                "title": f"Median price per day, {currency}, {KINDS[kind]}s",
+                "x": [day.isoformat() for day in days],
+                "series": series,
+                "kind": "lines",
+            }
+        )
     return made
 
 
@@ -80,8 +89,14 @@ def _prices(rows: Rows) -> list[Plot]:
     series = [
         {"label": name, "values": [_number(row[name]) for row in listed]} for name in ("p10", "p50", "p90", "mean")
     ]
-    return [{"title": f"Prices per period, {label}", "x": [row["period"] for row in listed], "series": series,
-             "kind": "lines"}]  # fmt: skip
+    return [
+        {
+            "title": f"Prices per period, {label}",
+            "x": [row["period"] for row in listed],
+            "series": series,
+            "kind": "lines",
+        }
+    ]
 
 
 def _lines(title: str, groups: dict[str, Any], rows: Rows, name: str) -> Plot:
@@ -101,9 +116,14 @@ def _lines(title: str, groups: dict[str, Any], rows: Rows, name: str) -> Plot:
 def _bars(title: str, listed: list[tuple[str, Any]], *, percent: bool = False) -> Plot:
     numbers = [(label, _number(value)) for label, value in listed]
     longest = max((number for _, number in numbers if number), default=1.0)
-    entries = [{"label": label, "part": round(100 * (number or 0) / longest, 1),
-                "text": f"{100 * (number or 0):.1f} %" if percent else str(value)}
-               for (label, number), (_, value) in zip(numbers, listed, strict=True)]  # fmt: skip
+    entries = [
+        {
+            "label": label,
+            "part": round(100 * (number or 0) / longest, 1),
+            "text": f"{100 * (number or 0):.1f} %" if percent else str(value),
+        }
+        for (label, number), (_, value) in zip(numbers, listed, strict=True)
+    ]
     return {"title": title, "entries": entries}
 
 

@@ -38,9 +38,13 @@ class DatasetPages:
         """All datasets, each with its newest release; and the profile file."""
         plan = await self._payer.plan(visit)
         return render(
-            request, "datasets.html", visit, datasets=DATASETS, newest=await self._shelf.newest(),
+            request,
+            "datasets.html",
+            visit,
+            datasets=DATASETS,
+            newest=await self._shelf.newest(),
             allowed=plan.rank >= INSTITUTIONAL,
-        )  # fmt: skip
+        )
 
     async def one(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """One dataset: its columns, its releases, and the files of one of them."""
@@ -51,9 +55,16 @@ class DatasetPages:
         files = await self._shelf.files(dataset.name, release.data_version) if release else []
         plan = await self._payer.plan(visit)
         return render(
-            request, "dataset.html", visit, dataset=dataset, releases=releases[:_LISTED], release=release, files=files,
-            base_url=self._base_url, allowed=plan.rank >= INSTITUTIONAL,
-        )  # fmt: skip
+            request,
+            "dataset.html",
+            visit,
+            dataset=dataset,
+            releases=releases[:_LISTED],
+            release=release,
+            files=files,
+            base_url=self._base_url,
+            allowed=plan.rank >= INSTITUTIONAL,
+        )
 
     async def file(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""

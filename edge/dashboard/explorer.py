@@ -30,9 +30,14 @@ class ExplorerPages:
     """The handlers."""
 
     def __init__(
-        self, engine: SearchEngine, records: RecordCache, pricing: Pricing, footprint: Sustainability, payer: Billing,
+        self,
+        engine: SearchEngine,
+        records: RecordCache,
+        pricing: Pricing,
+        footprint: Sustainability,
+        payer: Billing,
         base_url: str,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._engine = engine
         self._records = records
         self._pricing = pricing
@@ -72,9 +77,16 @@ class ExplorerPages:
         history = await self._pricing.history(iid, None, None, [], None)
         figures, _ = await self._footprint.figures(iid, None, None, [])
         return render(
-            request, "history.html", visit, plots=charts.history(history.prices), figures=figures.to_pylist(),
-            statistics=history.meta["statistics"], iid=iid, base_url=self._base_url, units=2 * LIGHT_UNITS,
-        )  # fmt: skip
+            request,
+            "history.html",
+            visit,
+            plots=charts.history(history.prices),
+            figures=figures.to_pylist(),
+            statistics=history.meta["statistics"],
+            iid=iid,
+            base_url=self._base_url,
+            units=2 * LIGHT_UNITS,
+        )
 
     async def _found(self, request: web.Request, visit: SignedIn) -> dict[str, Any]:
         q = request.query.get("q", "").strip()[:_QUERY_MAX]

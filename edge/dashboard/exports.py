@@ -37,9 +37,15 @@ class ExportPages:
     """The handlers."""
 
     def __init__(
-        self, database: Database, desk: ExportService, shelf: ExportRepository, documents: ExportSerializer,
-        payer: Billing, version: DataVersionWatcher, base_url: str,
-    ) -> None:  # fmt: skip
+        self,
+        database: Database,
+        desk: ExportService,
+        shelf: ExportRepository,
+        documents: ExportSerializer,
+        payer: Billing,
+        version: DataVersionWatcher,
+        base_url: str,
+    ) -> None:
         self._database = database
         self._version = version
         self._desk = desk
@@ -62,9 +68,16 @@ class ExportPages:
         if name not in DATASETS:
             raise PageError(404, "There is no such dataset. Choose one of those on the page of exports.")
         return render(
-            request, "export_new.html", visit, dataset=DATASETS[name], datasets=DATASETS, shape=SHAPES[name],
-            formats=FORMATS, once=uuid4().hex, plan=await self._payer.plan(visit),
-        )  # fmt: skip
+            request,
+            "export_new.html",
+            visit,
+            dataset=DATASETS[name],
+            datasets=DATASETS,
+            shape=SHAPES[name],
+            formats=FORMATS,
+            once=uuid4().hex,
+            plan=await self._payer.plan(visit),
+        )
 
     async def preview(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What the filled-in form would hold and cost, with ten rows, or what is wrong with it; charges nothing."""
@@ -117,9 +130,14 @@ class ExportPages:
         order = await self._shelf.find(organization, request.match_info["id"])
         plan = await self._payer.plan(visit)
         return render(
-            request, template, visit, order=order, failure=failure(order),
-            export=self._documents.make(order, organization), allowed=plan.rank >= INSTITUTIONAL,
-        )  # fmt: skip
+            request,
+            template,
+            visit,
+            order=order,
+            failure=failure(order),
+            export=self._documents.make(order, organization),
+            allowed=plan.rank >= INSTITUTIONAL,
+        )
 
     async def _book(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
         try:

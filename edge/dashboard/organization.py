@@ -10,7 +10,7 @@ from edge.auth.credentials import CredentialStore
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.meta.quota import windows_of
-from edge.organizations.handlers import invitation_link
+from edge.organizations.member_handlers import invitation_link
 from edge.organizations.service import Actor, OrganizationService, as_dicts
 from edge.organizations.usage import usage_csv, usage_range
 from edge.quota.limiter import RateLimiter
@@ -54,11 +54,17 @@ class OrganizationPages:
         first, last = usage_range(None, None)
         rows = as_dicts(await self._acts.usage(visit.actor, first, last))
         return render(
-            request, "overview.html", visit, plan=plan, limits=windows_of(decision),
+            request,
+            "overview.html",
+            visit,
+            plan=plan,
+            limits=windows_of(decision),
             plot=plot_by_day(rows, first, last),
-            refusals=sum(r["calls"] for r in rows if r["outcome"] == "refused"), calls=sum(r["calls"] for r in rows),
-            keys=await self._acts.keys(visit.actor), requested_plan=await self._requested_plan(visit.actor),
-        )  # fmt: skip
+            refusals=sum(r["calls"] for r in rows if r["outcome"] == "refused"),
+            calls=sum(r["calls"] for r in rows),
+            keys=await self._acts.keys(visit.actor),
+            requested_plan=await self._requested_plan(visit.actor),
+        )
 
     async def _requested_plan(self, actor: Actor) -> Plan | None:
         name = await self._acts.requested_plan(actor)
@@ -68,10 +74,16 @@ class OrganizationPages:
         """The key's state, and what can be done with it; a new key is shown once."""
         actor, new_key = visit.acting, await self._secret.take(visit, _KEY_PAGE)
         return render(
-            request, "key.html", visit, keys=await self._acts.keys(actor), new_key=new_key, base_url=self._base_url,
-            graces=GRACE_SECONDS, may_manage=may(actor.membership.role, "manage-key"),
+            request,
+            "key.html",
+            visit,
+            keys=await self._acts.keys(actor),
+            new_key=new_key,
+            base_url=self._base_url,
+            graces=GRACE_SECONDS,
+            may_manage=may(actor.membership.role, "manage-key"),
             bulk_data=(await self._directory.plan(actor.membership.plan)).rank >= INSTITUTIONAL,
-        )  # fmt: skip
+        )
 
     async def issue_key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Issue a key; the next page shows it, once."""
@@ -94,9 +106,16 @@ class OrganizationPages:
         days, (first, last) = _days(request)
         rows = as_dicts(await self._acts.usage(visit.acting, first, last))
         return render(
-            request, "usage.html", visit, days=days, choices=_DAYS, plot=plot_by_day(rows, first, last),
-            by_endpoint=_summed(rows, "endpoint"), by_credential=_summed(rows, "credential"), rows=rows[:500],
-        )  # fmt: skip
+            request,
+            "usage.html",
+            visit,
+            days=days,
+            choices=_DAYS,
+            plot=plot_by_day(rows, first, last),
+            by_endpoint=_summed(rows, "endpoint"),
+            by_credential=_summed(rows, "credential"),
+            rows=rows[:500],
+        )
 
     async def usage_sheet(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The same as CSV."""
@@ -107,11 +126,17 @@ class OrganizationPages:
         """The people, and open invitations; the link of a new one is shown once."""
         actor, link = visit.acting, await self._secret.take(visit, _MEMBERS_PAGE)
         return render(
-            request, "members.html", visit, members=await self._acts.members(actor), link=link, roles=ROLES,
-            invitable=INVITABLE, invitations=await self._acts.invitations(actor),
+            request,
+            "members.html",
+            visit,
+            members=await self._acts.members(actor),
+            link=link,
+            roles=ROLES,
+            invitable=INVITABLE,
+            invitations=await self._acts.invitations(actor),
             may_manage=may(actor.membership.role, "manage-members"),
             may_manage_owners=may(actor.membership.role, "manage-owners"),
-        )  # fmt: skip
+        )
 
     async def invite(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Invite an address; the next page shows the link, once."""

@@ -42,9 +42,14 @@ class PersonPages:
         first, last = usage_range(None, None)
         rows = as_dicts(await self._acts.usage_of_token(visit.person, token["token_id"], first, last)) if token else []
         return render(
-            request, "token.html", visit, token=token, new_token=new_token, base_url=self._base_url,
+            request,
+            "token.html",
+            visit,
+            token=token,
+            new_token=new_token,
+            base_url=self._base_url,
             plot=plot_by_day(rows, first, last),
-        )  # fmt: skip
+        )
 
     async def issue_token(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Issue a token; the next page shows it, once."""

@@ -50,17 +50,46 @@ class Question:
 QUESTIONS = {
     question.kind.name: question
     for question in (
-        Question(COHORTS, "Cohort", "What a set of brands or categories sold for, period by period.", "/index/cohorts",
-                 schemas.CohortsQuery(), schemas.COHORT_NAMES, BRAND),
-        Question(CATEGORY_INSIGHTS, "Category", "Prices, change, channels, top brands and rank.",
-                 "/index/insights/categories", schemas.InsightsQuery(), schemas.INSIGHTS_NAMES, BRAND, "code"),
-        Question(BRAND_INSIGHTS, "Brand", "Rank, prices against its categories, peers.", "/index/insights/brands",
-                 schemas.InsightsQuery(), schemas.INSIGHTS_NAMES, BRAND, "slug"),
-        Question(SUSTAINABILITY_ROLLUP, "Footprint", "CO2e, water and waste of what was observed.",
-                 "/index/rollups/sustainability", schemas.RollupQuery(), schemas.ROLLUP_NAMES,
-                 INSTITUTIONAL),
+        Question(
+            COHORTS,
+            "Cohort",
+            "What a set of brands or categories sold for, period by period.",
+            "/index/cohorts",
+            schemas.CohortsQuery(),
+            schemas.COHORT_NAMES,
+            BRAND,
+        ),
+        Question(
+            CATEGORY_INSIGHTS,
+            "Category",
+            "Prices, change, channels, top brands and rank.",
+            "/index/insights/categories",
+            schemas.InsightsQuery(),
+            schemas.INSIGHTS_NAMES,
+            BRAND,
+            "code",
+        ),
+        Question(
+            BRAND_INSIGHTS,
+            "Brand",
+            "Rank, prices against its categories, peers.",
+            "/index/insights/brands",
+            schemas.InsightsQuery(),
+            schemas.INSIGHTS_NAMES,
+            BRAND,
+            "slug",
+        ),
+        Question(
+            SUSTAINABILITY_ROLLUP,
+            "Footprint",
+            "CO2e, water and waste of what was observed.",
+            "/index/rollups/sustainability",
+            schemas.RollupQuery(),
+            schemas.ROLLUP_NAMES,
+            INSTITUTIONAL,
+        ),
     )
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +126,15 @@ class ReportPages:
         given = {name: value for name, value in request.query.items() if len(value) <= 400}
         chosen = given.get("kind", COHORTS.name)
         return render(
-            request, "reports.html", visit, questions=QUESTIONS, chosen=chosen if chosen in QUESTIONS else COHORTS.name,
-            given=given, formats=list(MEDIA_TYPES), plan=await self._payer.plan(visit),
-        )  # fmt: skip
+            request,
+            "reports.html",
+            visit,
+            questions=QUESTIONS,
+            chosen=chosen if chosen in QUESTIONS else COHORTS.name,
+            given=given,
+            formats=list(MEDIA_TYPES),
+            plan=await self._payer.plan(visit),
+        )
 
     async def price(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What the filled-in form would cost, or what is wrong with it; charges nothing."""
@@ -167,10 +202,15 @@ class ReportPages:
     async def _shown(self, order: Order) -> dict[str, Any]:
         rows, meta = await self._rows(order)
         return {
-            "order": order, "failure": failure(order), "rows": rows[: charts.ROWS_MAX], "meta": meta,
-            "question": QUESTIONS.get(order.row["kind"]), "plots": charts.plots(order.row["kind"], rows),
-            "bars": charts.bars(order.row["kind"], rows), "parameters": msgspec.json.decode(order.row["parameters"]),
-        }  # fmt: skip
+            "order": order,
+            "failure": failure(order),
+            "rows": rows[: charts.ROWS_MAX],
+            "meta": meta,
+            "question": QUESTIONS.get(order.row["kind"]),
+            "plots": charts.plots(order.row["kind"], rows),
+            "bars": charts.bars(order.row["kind"], rows),
+            "parameters": msgspec.json.decode(order.row["parameters"]),
+        }
 
     async def _rows(self, order: Order) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         manifest = order.manifest

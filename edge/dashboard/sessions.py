@@ -63,8 +63,9 @@ class Cookies:
 
     def set(self, response: web.StreamResponse, name: str, value: str, seconds: int | None = None) -> None:
         """Set a cookie for the dashboard alone."""
-        response.set_cookie(name, value, max_age=seconds, path="/dashboard", httponly=True, secure=self.secure,
-                            samesite="Lax")  # fmt: skip
+        response.set_cookie(
+            name, value, max_age=seconds, path="/dashboard", httponly=True, secure=self.secure, samesite="Lax"
+        )
 
     def drop(self, response: web.StreamResponse, name: str) -> None:
         """Take a cookie back."""

@@ -59,10 +59,15 @@ class SignInPages:
         destination = destination_of(request.query.get("next"))
         await self._sessions.remember_sign_in(state, SignIn(nonce, verifier, destination))
         asked = {
-            "response_type": "code", "client_id": self._settings.oidc_client_id, "redirect_uri": self._redirect_uri,
-            "scope": "openid profile email", "state": state, "nonce": nonce,
-            "code_challenge": _challenge(verifier), "code_challenge_method": "S256",
-        }  # fmt: skip
+            "response_type": "code",
+            "client_id": self._settings.oidc_client_id,
+            "redirect_uri": self._redirect_uri,
+            "scope": "openid profile email",
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": _challenge(verifier),
+            "code_challenge_method": "S256",
+        }
         joint = "&" if "?" in endpoints.authorization else "?"
         response = _see(f"{endpoints.authorization}{joint}{urlencode(asked)}")
         self._cookies.set(response, self._cookies.sign_in, _digest(state), 600)
@@ -104,9 +109,12 @@ class SignInPages:
 
     async def _redeem(self, provider: OidcProvider, code: str, sign_in: SignIn) -> str:
         form = {
-            "grant_type": "authorization_code", "code": code, "redirect_uri": self._redirect_uri,
-            "code_verifier": sign_in.verifier, "client_id": self._settings.oidc_client_id,
-        }  # fmt: skip
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self._redirect_uri,
+            "code_verifier": sign_in.verifier,
+            "client_id": self._settings.oidc_client_id,
+        }
         auth = None
         if self._settings.oidc_client_secret:
             auth = aiohttp.BasicAuth(self._settings.oidc_client_id, self._settings.oidc_client_secret)

@@ -64,10 +64,13 @@ class SignOutPages:
         """The person's sessions, and forms that end them."""
         now = utc_now().timestamp()
         listed = [
-            {"session": session, "current": self._sessions.is_of(session, visit.cookie),
-             "hours": int((now - session.beginning.born) // 3600)}
+            {
+                "session": session,
+                "current": self._sessions.is_of(session, visit.cookie),
+                "hours": int((now - session.beginning.born) // 3600),
+            }
             for session in await self._sessions.listed(visit.person.id)
-        ]  # fmt: skip
+        ]
         return render(request, "sessions.html", visit, listed=listed)
 
     async def end(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:

@@ -14,10 +14,16 @@ class DownloadAllowance:
     def __init__(self, limiter: RateLimiter, settings: Settings) -> None:
         self._limiter = limiter
         self._plan = Plan(
-            name="downloads", title="bytes of downloads", rank=0, counted_by="organization",
-            daily_units=settings.download_bytes_per_day, burst_units=settings.download_bytes_per_day,
-            jobs_running=0, jobs_queued=0, batch_iids_max=0,
-        )  # fmt: skip
+            name="downloads",
+            title="bytes of downloads",
+            rank=0,
+            counted_by="organization",
+            daily_units=settings.download_bytes_per_day,
+            burst_units=settings.download_bytes_per_day,
+            jobs_running=0,
+            jobs_queued=0,
+            batch_iids_max=0,
+        )
 
     async def consume(self, organization: str, length: int, charge_id: str) -> None:
         """Count the bytes of one answer. Raises the problem `rate-limited` where they would exceed the day's."""

@@ -31,9 +31,13 @@ BOOKING: web.RequestKey[ExportRequest] = web.RequestKey("booking", ExportRequest
 _TAGS = ["exports"]
 _RETRY_SECONDS = 2
 _FILE_KINDS = [
-    "application/vnd.apache.parquet", "application/vnd.apache.arrow.stream", "text/csv", "application/x-ndjson",
-    "application/gzip", "application/zstd",
-]  # fmt: skip
+    "application/vnd.apache.parquet",
+    "application/vnd.apache.arrow.stream",
+    "text/csv",
+    "application/x-ndjson",
+    "application/gzip",
+    "application/zstd",
+]
 
 
 _PARTS = {
@@ -97,8 +101,12 @@ class Exports:
         fields = {"Location": self._documents.url(order.id), "Retry-After": str(_RETRY_SECONDS)}
         return _json(self._documents.make(order, organization_of(request)), 202, fields)
 
-    @docs(operationId="listExports", summary="List your organization's exports", description="The newest first.",
-          tags=_TAGS)  # fmt: skip
+    @docs(
+        operationId="listExports",
+        summary="List your organization's exports",
+        description="The newest first.",
+        tags=_TAGS,
+    )
     @querystring_schema(schemas.ExportsQuery())
     @response_schema(schemas.ExportList(), 200, description="One page of exports")
     async def list(self, request: web.Request) -> web.StreamResponse:
@@ -111,8 +119,12 @@ class Exports:
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    @docs(operationId="getExport", summary="How is an export doing, and what are its files?", tags=_TAGS,
-          description="The job, and when it has succeeded the manifest. 410 when its time is over.")  # fmt: skip
+    @docs(
+        operationId="getExport",
+        summary="How is an export doing, and what are its files?",
+        tags=_TAGS,
+        description="The job, and when it has succeeded the manifest. 410 when its time is over.",
+    )
     @match_info_schema(schemas.ExportPath())
     @response_schema(schemas.Export(), 200, description="The export")
     async def show(self, request: web.Request) -> web.StreamResponse:
@@ -122,9 +134,14 @@ class Exports:
             raise ResultGone(order.id)
         return _json(self._documents.make(order, organization_of(request)))
 
-    @docs(operationId="endExport", summary="Cancel an export, or delete its files", tags=_TAGS,
-          description="One that is under way is cancelled and costs nothing. Of one that is done the files are "
-          "deleted. Twice is no error.", responses={"204": {"description": "It has ended"}})  # fmt: skip
+    @docs(
+        operationId="endExport",
+        summary="Cancel an export, or delete its files",
+        tags=_TAGS,
+        description="One that is under way is cancelled and costs nothing. Of one that is done the files are "
+        "deleted. Twice is no error.",
+        responses={"204": {"description": "It has ended"}},
+    )
     @match_info_schema(schemas.ExportPath())
     async def end(self, request: web.Request) -> web.StreamResponse:
         """Cancel what is under way, let go what is there."""

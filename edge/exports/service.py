@@ -53,11 +53,24 @@ class ExportService:
         """Place the order; return its id, and False where another request with its key was faster."""
         organization, key = principal.organization_id, booking.key
         values = (
-            EXPORT.name, EXPORT.queue, json.dumps(booking.parameters), uuid4().hex, organization,
-            self._version.current, EXPORT.attempts_max, booking.parameters["format"], principal.plan.jobs_queued,
-            charge.account, charge.charge_id, charge.day, charge.units, key, booking.digest, traceparent,
+            EXPORT.name,
+            EXPORT.queue,
+            json.dumps(booking.parameters),
+            uuid4().hex,
+            organization,
+            self._version.current,
+            EXPORT.attempts_max,
+            booking.parameters["format"],
+            principal.plan.jobs_queued,
+            charge.account,
+            charge.charge_id,
+            charge.day,
+            charge.units,
+            key,
+            booking.digest,
+            traceparent,
             self._waiting_max,
-        )  # fmt: skip
+        )
         async with self._database.transaction(Scope(organization=organization, task="jobs")) as transaction:
             fetch = transaction.fetch
             if key is not None:

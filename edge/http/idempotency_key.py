@@ -13,8 +13,11 @@ PROBLEMS = ("idempotency-in-progress", "idempotency-key-reused")
 
 _FORM = re.compile(r"[!-~]{0,255}", re.ASCII)
 PARAMETER: dict[str, Any] = {
-    "in": "header", "name": FIELD, "schema": {"type": "string", "pattern": f"^{_FORM.pattern}$"}, "required": False,
-}  # fmt: skip
+    "in": "header",
+    "name": FIELD,
+    "schema": {"type": "string", "pattern": f"^{_FORM.pattern}$"},
+    "required": False,
+}
 """How the OpenAPI document describes the header."""
 
 

@@ -78,10 +78,17 @@ def provenance(row: Mapping[str, Any]) -> dict[str, str]:
     sources = _json(row["sources"]) or []
     if not sources:
         return {}
-    known = [name for name, value in (
-        ("name", row["name"]), ("alt_names", row["alt_names"]), ("brand", row["brand_slug"]),
-        ("category", row["category_code"]), ("product_type", row["product_type"]),
-    ) if value]  # fmt: skip
+    known = [
+        name
+        for name, value in (
+            ("name", row["name"]),
+            ("alt_names", row["alt_names"]),
+            ("brand", row["brand_slug"]),
+            ("category", row["category_code"]),
+            ("product_type", row["product_type"]),
+        )
+        if value
+    ]
     known += [f"identifiers.{one['scheme']}" for one in _json(row["identifiers"]) or []]
     known += [f"attributes.{name}" for name in _json(row["attributes"]) or {}]
     return dict.fromkeys(sorted(known), sources[0]["source"])

@@ -111,10 +111,22 @@ class JobOrders:
         """
         kind, limit = wanted.kind, principal.plan.jobs_queued
         values = (
-            kind.name, kind.queue, json.dumps(wanted.parameters), wanted.fingerprint, wanted.data_version,
-            kind.attempts_max, principal.organization_id, wanted.format, limit, charge.account, charge.charge_id,
-            charge.day, charge.units, traceparent, self._waiting_max,
-        )  # fmt: skip
+            kind.name,
+            kind.queue,
+            json.dumps(wanted.parameters),
+            wanted.fingerprint,
+            wanted.data_version,
+            kind.attempts_max,
+            principal.organization_id,
+            wanted.format,
+            limit,
+            charge.account,
+            charge.charge_id,
+            charge.day,
+            charge.units,
+            traceparent,
+            self._waiting_max,
+        )
         async with self._database.transaction(
             Scope(organization=principal.organization_id, task="jobs")
         ) as transaction:

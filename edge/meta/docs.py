@@ -102,9 +102,13 @@ class Pages:
         document, settings = self._document.as_dict(), self._settings
         prices = prices_of(document)
         return self._templates.text(
-            "docs.html", document=document, base_url=settings.base_url, token=settings.anonymous_token,
-            plans=plans, prices=prices,
-        )  # fmt: skip
+            "docs.html",
+            document=document,
+            base_url=settings.base_url,
+            token=settings.anonymous_token,
+            plans=plans,
+            prices=prices,
+        )
 
 
 class PriceLine(NamedTuple):

@@ -56,9 +56,13 @@ class Health:
     """The handlers."""
 
     def __init__(
-        self, settings: Settings, database: Database, stores: dict[str, RedisClient], version: DataVersionWatcher,
+        self,
+        settings: Settings,
+        database: Database,
+        stores: dict[str, RedisClient],
+        version: DataVersionWatcher,
         search: SearchEngine,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._settings = settings
         self._database = database
         self._stores = stores

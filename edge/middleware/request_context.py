@@ -32,9 +32,13 @@ class RequestContext:
     """Makes the context, times the request, and finishes the answer's head."""
 
     def __init__(
-        self, trusted: tuple[Network, ...], problems: ProblemDetails, lines: AccessLog, spans: Spans,
+        self,
+        trusted: tuple[Network, ...],
+        problems: ProblemDetails,
+        lines: AccessLog,
+        spans: Spans,
         used: Used = lambda *call: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._trusted = trusted
         self._problems = problems
         self._lines = lines

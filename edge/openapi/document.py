@@ -35,9 +35,16 @@ _SCHEMES = {
 # Delta Sharing's clients know one scheme only.
 _KEY_AS_BEARER = ("ApiKeyAsBearer", {"type": "http", "scheme": "bearer", "bearerFormat": "iixk_live_…"})
 _ALWAYS = (
-    "invalid-request", "invalid-parameter", "method-not-allowed", "uri-too-long", "headers-too-large",
-    "unsupported-media-type", "expectation-failed", "internal-error", "service-unavailable",
-)  # fmt: skip
+    "invalid-request",
+    "invalid-parameter",
+    "method-not-allowed",
+    "uri-too-long",
+    "headers-too-large",
+    "unsupported-media-type",
+    "expectation-failed",
+    "internal-error",
+    "service-unavailable",
+)
 _GUARDED = ("missing-credentials", "credential-not-accepted")
 _PROBLEM = {
     "type": "object",

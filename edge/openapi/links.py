@@ -9,9 +9,13 @@ _FIRST = "$response.body#/data/0"
 _ITEM = ("lookupItem", "getPricing", "getSustainability")
 _JOB = ("getJob", "getJobEvents", "getJobResult", "cancelJob")
 _REPORTS = (
-    "getCohorts", "listCategoryInsights", "getCategoryInsights", "listBrandInsights", "getBrandInsights",
+    "getCohorts",
+    "listCategoryInsights",
+    "getCategoryInsights",
+    "listBrandInsights",
+    "getBrandInsights",
     "getSustainabilityRollup",
-)  # fmt: skip
+)
 # (operation, status) → the operations that its answer leads to, the parameter of each, and where its value is.
 _LEADS: dict[tuple[str, str], list[tuple[str, str, str]]] = {
     ("searchItems", "200"): [(item, "iid", f"{_FIRST}/iid") for item in _ITEM],

@@ -1,5 +1,7 @@
 """On whose behalf a request to /org is made."""
 
+from typing import Any
+
 from aiohttp import web
 
 from edge.http.context import CONTEXT
@@ -26,3 +28,8 @@ def actor_of(request: web.Request) -> Actor:
             "not-found", "You are in no such organization; create one with POST /org, or ask for an invitation."
         )
     return Actor(person, membership)
+
+
+def bound_to(actor: Actor) -> dict[str, Any]:
+    """Return what each list of an organization is narrowed to."""
+    return {"organization": actor.membership.organization_id}

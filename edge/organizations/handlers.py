@@ -1,20 +1,18 @@
 """/org for programs: an organization's people, key, use and audit log, under an ID token."""
 
-import hashlib
 from collections.abc import Callable
-from typing import Any
 
-import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
+from aiohttp_apispec import docs, json_schema, querystring_schema, response_schema
 
 from edge.http.cursors import CursorSigner
 from edge.http.idempotency_key import PARAMETER, idempotency_key_of
 from edge.http.parameters import BODY, QUERY
 from edge.organizations import schemas
-from edge.organizations.answers import answer_of, json_of, list_of, outcome_of
-from edge.organizations.callers import actor_of, person_of
-from edge.organizations.idempotency import Act, IdempotentActs, IdempotentRequest, Outcome
+from edge.organizations.answers import json_of, list_of, outcome_of
+from edge.organizations.callers import actor_of, bound_to, person_of
+from edge.organizations.idempotency import IdempotentActs, Outcome
+from edge.organizations.idempotent_calls import run_once
 from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import Actor, CreatedOrganization, OrganizationService, as_dicts
 from edge.organizations.usage import usage_csv, usage_range
@@ -34,14 +32,12 @@ class OrganizationApi:
         idempotent: IdempotentActs,
         notices: PlanNotices,
         cursors: CursorSigner,
-        origin: str,
         data_version: Callable[[], int],
     ) -> None:
         self._acts = acts
         self._idempotent = idempotent
         self._notices = notices
         self._cursors = cursors
-        self._origin = origin
         self._data_version = data_version
 
     @docs(operationId="getOrganization", summary="My organization, my role, its keys", tags=_TAGS)
@@ -65,8 +61,12 @@ class OrganizationApi:
             }
         )
 
-    @docs(operationId="createOrganization", summary="Create an organization and become its owner", tags=_TAGS,
-          parameters=[PARAMETER])  # fmt: skip
+    @docs(
+        operationId="createOrganization",
+        summary="Create an organization and become its owner",
+        tags=_TAGS,
+        parameters=[PARAMETER],
+    )
     @json_schema(schemas.NewOrganization())
     @response_schema(schemas.Created(), 201, description="Created")
     async def create(self, request: web.Request) -> web.StreamResponse:
@@ -76,7 +76,7 @@ class OrganizationApi:
         async def act(acts: OrganizationService) -> Outcome:
             return _created(await acts.create(person, body["name"], body["plan"]))
 
-        answer = await self._once(request, None, act)
+        answer = await run_once(self._idempotent, self._acts, request, act)
         self._notices.wake()
         return answer
 
@@ -97,7 +97,7 @@ class OrganizationApi:
         async def act(acts: OrganizationService) -> Outcome:
             return _created(await acts.request_plan(actor, plan))
 
-        answer = await self._once(request, actor, act)
+        answer = await run_once(self._idempotent, self._acts, request, act, actor)
         self._notices.wake()
         return answer
 
@@ -111,7 +111,7 @@ class OrganizationApi:
         async def act(acts: OrganizationService) -> Outcome:
             return await _issued(acts, actor, await acts.issue_key(actor))
 
-        return await self._once(request, actor, act)
+        return await run_once(self._idempotent, self._acts, request, act, actor)
 
     @docs(
         operationId="rotateKey",
@@ -133,10 +133,15 @@ class OrganizationApi:
         async def act(acts: OrganizationService) -> Outcome:
             return await _issued(acts, actor, await acts.rotate_key(actor, grace))
 
-        return await self._once(request, actor, act)
+        return await run_once(self._idempotent, self._acts, request, act, actor)
 
-    @docs(operationId="revokeKeys", summary="Revoke the API key, and one in its grace", tags=_TAGS,
-          parameters=[PARAMETER], responses={"204": {"description": "No key works any more"}})  # fmt: skip
+    @docs(
+        operationId="revokeKeys",
+        summary="Revoke the API key, and one in its grace",
+        tags=_TAGS,
+        parameters=[PARAMETER],
+        responses={"204": {"description": "No key works any more"}},
+    )
     @querystring_schema(schemas.OrganizationQuery())
     async def revoke_keys(self, request: web.Request) -> web.StreamResponse:
         """Revoke every key of the organization; done as well when there is none."""
@@ -146,7 +151,7 @@ class OrganizationApi:
             await acts.revoke_keys(actor)
             return _DONE
 
-        return await self._once(request, actor, act)
+        return await run_once(self._idempotent, self._acts, request, act, actor)
 
     @docs(
         operationId="reportLeakedKey",
@@ -164,77 +169,12 @@ class OrganizationApi:
         await self._acts.revoke_leaked(request[BODY]["key"])
         return web.Response(status=204)
 
-    @docs(operationId="listMembers", summary="The people of the organization", tags=_TAGS)
-    @querystring_schema(schemas.OrganizationQuery())
-    @response_schema(schemas.MemberList(), 200, description="All members")
-    async def members(self, request: web.Request) -> web.StreamResponse:
-        """Answer with all members."""
-        actor = actor_of(request)
-        return list_of(as_dicts(await self._acts.members(actor)), bound_to(actor), self._data_version())
-
-    @docs(operationId="changeRole", summary="Give a member another role", tags=_TAGS,
-          responses={"204": {"description": "Changed"}})  # fmt: skip
-    @match_info_schema(schemas.PersonPath())
-    @querystring_schema(schemas.OrganizationQuery())
-    @json_schema(schemas.Role())
-    async def change_role(self, request: web.Request) -> web.StreamResponse:
-        """Change a role."""
-        await self._acts.change_role(actor_of(request), request.match_info["person"], request[BODY]["role"])
-        return web.Response(status=204)
-
-    @docs(operationId="removeMember", summary="Remove a member, or leave", tags=_TAGS, parameters=[PARAMETER],
-          responses={"204": {"description": "Removed"}})  # fmt: skip
-    @match_info_schema(schemas.PersonPath())
-    @querystring_schema(schemas.OrganizationQuery())
-    async def remove_member(self, request: web.Request) -> web.StreamResponse:
-        """Remove a member."""
-        actor, person_id = actor_of(request), request.match_info["person"]
-
-        async def act(acts: OrganizationService) -> Outcome:
-            await acts.remove_member(actor, person_id)
-            return _DONE
-
-        return await self._once(request, actor, act)
-
-    @docs(operationId="listInvitations", summary="Invitations that can still be accepted", tags=_TAGS)
-    @querystring_schema(schemas.OrganizationQuery())
-    @response_schema(schemas.InvitationList(), 200, description="Open invitations")
-    async def invitations(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the open invitations."""
-        actor = actor_of(request)
-        return list_of(as_dicts(await self._acts.invitations(actor)), bound_to(actor), self._data_version())
-
-    @docs(operationId="invite", summary="Invite a person by e-mail address", tags=_TAGS, parameters=[PARAMETER])
-    @querystring_schema(schemas.OrganizationQuery())
-    @json_schema(schemas.NewInvitation())
-    @response_schema(schemas.IssuedInvitation(), 201, description="The link to hand over, shown this once")
-    async def invite(self, request: web.Request) -> web.StreamResponse:
-        """Invite a person; the link is for whoever invites to send."""
-        actor, body = actor_of(request), request[BODY]
-
-        async def act(acts: OrganizationService) -> Outcome:
-            secret, row = await acts.invite(actor, body["email"], body["role"])
-            return outcome_of({**dict(row), "link": invitation_link(self._origin, secret)}, 201)
-
-        return await self._once(request, actor, act)
-
-    @docs(operationId="withdrawInvitation", summary="Make an invitation's link stop working", tags=_TAGS,
-          parameters=[PARAMETER],
-          responses={"204": {"description": "Withdrawn"}})  # fmt: skip
-    @match_info_schema(schemas.InvitationPath())
-    @querystring_schema(schemas.OrganizationQuery())
-    async def withdraw_invitation(self, request: web.Request) -> web.StreamResponse:
-        """Withdraw an invitation."""
-        actor, invitation = actor_of(request), request.match_info["invitation"]
-
-        async def act(acts: OrganizationService) -> Outcome:
-            await acts.withdraw_invitation(actor, invitation)
-            return _DONE
-
-        return await self._once(request, actor, act)
-
-    @docs(operationId="getUsage", summary="Calls by day, endpoint, outcome and credential", tags=_TAGS,
-          produces=["application/json", "text/csv"])  # fmt: skip
+    @docs(
+        operationId="getUsage",
+        summary="Calls by day, endpoint, outcome and credential",
+        tags=_TAGS,
+        produces=["application/json", "text/csv"],
+    )
     @querystring_schema(schemas.UsageQuery())
     @response_schema(schemas.UsageList(), 200, description="A minute behind at most")
     async def usage(self, request: web.Request) -> web.StreamResponse:
@@ -260,32 +200,12 @@ class OrganizationApi:
         more = len(rows) > limit
         next_cursor = self._cursors.seal("audit", bound, [rows[limit - 1]["id"]]) if more else None
         return list_of(
-            rows[:limit], {**bound, "limit": limit}, self._data_version(),
-            total=await self._acts.audit_count(actor), next_cursor=next_cursor,
-        )  # fmt: skip
-
-    async def _once(self, request: web.Request, actor: Actor | None, act: Act) -> web.StreamResponse:
-        """Run the act; under an Idempotency-Key one time for all its repetitions by this person."""
-        key = idempotency_key_of(request)
-        if key is None:
-            return answer_of(await act(self._acts))
-        asked = {
-            "call": f"{request.method} {request.path}",
-            "organization": actor.membership.organization_id if actor else None,
-            "body": request.get(BODY, {}),
-        }
-        digest = hashlib.sha256(msgspec.json.encode(asked, order="sorted")).digest()
-        return answer_of(await self._idempotent.run(IdempotentRequest(person_of(request).id, key, digest), act))
-
-
-def bound_to(actor: Actor) -> dict[str, Any]:
-    """Return what each list of an organization is narrowed to."""
-    return {"organization": actor.membership.organization_id}
-
-
-def invitation_link(origin: str, secret: str) -> str:
-    """Return the link that an invited person opens. The secret is in the fragment: no server's log ever sees it."""
-    return f"{origin}/dashboard/invitation#{secret}"
+            rows[:limit],
+            {**bound, "limit": limit},
+            self._data_version(),
+            total=await self._acts.audit_count(actor),
+            next_cursor=next_cursor,
+        )
 
 
 def _created(made: CreatedOrganization) -> Outcome:

@@ -65,17 +65,19 @@ class PlanNotices:
                         await self._post(session, request)
 
     async def _post(self, session: aiohttp.ClientSession, request: asyncpg.Record) -> None:
-        body = msgspec.json.encode({
-            "type": "plan.requested",
-            "timestamp": rfc3339(request["requested_at"]),
-            "data": {
-                "request_id": request["id"],
-                "organization_id": request["organization_id"],
-                "organization_name": request["name"],
-                "current_plan": request["current_plan"],
-                "requested_plan": request["requested_plan"],
-            },
-        })  # fmt: skip
+        body = msgspec.json.encode(
+            {
+                "type": "plan.requested",
+                "timestamp": rfc3339(request["requested_at"]),
+                "data": {
+                    "request_id": request["id"],
+                    "organization_id": request["organization_id"],
+                    "organization_name": request["name"],
+                    "current_plan": request["current_plan"],
+                    "requested_plan": request["requested_plan"],
+                },
+            }
+        )
         fields = signed_headers(self._secret, request["id"], int(time.time()), body)
         try:
             async with session.post(

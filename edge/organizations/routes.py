@@ -3,9 +3,10 @@
 from edge.http import idempotency_key
 from edge.http.routing import BEARER, Route, Rule
 from edge.organizations.handlers import OrganizationApi
+from edge.organizations.member_handlers import MembersApi
 
 
-def routes(org: OrganizationApi, prefix: str) -> tuple[Route, ...]:
+def routes(org: OrganizationApi, people: MembersApi, prefix: str) -> tuple[Route, ...]:
     """Return every route below {prefix}/org."""
     at = f"{prefix}/org"
     return (
@@ -16,12 +17,12 @@ def routes(org: OrganizationApi, prefix: str) -> tuple[Route, ...]:
         Route("POST", f"{at}/api-key/rotations", org.rotate_key, _act("key-rotation")),
         Route("POST", f"{at}/api-key/revocations", org.report_leaked, Rule(name="key-revocation")),
         Route("POST", f"{at}/plan-requests", org.request_plan, _act("plan-requests")),
-        Route("GET", f"{at}/members", org.members, _rule("members")),
-        Route("PATCH", f"{at}/members/{{person}}", org.change_role, _rule("members", "state-conflict")),
-        Route("DELETE", f"{at}/members/{{person}}", org.remove_member, _act("members")),
-        Route("GET", f"{at}/invitations", org.invitations, _rule("invitations")),
-        Route("POST", f"{at}/invitations", org.invite, _act("invitations")),
-        Route("DELETE", f"{at}/invitations/{{invitation}}", org.withdraw_invitation, _act("invitations")),
+        Route("GET", f"{at}/members", people.members, _rule("members")),
+        Route("PATCH", f"{at}/members/{{person}}", people.change_role, _rule("members", "state-conflict")),
+        Route("DELETE", f"{at}/members/{{person}}", people.remove_member, _act("members")),
+        Route("GET", f"{at}/invitations", people.invitations, _rule("invitations")),
+        Route("POST", f"{at}/invitations", people.invite, _act("invitations")),
+        Route("DELETE", f"{at}/invitations/{{invitation}}", people.withdraw_invitation, _act("invitations")),
         Route("GET", f"{at}/usage", org.usage, _rule("usage")),
         Route("GET", f"{at}/audit", org.audit, _rule("audit")),
     )

@@ -50,9 +50,10 @@ class Rotation(Parameters):
     """How the key is replaced."""
 
     grace = fields.Str(
-        load_default="none", validate=validate.OneOf(list(GRACE_SECONDS)),
+        load_default="none",
+        validate=validate.OneOf(list(GRACE_SECONDS)),
         metadata={"description": "How long the old key works on", "example": "1h"},
-    )  # fmt: skip
+    )
 
 
 class LeakedKey(Parameters):
@@ -146,9 +147,10 @@ class IssuedKey(Schema):
     key = fields.Str(required=True, metadata={"example": "iixk_live_…"})
     key_id = fields.Str(required=True)
     keys = fields.List(
-        fields.Nested(KeyState()), required=True,
+        fields.Nested(KeyState()),
+        required=True,
         metadata={"description": "Every key that works now, the new one first, and when each ends"},
-    )  # fmt: skip
+    )
 
 
 class Member(Schema):

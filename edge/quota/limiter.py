@@ -89,9 +89,16 @@ class RateLimiter:
             metrics.quota_decisions.labels(decision.plan.name, "refunded").inc()
         second = max(0, decision.used_second - decision.units)
         return Decision(
-            decision.account, decision.charge_id, decision.plan, decision.units, TAKEN, used, second,
-            decision.day, decision.ends_in_seconds,
-        )  # fmt: skip
+            decision.account,
+            decision.charge_id,
+            decision.plan,
+            decision.units,
+            TAKEN,
+            used,
+            second,
+            decision.day,
+            decision.ends_in_seconds,
+        )
 
     async def settle(self, account: str, charge_id: str, day: int, units: int) -> None:
         """Give an order's charge back as the relay would, once between them. Raises StoreUnavailable."""
@@ -122,6 +129,13 @@ class RateLimiter:
 
 def _packed_take(digest: str, account: str, plan: Plan, units: int, charge_id: str) -> bytes:
     return pack(
-        "EVALSHA", digest, 2, keys.quota_prefix(account), keys.charge_marker(account, charge_id),
-        units, plan.daily_units, plan.burst_units, MARKER_SECONDS,
-    )  # fmt: skip
+        "EVALSHA",
+        digest,
+        2,
+        keys.quota_prefix(account),
+        keys.charge_marker(account, charge_id),
+        units,
+        plan.daily_units,
+        plan.burst_units,
+        MARKER_SECONDS,
+    )

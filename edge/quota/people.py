@@ -13,15 +13,27 @@ class PersonLimits:
     def __init__(self, limiter: RateLimiter, settings: Settings) -> None:
         self._limiter = limiter
         self._calls = Plan(
-            name="person", title="calls about organizations", rank=1, counted_by="person",
-            daily_units=settings.person_calls_per_day, burst_units=settings.person_calls_per_second,
-            jobs_running=0, jobs_queued=0, batch_iids_max=0,
-        )  # fmt: skip
+            name="person",
+            title="calls about organizations",
+            rank=1,
+            counted_by="person",
+            daily_units=settings.person_calls_per_day,
+            burst_units=settings.person_calls_per_second,
+            jobs_running=0,
+            jobs_queued=0,
+            batch_iids_max=0,
+        )
         self._sign_ins = Plan(
-            name="sign-in", title="sign-ins", rank=0, counted_by="address",
-            daily_units=settings.sign_ins_per_day, burst_units=settings.sign_ins_per_second,
-            jobs_running=0, jobs_queued=0, batch_iids_max=0,
-        )  # fmt: skip
+            name="sign-in",
+            title="sign-ins",
+            rank=0,
+            counted_by="address",
+            daily_units=settings.sign_ins_per_day,
+            burst_units=settings.sign_ins_per_second,
+            jobs_running=0,
+            jobs_queued=0,
+            batch_iids_max=0,
+        )
 
     async def consume_call(self, person_id: str, network: str, charge_id: str) -> Decision:
         """Count one call of a person. Raises the problem `rate-limited` where the limit is reached."""

@@ -47,7 +47,14 @@ class UnmeteredLimits:
         if plan not in self._plans:
             calls = plan.burst_units * _CALLS_PER_SECOND_FACTOR
             self._plans[plan] = Plan(
-                name=NAME, title="calls that cost no unit", rank=plan.rank, counted_by=plan.counted_by,
-                daily_units=calls * _DAY_SECONDS, burst_units=calls, jobs_running=0, jobs_queued=0, batch_iids_max=0,
-            )  # fmt: skip
+                name=NAME,
+                title="calls that cost no unit",
+                rank=plan.rank,
+                counted_by=plan.counted_by,
+                daily_units=calls * _DAY_SECONDS,
+                burst_units=calls,
+                jobs_running=0,
+                jobs_queued=0,
+                batch_iids_max=0,
+            )
         return self._plans[plan]

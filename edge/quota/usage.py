@@ -104,6 +104,8 @@ class UsageRecorder:
 
 
 def _columns(counts: dict[Key, list[int]]) -> tuple[list[object], ...]:
-    rows = [(account, date.fromordinal(_EPOCH + day), credential, endpoint, outcome, calls, units)
-            for (day, account, credential, endpoint, outcome), (calls, units) in sorted(counts.items())]  # fmt: skip
+    rows = [
+        (account, date.fromordinal(_EPOCH + day), credential, endpoint, outcome, calls, units)
+        for (day, account, credential, endpoint, outcome), (calls, units) in sorted(counts.items())
+    ]
     return tuple(map(list, zip(*rows, strict=True)))

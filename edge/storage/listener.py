@@ -22,9 +22,12 @@ class PgListener:
     """
 
     def __init__(
-        self, url: str, on_signal: Mapping[str, Callable[[], Any]], log: Log,
+        self,
+        url: str,
+        on_signal: Mapping[str, Callable[[], Any]],
+        log: Log,
         on_payload: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._url = url
         self._on_payload = dict(on_payload or {})
         self._on_signal = on_signal

@@ -105,13 +105,13 @@ def _apply(connection: Connection, step: Migration) -> None:
 def _try(connection: Connection, step: Migration) -> None:
     if "CONCURRENTLY" in step.sql:
         connection.autocommit = True
-        connection.execute(step.sql.encode())
+        connection.execute(step.sql)
         connection.autocommit = False
     with connection.transaction():
         connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
         connection.execute(f"SET LOCAL statement_timeout = '{_STATEMENT_TIMEOUT}'")
         if "CONCURRENTLY" not in step.sql:
-            connection.execute(step.sql.encode())
+            connection.execute(step.sql)
         connection.execute(
             "INSERT INTO schema_migrations (number, name, phase) VALUES ($1, $2, $3)",
             (step.number, step.name, step.phase),

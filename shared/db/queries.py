@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import LiteralString, NamedTuple
 
 _HEAD = re.compile(r"^-- name: (?P<name>[a-z][a-z0-9_]*)\s*$", re.MULTILINE)
 
@@ -13,7 +13,7 @@ class Query(NamedTuple):
 
     name: str
     why: str
-    sql: str
+    sql: LiteralString
 
 
 class Queries:
@@ -22,7 +22,7 @@ class Queries:
     def __init__(self, path: Path) -> None:
         self._queries = {query.name: query for query in parse(path.read_text(encoding="utf-8"), str(path))}
 
-    def __getattr__(self, name: str) -> str:
+    def __getattr__(self, name: str) -> LiteralString:
         try:
             return self._queries[name].sql
         except KeyError:

@@ -102,8 +102,13 @@ def counting(dataset: str, scope: Scope, most: int) -> tuple[str, list[Any]]:
     """Return the query that says how many rows a request means, and its arguments; counting stops at `most`."""
     if dataset == "observations":
         return ROWS_SQL.observations_estimate, [
-            scope.first, scope.last, scope.brand_ids, scope.category_ids, scope.channel_ids, scope.months,
-        ]  # fmt: skip
+            scope.first,
+            scope.last,
+            scope.brand_ids,
+            scope.category_ids,
+            scope.channel_ids,
+            scope.months,
+        ]
     if dataset in ("brands", "categories"):
         return ROWS_SQL.small_count, [dataset]
     query: str = getattr(ROWS_SQL, f"{dataset}_count")

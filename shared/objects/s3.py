@@ -62,9 +62,13 @@ class _TemporarySpool:
         self.file.seek(0)
         try:
             obstore.put(
-                self._bucket, key, self.file, use_multipart=size > _PART_BYTES, chunk_size=_PART_BYTES,
+                self._bucket,
+                key,
+                self.file,
+                use_multipart=size > _PART_BYTES,
+                chunk_size=_PART_BYTES,
                 max_concurrency=_PARTS_AT_ONCE,
-            )  # fmt: skip
+            )
             there = obstore.head(self._bucket, key)["size"]
         except _FAILED as error:
             raise StoreUnavailable("results") from error

@@ -19,8 +19,25 @@ _STARTS_CJK = re.compile(rf"[{_CJK}]")
 _ACCENT = re.compile("[\u0300-\u036f]+")
 _APOSTROPHE = re.compile("['’ʼ＇`´]")
 # Letters that Unicode does not decompose, as people without that key type them.
-_PLAIN = str.maketrans({"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ð": "d", "Ð": "d", "ı": "i",
-                        "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "þ": "th", "Þ": "th"})  # fmt: skip
+_PLAIN = str.maketrans(
+    {
+        "ø": "o",
+        "Ø": "o",
+        "ł": "l",
+        "Ł": "l",
+        "đ": "d",
+        "Đ": "d",
+        "ð": "d",
+        "Ð": "d",
+        "ı": "i",
+        "æ": "ae",
+        "Æ": "ae",
+        "œ": "oe",
+        "Œ": "oe",
+        "þ": "th",
+        "Þ": "th",
+    }
+)
 
 
 def fold(text: str) -> str:

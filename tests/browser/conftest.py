@@ -17,8 +17,14 @@ from tests.system.conftest import PROJECT, Running, start
 SCREENSHOTS = PROJECT / "build" / "screenshots"
 _WIDE, _NARROW = {"width": 1280, "height": 720}, {"width": 360, "height": 740}
 # Without these a browser looks for its maker's hosts at every start.
-_FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-          "--disable-component-update", "--disable-sync"]  # fmt: skip
+_FLAGS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 _SERIOUS = {"serious", "critical"}
 
 
@@ -129,8 +135,14 @@ def _visitor(context: BrowserContext, stack: Running) -> Visitor:
     page.on(
         "console", lambda line: faults.append(line.text) if line.type == "error" and page.url.startswith(ours) else None
     )
-    page.on("request", lambda r: faults.append(r.url) if page.url.startswith(f"{ours}/dashboard")
-            and not r.is_navigation_request() and not r.url.startswith(ours) else None)  # fmt: skip
+    page.on(
+        "request",
+        lambda r: (
+            faults.append(r.url)
+            if page.url.startswith(f"{ours}/dashboard") and not r.is_navigation_request() and not r.url.startswith(ours)
+            else None
+        ),
+    )
     return Visitor(stack, context, page, faults)
 
 

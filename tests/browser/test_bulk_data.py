@@ -92,8 +92,15 @@ def test_a_second_click_is_the_same_export(institutional: Visitor) -> None:
     page = institutional.page
     fields = {field: page.locator(f"[name={field}]").first.input_value() for field in ("csrf", "once", "dataset")}
     form = {**fields, "columns": "slug", "format": "csv"}
-    told = [institutional.context.request.post(f"{institutional.origin}/dashboard/exports", form=form, max_redirects=0,
-                                               headers={"Origin": institutional.origin}) for _ in range(2)]  # fmt: skip
+    told = [
+        institutional.context.request.post(
+            f"{institutional.origin}/dashboard/exports",
+            form=form,
+            max_redirects=0,
+            headers={"Origin": institutional.origin},
+        )
+        for _ in range(2)
+    ]
     assert [answer.status for answer in told] == [303, 303]
     assert told[0].headers["location"] == told[1].headers["location"]
 

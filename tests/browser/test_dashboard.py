@@ -10,10 +10,20 @@ from tests.browser.conftest import Visitor, new_key, until
 
 pytestmark = pytest.mark.xdist_group("browser")
 PAGES = {
-    "overview": "", "key": "/key", "usage": "/usage", "members": "/members", "audit": "/audit", "token": "/token",
-    "explorer": "/explorer", "reports": "/reports", "new-organization": "/organizations/new", "jobs": "/jobs",
-    "datasets": "/datasets", "exports": "/exports", "export-new": "/exports/new",
-}  # fmt: skip
+    "overview": "",
+    "key": "/key",
+    "usage": "/usage",
+    "members": "/members",
+    "audit": "/audit",
+    "token": "/token",
+    "explorer": "/explorer",
+    "reports": "/reports",
+    "new-organization": "/organizations/new",
+    "jobs": "/jobs",
+    "datasets": "/datasets",
+    "exports": "/exports",
+    "export-new": "/exports/new",
+}
 
 
 def test_sign_in_and_get_a_free_token_at_once(visitor: Visitor) -> None:

@@ -38,19 +38,41 @@ class Round:
 
 
 def one_round(
-    url: str, credentials: Mapping[str, str], *, seed: int, examples: int, phases: str = PHASES,
+    url: str,
+    credentials: Mapping[str, str],
+    *,
+    seed: int,
+    examples: int,
+    phases: str = PHASES,
     schemes: Sequence[str] = CREDENTIALS[0],
-) -> Round:  # fmt: skip
+) -> Round:
     """Try every operation of the document, with up to `examples` random cases each."""
     with tempfile.TemporaryDirectory(prefix="hostile-") as name:
         configuration, told = Path(name) / "schemathesis.toml", Path(name) / "report.json"
         sections = [f"[auth.openapi.{scheme}]\n{_SCHEMES[scheme]}\n" for scheme in schemes]
         configuration.write_text("\n".join([CONFIGURATION.read_text(encoding="utf-8"), *sections]), encoding="utf-8")
         command = [
-            sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration), "run",
-            f"{url}/v1/openapi.json", "--no-color", "--checks", "all", "--phases", phases, "--seed", str(seed),
-            "--max-examples", str(examples), "--workers", "1", "--report-json-path", str(told),
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "schemathesis.cli",
+            "--config-file",
+            str(configuration),
+            "run",
+            f"{url}/v1/openapi.json",
+            "--no-color",
+            "--checks",
+            "all",
+            "--phases",
+            phases,
+            "--seed",
+            str(seed),
+            "--max-examples",
+            str(examples),
+            "--workers",
+            "1",
+            "--report-json-path",
+            str(told),
+        ]
         environment = {**os.environ, **credentials}
         done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
         if not told.exists():
@@ -66,8 +88,11 @@ def rounds(url: str, credentials: Mapping[str, str], cases: int, seed: int, exam
         schemes = CREDENTIALS[number % len(CREDENTIALS)]
         made = one_round(url, credentials, seed=seed + number, examples=examples, schemes=schemes)
         tried, clean, number = tried + made.cases, clean and made.clean, number + 1
-        print(f"round {number}, seed {seed + number - 1}, {'+'.join(schemes)}: {made.cases} cases, {tried} in all, "
-              f"{'nothing found' if made.clean else 'FINDINGS'}", flush=True)  # fmt: skip
+        print(
+            f"round {number}, seed {seed + number - 1}, {'+'.join(schemes)}: {made.cases} cases, {tried} in all, "
+            f"{'nothing found' if made.clean else 'FINDINGS'}",
+            flush=True,
+        )
         if not made.clean:
             print(made.report)
         if not made.cases:

@@ -45,9 +45,7 @@ def show(verdicts: Iterable[Verdict], strict: bool, console: Console) -> bool:
     verdicts = tuple(verdicts)
     table = Table("judge", "findings", "explained", "unexplained", "unused", "verdict")
     for one in verdicts:
-        counts = [
-            len(one.findings), len(one.findings) - len(one.unexplained), len(one.unexplained), len(one.unused)
-        ]  # fmt: skip
+        counts = [len(one.findings), len(one.findings) - len(one.unexplained), len(one.unexplained), len(one.unused)]
         known = not (one.missing or one.failure)
         table.add_row(one.judge, *(str(count) if known else "–" for count in counts), Text(_words(one, strict)))
     console.print(table)
@@ -66,9 +64,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make judge", description=__doc__)
     parser.add_argument("--only", choices=sorted(tools.ALL), help="run this judge only")
     parser.add_argument(
-        "--strict", action="store_true", default=bool(os.environ.get("CI")),
+        "--strict",
+        action="store_true",
+        default=bool(os.environ.get("CI")),
         help="fail where a judge is not installed; the default where CI is set",
-    )  # fmt: skip
+    )
     options = parser.parse_args()
     exceptions = read_exceptions(EXCEPTIONS.read_text())
     names = [options.only] if options.only else list(tools.ALL)

@@ -29,7 +29,7 @@ FLOORS = {
     "h2": ("4.3", "header values with line ends: request splitting"),
     "werkzeug": ("3.1.4", "multipart bodies without a bound; device names as file names"),
     "setuptools": ("78.1.1", "a path that leaves its folder"),
-}  # fmt: skip
+}
 
 
 def locked(path: Path) -> dict[str, tuple[str, str]]:
@@ -50,8 +50,11 @@ def test_every_package_is_pinned_by_version_and_hash(path: Path) -> None:
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
 def test_no_package_is_older_than_its_last_known_hole(path: Path) -> None:
     packages = locked(path)
-    bad = {name: why for name, (floor, why) in FLOORS.items()
-           if name in packages and Version(packages[name][0]) < Version(floor)}  # fmt: skip
+    bad = {
+        name: why
+        for name, (floor, why) in FLOORS.items()
+        if name in packages and Version(packages[name][0]) < Version(floor)
+    }
     assert bad == {}
 
 

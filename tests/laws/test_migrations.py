@@ -26,12 +26,14 @@ BREAKS_OLD_CODE = (
 )
 HOLDS_LOCKS = (
     (r"\bCREATE (UNIQUE )?INDEX (?!CONCURRENTLY)\w+ ON (?P<table>\w+)", "builds an index while nobody can write"),
-    (r"\bALTER TABLE (?P<table>\w+)[^;]*ADD (CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY)(?![^;]*NOT VALID)",
-     "reads a whole table while nobody can use it; add it NOT VALID"),
+    (
+        r"\bALTER TABLE (?P<table>\w+)[^;]*ADD (CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY)(?![^;]*NOT VALID)",
+        "reads a whole table while nobody can use it; add it NOT VALID",
+    ),
     (r"\bADD COLUMN [^,;]*DEFAULT (gen_random_uuid|uuidv7|random|clock_timestamp)", "rewrites the whole table"),
     (r"\bLOCK TABLE\b", "locks"),
     (r"\bVACUUM FULL|CLUSTER\b", "rewrites the whole table"),
-)  # fmt: skip
+)
 
 
 def faults(step: Migration) -> list[str]:
@@ -57,26 +59,38 @@ def test_each_migration_leaves_old_code_working(step: Migration) -> None:
     assert faults(step) == []
 
 
-@pytest.mark.parametrize("sql", [
-    "DROP TABLE items;", "ALTER TABLE items DROP COLUMN name;", "ALTER TABLE items RENAME COLUMN name TO title;",
-    "ALTER TABLE items ALTER COLUMN version TYPE bigint;", "ALTER TABLE items ALTER version SET NOT NULL;",
-    "ALTER TABLE jobs ADD COLUMN importance integer NOT NULL;", "REVOKE SELECT ON items FROM itemindex_edge;",
-    "REVOKE ALL ON FUNCTION tell_job() FROM PUBLIC;",
-    "CREATE INDEX items_name ON items (name);", "ALTER TABLE items ADD CONSTRAINT positive CHECK (version > 0);",
-    "ALTER TABLE items ADD COLUMN key uuid DEFAULT gen_random_uuid();", "DELETE FROM items;",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TABLE items;",
+        "ALTER TABLE items DROP COLUMN name;",
+        "ALTER TABLE items RENAME COLUMN name TO title;",
+        "ALTER TABLE items ALTER COLUMN version TYPE bigint;",
+        "ALTER TABLE items ALTER version SET NOT NULL;",
+        "ALTER TABLE jobs ADD COLUMN importance integer NOT NULL;",
+        "REVOKE SELECT ON items FROM itemindex_edge;",
+        "REVOKE ALL ON FUNCTION tell_job() FROM PUBLIC;",
+        "CREATE INDEX items_name ON items (name);",
+        "ALTER TABLE items ADD CONSTRAINT positive CHECK (version > 0);",
+        "ALTER TABLE items ADD COLUMN key uuid DEFAULT gen_random_uuid();",
+        "DELETE FROM items;",
+    ],
+)
 def test_the_law_bites(sql: str) -> None:
     assert faults(Migration(FOUNDING + 1, "later", "expand", f"-- phase: expand\n{sql}")) != []
 
 
-@pytest.mark.parametrize("sql", [
-    "ALTER TABLE jobs ADD COLUMN importance integer NOT NULL DEFAULT 0, ADD COLUMN note text;",
-    "CREATE TABLE notes (id bigint NOT NULL); CREATE INDEX notes_id ON notes (id);",
-    "CREATE INDEX CONCURRENTLY items_name ON items (name);",
-    "ALTER TABLE items ADD CONSTRAINT positive CHECK (version > 0) NOT VALID;",
-    "CREATE FUNCTION g() RETURNS void LANGUAGE sql AS $$ SELECT $$; REVOKE ALL ON FUNCTION g() FROM PUBLIC;",
-    "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ DELETE FROM notes $$;",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ALTER TABLE jobs ADD COLUMN importance integer NOT NULL DEFAULT 0, ADD COLUMN note text;",
+        "CREATE TABLE notes (id bigint NOT NULL); CREATE INDEX notes_id ON notes (id);",
+        "CREATE INDEX CONCURRENTLY items_name ON items (name);",
+        "ALTER TABLE items ADD CONSTRAINT positive CHECK (version > 0) NOT VALID;",
+        "CREATE FUNCTION g() RETURNS void LANGUAGE sql AS $$ SELECT $$; REVOKE ALL ON FUNCTION g() FROM PUBLIC;",
+        "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ DELETE FROM notes $$;",
+    ],
+)
 def test_the_law_lets_pass_what_grows(sql: str) -> None:
     assert faults(Migration(FOUNDING + 1, "later", "expand", f"-- phase: expand\n{sql}")) == []
 

@@ -62,8 +62,18 @@ def test_nothing_is_printed_past_the_terminal(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["console.print(name)", "errors.print(f'{name}')", "Console().print(name)", "console.say(f'{name}')", "print(name)",
-     "console.say(template)", "status.update(name)", "progress.add_task(f'{name}')", "click.echo(name)", "Table(title=name)"],
-)  # fmt: skip
+    [
+        "console.print(name)",
+        "errors.print(f'{name}')",
+        "Console().print(name)",
+        "console.say(f'{name}')",
+        "print(name)",
+        "console.say(template)",
+        "status.update(name)",
+        "progress.add_task(f'{name}')",
+        "click.echo(name)",
+        "Table(title=name)",
+    ],
+)
 def test_the_law_bites(line: str) -> None:
     assert len(list(faults(f"{line}\n", "any.py"))) >= 1

@@ -23,10 +23,12 @@ def columns_told(section: str) -> set[str]:
 @pytest.mark.parametrize(
     ("section", "row"),
     [
-        ("Cohorts", rows.CohortRow()), ("Category", rows.CategoryRow()), ("Brand", rows.BrandRow()),
+        ("Cohorts", rows.CohortRow()),
+        ("Category", rows.CategoryRow()),
+        ("Brand", rows.BrandRow()),
         ("Sustainability", rows.RollupRow()),
     ],
-)  # fmt: skip
+)
 def test_the_guide_defines_each_column(section: str, row: Schema) -> None:
     assert columns_told(section) == set(row.fields)
 
@@ -38,10 +40,11 @@ def test_the_guide_defines_each_column_of_an_items_footprint() -> None:
 @pytest.mark.parametrize(
     ("section", "names"),
     [
-        ("Cohorts", schemas.COHORT_NAMES), ("Sustainability", schemas.ROLLUP_NAMES),
+        ("Cohorts", schemas.COHORT_NAMES),
+        ("Sustainability", schemas.ROLLUP_NAMES),
         ("Category", schemas.CATEGORY_LIST_NAMES),
     ],
-)  # fmt: skip
+)
 def test_the_guide_names_each_parameter(section: str, names: tuple[str, ...]) -> None:
     sentence = re.search(r"Parameters: (.*?)\n\n", SECTIONS[section], re.DOTALL)
     assert sentence is not None

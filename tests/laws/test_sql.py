@@ -14,8 +14,12 @@ from workers.ingest.stage import SQL as STAGE
 from workers.provenance.items import SQL as ITEMS
 
 PROJECT = Path(__file__).parents[2]
-FILES = sorted(path for room in ("edge", "workers", "shared", "deploy") for path in (PROJECT / room).rglob("*.sql")
-               if path.parent.name != "migrations")  # fmt: skip
+FILES = sorted(
+    path
+    for room in ("edge", "workers", "shared", "deploy")
+    for path in (PROJECT / room).rglob("*.sql")
+    if path.parent.name != "migrations"
+)
 # Tables that exist only inside a load's transaction.
 TEMPORARY = (
     "new_items",
@@ -38,21 +42,21 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
         connection.execute("SELECT 1")  # begins the one transaction that temporary tables live in
         if path.name in ("merge.sql", "undo.sql"):
             for query in STAGE:
-                connection.execute(query.sql.encode())
+                connection.execute(query.sql)
             for statement in (ITEMS.seeds, ITEMS.affected, ITEMS.refreshing):
-                connection.execute(statement.encode())
+                connection.execute(statement)
         for n, query in enumerate(Queries(path)):
             statement = query.sql.replace("{table}", "observations")
             if statement.startswith("SET "):  # some only where a transaction begins, and none can be prepared
                 with connect(settings.database_url, application="laws") as fresh:
-                    fresh.execute(statement.encode())
+                    fresh.execute(statement)
                 continue
             if statement.lstrip().startswith(("CREATE", "ANALYZE")):
                 values = (None,) * max((int(number) for number in re.findall(r"\$([0-9]+)", statement)), default=0)
                 with connection.transaction():
-                    connection.execute(statement.encode(), values or None)
+                    connection.execute(statement, values or None)
                 continue
-            connection.execute(f"PREPARE q{n} AS {statement}".encode())
+            connection.execute(f"PREPARE q{n} AS {statement}")
 
 
 def test_a_wrong_query_would_be_found(settings: Settings) -> None:
@@ -61,7 +65,7 @@ def test_a_wrong_query_would_be_found(settings: Settings) -> None:
         connect(settings.database_url, application="laws") as connection,
         pytest.raises(psycopg.errors.UndefinedColumn),
     ):
-        connection.execute(f"PREPARE q AS {query.sql}".encode())
+        connection.execute(f"PREPARE q AS {query.sql}")
 
 
 def test_names_are_unique_and_reasons_are_given() -> None:
@@ -88,4 +92,4 @@ def test_the_edges_role_can_read_and_not_write(settings: Settings) -> None:
             "DROP TABLE items",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
-                connection.execute(statement.encode())
+                connection.execute(statement)

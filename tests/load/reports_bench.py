@@ -70,7 +70,7 @@ def _measure(url: str, rounds: int) -> None:
             for number in range(rounds):
                 fast.append(_timed(ours))
                 if number == 0 or slow[0] < 2:
-                    slow.append(_timed(lambda plain=plain: connection.execute(plain.encode()).fetchall()))
+                    slow.append(_timed(lambda plain=plain: connection.execute(plain).fetchall()))
             mine, theirs = statistics.median(fast), statistics.median(slow)
             figures = f"{theirs * 1000:,.0f}", f"{mine * 1000:,.1f}", f"{theirs / mine:,.0f} ×"
             print(name, *figures, flush=True)
@@ -90,15 +90,42 @@ def _cases(connection: Connection) -> list[tuple[str, str, Callable[[], int]]]:
         ("five huge brands", {"brand": brands[:5]}, "", "", OF_BRANDS.format(few)),
         ("category (leaf)", {"category": ["food.tea"]}, "", "", OF_CATEGORY.format("food.tea")),
         ("category (a fifth of all)", {"category": ["food"]}, "", "", OF_CATEGORY.format("food")),
-        ("huge brand × category", {"brand": [huge], "category": ["food"]}, "", "",
-         OF_BRANDS.format(huge) + OF_CATEGORY.format("food")),
-        ("huge brand by category", {"brand": [huge], "group_by": ["category"]}, ", i.category_id", "", OF_BRANDS.format(huge)),
-        ("huge brand by channel", {"brand": [huge], "group_by": ["channel"]}, ", o.channel_id", "", OF_BRANDS.format(huge)),
-        ("category leaf by channel", {"category": ["food.tea"], "group_by": ["channel"]}, ", o.channel_id", "",
-         OF_CATEGORY.format("food.tea")),
-        ("huge brand, one channel", {"brand": [huge], "channel": ["NORTH"]}, "", channel,
-         OF_BRANDS.format(huge) + "AND h.code = 'NORTH'"),
-    ]  # fmt: skip
+        (
+            "huge brand × category",
+            {"brand": [huge], "category": ["food"]},
+            "",
+            "",
+            OF_BRANDS.format(huge) + OF_CATEGORY.format("food"),
+        ),
+        (
+            "huge brand by category",
+            {"brand": [huge], "group_by": ["category"]},
+            ", i.category_id",
+            "",
+            OF_BRANDS.format(huge),
+        ),
+        (
+            "huge brand by channel",
+            {"brand": [huge], "group_by": ["channel"]},
+            ", o.channel_id",
+            "",
+            OF_BRANDS.format(huge),
+        ),
+        (
+            "category leaf by channel",
+            {"category": ["food.tea"], "group_by": ["channel"]},
+            ", o.channel_id",
+            "",
+            OF_CATEGORY.format("food.tea"),
+        ),
+        (
+            "huge brand, one channel",
+            {"brand": [huge], "channel": ["NORTH"]},
+            "",
+            channel,
+            OF_BRANDS.format(huge) + "AND h.code = 'NORTH'",
+        ),
+    ]
     listed = [
         (name, PLAIN.format(groups=groups, joins=joins, conditions=conditions), _cohort(connection, parameters))
         for name, parameters, groups, joins, conditions in cases

@@ -40,8 +40,11 @@ _CTL = [sys.executable, "-m", "deploy.ctl.main"]
 
 def main() -> None:
     """Run a scenario, print a table, write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     epilog="example: python -m tests.load.run tests/load/scenarios/everyday.toml")  # fmt: skip
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="example: python -m tests.load.run tests/load/scenarios/everyday.toml",
+    )
     parser.add_argument("scenario", type=Path, nargs="?", default=Path(__file__).parent / "scenarios" / "everyday.toml")
     parser.add_argument("--url", help="address of a running service with /v1, on loopback; needs ITEM_INDEX_KEY")
     parser.add_argument("--report", type=Path, default=PROJECT / "build" / "load.html")
@@ -52,8 +55,12 @@ def main() -> None:
     except ScenarioError as error:
         sys.exit(str(error))
     with _service(options.url, console) as (url, key, token):
-        steps = _run(scenario, url, {"key": ("Authorization", f"ApiKey {key}"),
-                                     "anonymous": ("X-Service-Public-Token", token)}, console)  # fmt: skip
+        steps = _run(
+            scenario,
+            url,
+            {"key": ("Authorization", f"ApiKey {key}"), "anonymous": ("X-Service-Public-Token", token)},
+            console,
+        )
     _print(scenario, steps, console)
     options.report.parent.mkdir(parents=True, exist_ok=True)
     options.report.write_text(_page(scenario, steps), encoding="utf-8")
@@ -77,8 +84,11 @@ def _service(url: str | None, console: Console) -> Iterator[tuple[str, str, str]
         try:
             _ctl("plans", "set", "institutional", "--daily-units", "1000000000", "--burst-units", "1000000", *place)
             organization = _ctl("orgs", "create", "Load", "--plan", "institutional", *place)
-            yield (f"http://127.0.0.1:{port}/v1", _ctl("keys", "issue", organization, *place),
-                   _ctl("tokens", "anonymous", *place))  # fmt: skip
+            yield (
+                f"http://127.0.0.1:{port}/v1",
+                _ctl("keys", "issue", organization, *place),
+                _ctl("tokens", "anonymous", *place),
+            )
         finally:
             _ctl("down", *place)
 
@@ -179,16 +189,27 @@ def _verdict(found: SpanContext | None) -> str:
 def _page(scenario: Scenario, steps: list[SpanContext]) -> str:
     templates = Templates(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     return templates.get_template("report.html").render(
-        scenario=scenario, steps=steps, verdict=_verdict(knee(steps)), percentiles=(50, 95, 99),
-        script=(VENDOR / "uplot.min.js").read_text(), style=(VENDOR / "uplot.min.css").read_text(),
+        scenario=scenario,
+        steps=steps,
+        verdict=_verdict(knee(steps)),
+        percentiles=(50, 95, 99),
+        script=(VENDOR / "uplot.min.js").read_text(),
+        style=(VENDOR / "uplot.min.css").read_text(),
         plots=[
             {"title": "Answers a second", "series": [{"label": "all", "values": [s.per_second for s in steps]}]},
-            {"title": "Milliseconds", "series": [{"label": f"p{p}", "values": [s.percentile(p) for s in steps]} for p in (50, 95, 99)]},
-            {"title": "p99 of each call, milliseconds",
-             "series": [{"label": c.name, "values": [s.percentile(99, c.name) for s in steps]} for c in scenario.calls]},
+            {
+                "title": "Milliseconds",
+                "series": [{"label": f"p{p}", "values": [s.percentile(p) for s in steps]} for p in (50, 95, 99)],
+            },
+            {
+                "title": "p99 of each call, milliseconds",
+                "series": [
+                    {"label": c.name, "values": [s.percentile(99, c.name) for s in steps]} for c in scenario.calls
+                ],
+            },
         ],
         callers=[s.callers for s in steps],
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -87,8 +87,9 @@ def drill_fails(arguments: Iterable[str], tree: Path) -> tuple[bool, str]:
 
 def _run(command: list[str], tree: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False,
-                          timeout=_SECONDS_MAX)  # fmt: skip
+    return subprocess.run(
+        command, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX
+    )
 
 
 def main() -> None:

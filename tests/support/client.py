@@ -53,9 +53,18 @@ class Edge:
         return await self.ask("GET", path, token=token, key=key, **options)
 
     async def ask(
-        self, method: str, path: str, *, address: str = "192.0.2.1", token: str | None = None, key: str | None = None,
-        head: dict[str, str] | None = None, anonymous: bool = True, check: bool = True, body: bytes | None = None,
-    ) -> Answer:  # fmt: skip
+        self,
+        method: str,
+        path: str,
+        *,
+        address: str = "192.0.2.1",
+        token: str | None = None,
+        key: str | None = None,
+        head: dict[str, str] | None = None,
+        anonymous: bool = True,
+        check: bool = True,
+        body: bytes | None = None,
+    ) -> Answer:
         """Send a request as nginx would."""
         fields = {"X-Real-IP": address, "X-Charge-Id": f"{next(_CHARGES):032x}", **(head or {})}
         if key is not None:

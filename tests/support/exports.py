@@ -21,8 +21,14 @@ def parameters(dataset: str = "observations", format: str = "parquet", compressi
     """Return a job's parameters."""
     columns = more.pop("columns", None) or [column.name for column in DATASETS[dataset].columns]
     since = more.pop("since", None)
-    return {"dataset": dataset, "columns": columns, "filter": more, "since": since, "format": format,
-            "compression": compression}  # fmt: skip
+    return {
+        "dataset": dataset,
+        "columns": columns,
+        "filter": more,
+        "since": since,
+        "format": format,
+        "compression": compression,
+    }
 
 
 def ordered(settings: Settings, wanted: Any) -> str:
@@ -40,7 +46,7 @@ def ordered(settings: Settings, wanted: Any) -> str:
 def column(settings: Settings, job: str, name: str) -> Any:
     """Return a column of a job's row."""
     with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute(f"SELECT {name} FROM jobs WHERE id = $1".encode(), (job,)).fetchone()
+        row = connection.execute(f"SELECT {name} FROM jobs WHERE id = $1", (job,)).fetchone()
     assert row is not None
     return row[0]
 
@@ -70,11 +76,9 @@ def rows_by_sql(settings: Settings, wanted: Any) -> list[tuple[Any, ...]]:
     """Return the rows that an export of everything since ever must have, as PostgreSQL itself makes them."""
     request = Request.read(wanted)
     with connect(settings.database_url, application="tests") as connection:
-        named = connection.execute(
-            ROWS_SQL.named.encode(), (request.brand, request.category, request.channel)
-        ).fetchone()
+        named = connection.execute(ROWS_SQL.named, (request.brand, request.category, request.channel)).fetchone()
         scope = scope_of(request, named, None)
         query = getattr(ROWS_SQL, request.dataset)
         listed = ", ".join(request.columns)
         values = arguments(request.dataset, scope, 0, ID_END)
-        return connection.execute(f"SELECT {listed} FROM ({query}) r".encode(), values or None).fetchall()
+        return connection.execute(f"SELECT {listed} FROM ({query}) r", values or None).fetchall()

@@ -71,8 +71,17 @@ class Issuer:
     def claims(self, subject: str = "ada", **more: Any) -> dict[str, Any]:
         """Return good claims, changed as asked; a claim of None is left out."""
         now = int(time.time())
-        made = {"iss": self.url, "sub": subject, "aud": CLIENT, "iat": now, "exp": now + 600, "name": subject.title(),
-                "email": f"{subject}@example.org", "email_verified": True, **more}  # fmt: skip
+        made = {
+            "iss": self.url,
+            "sub": subject,
+            "aud": CLIENT,
+            "iat": now,
+            "exp": now + 600,
+            "name": subject.title(),
+            "email": f"{subject}@example.org",
+            "email_verified": True,
+            **more,
+        }
         return {name: value for name, value in made.items() if value is not None}
 
     def token(self, subject: str = "ada", *, head: dict[str, Any] | None = None, **more: Any) -> str:
@@ -83,8 +92,15 @@ class Issuer:
     def logout_token(self, **more: Any) -> str:
         """Return a logout token, changed as asked; a claim of None is left out."""
         events = {"http://schemas.openid.net/event/backchannel-logout": {}}
-        claims = {"jti": secrets.token_hex(8), "sub": "ada", "events": events, "name": None, "email": None,
-                  "email_verified": None, **more}  # fmt: skip
+        claims = {
+            "jti": secrets.token_hex(8),
+            "sub": "ada",
+            "events": events,
+            "name": None,
+            "email": None,
+            "email_verified": None,
+            **more,
+        }
         head = {"typ": "logout+jwt"}
         return self.token(head=head, **claims)
 
@@ -97,11 +113,15 @@ class Issuer:
         self.discoveries += 1
         if self.down:
             return web.Response(status=503)
-        return web.json_response({
-            "issuer": self.called or self.url, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
-            "jwks_uri": f"{self.url}{self.jwks_path}",
-            **({"end_session_endpoint": f"{self.url}/end"} if self.ends_sessions else {}),
-        })  # fmt: skip
+        return web.json_response(
+            {
+                "issuer": self.called or self.url,
+                "authorization_endpoint": f"{self.url}/authorize",
+                "token_endpoint": f"{self.url}/token",
+                "jwks_uri": f"{self.url}{self.jwks_path}",
+                **({"end_session_endpoint": f"{self.url}/end"} if self.ends_sessions else {}),
+            }
+        )
 
     def code(self, subject: str = "ada", **claims: Any) -> str:
         """Return a code that can be redeemed once for a token with these claims."""

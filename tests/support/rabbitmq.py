@@ -55,9 +55,12 @@ class RabbitMq:
             )
         )
         program = Program(
-            name="rabbitmq", command=[str(self._bin / "rabbitmq-server")], log=folder / "rabbitmq.log",
-            environment=self._environment, ready=self._listens,
-        )  # fmt: skip
+            name="rabbitmq",
+            command=[str(self._bin / "rabbitmq-server")],
+            log=folder / "rabbitmq.log",
+            environment=self._environment,
+            ready=self._listens,
+        )
         self._server = ServiceProcess(program)
 
     @property

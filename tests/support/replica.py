@@ -41,7 +41,7 @@ class Pair:
             pair = cls(primary, Paths.below(folder / "replica"))
             login = f"CREATE ROLE {LOGIN} LOGIN PASSWORD '{PASSWORD}' IN ROLE itemindex_analytics"
             with connect(primary.url(postgres.OWNER, "owner", "postgres"), application="tests") as connection:
-                connection.execute(login.encode())
+                connection.execute(login)
             pair._copy()
             pair.start()
             try:
@@ -80,12 +80,12 @@ class Pair:
     def on_replica(self, statement: str) -> list[tuple[object, ...]]:
         """Run a statement on the replica as its owner."""
         with psycopg.connect(self._owner(), autocommit=True) as connection:
-            return connection.execute(statement.encode()).fetchall()
+            return connection.execute(statement).fetchall()
 
     def set(self, name: str, value: str) -> None:
         """Change a setting of the replica while it runs."""
         with psycopg.connect(self._owner(), autocommit=True) as connection:
-            connection.execute(f"ALTER SYSTEM SET {name} = '{value}'".encode())
+            connection.execute(f"ALTER SYSTEM SET {name} = '{value}'")
             connection.execute("SELECT pg_reload_conf()")
 
     def _owner(self) -> str:
@@ -98,8 +98,18 @@ class Pair:
         if user is not None:
             os.chown(directory, user, user)
         source = self.primary.url(postgres.OWNER, "owner", "postgres")
-        command = [*prefix, postgres.binary("pg_basebackup"), "-D", str(directory), "-d", source, "--write-recovery-conf",
-                   "--wal-method=stream", "--checkpoint=fast", "--no-sync"]  # fmt: skip
+        command = [
+            *prefix,
+            postgres.binary("pg_basebackup"),
+            "-D",
+            str(directory),
+            "-d",
+            source,
+            "--write-recovery-conf",
+            "--wal-method=stream",
+            "--checkpoint=fast",
+            "--no-sync",
+        ]
         options = {} if user is None else {"user": user, "group": user, "extra_groups": []}
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)  # type: ignore[call-overload]
         assert done.returncode == 0, done.stderr

@@ -39,9 +39,13 @@ def s3_server(folder: Path) -> Iterator[str]:
 def in_bucket(settings: Settings, address: str) -> Settings:
     """Return settings whose results, exports and releases lie in the server's bucket."""
     return replace(
-        settings, s3_bucket=BUCKET, s3_endpoint=address, s3_region=REGION, s3_access_key_id=KEY_ID,
+        settings,
+        s3_bucket=BUCKET,
+        s3_endpoint=address,
+        s3_region=REGION,
+        s3_access_key_id=KEY_ID,
         s3_secret_access_key=SECRET,
-    )  # fmt: skip
+    )
 
 
 def client(address: str) -> "boto3.client":

@@ -46,9 +46,14 @@ def mapping(folder: Path, text: str = MAPPING) -> Mapping:
 
 
 def load_rows(
-    settings: Settings, folder: Path, rows: str = ROWS, *, text: str = MAPPING, name: str = "shop.csv",
+    settings: Settings,
+    folder: Path,
+    rows: str = ROWS,
+    *,
+    text: str = MAPPING,
+    name: str = "shop.csv",
     header: str = HEADER,
-) -> Summary:  # fmt: skip
+) -> Summary:
     """Load rows of the shop."""
     path = folder / name
     path.write_text(header + rows)

@@ -41,10 +41,14 @@ class Traffic:
     def start(self) -> None:
         """Let every kind of caller begin."""
         kinds: list[tuple[Callable[[], None], float]] = [
-            (self._look_up, _PAUSE_SECONDS), (self._search, _PAUSE_SECONDS), (self._many, _PAUSE_SECONDS),
-            (self._order, _ORDER_PAUSE_SECONDS), (self._post, _ORDER_PAUSE_SECONDS), (self._follow, 0.0),
+            (self._look_up, _PAUSE_SECONDS),
+            (self._search, _PAUSE_SECONDS),
+            (self._many, _PAUSE_SECONDS),
+            (self._order, _ORDER_PAUSE_SECONDS),
+            (self._post, _ORDER_PAUSE_SECONDS),
+            (self._follow, 0.0),
             (self._health, _PAUSE_SECONDS),
-        ]  # fmt: skip
+        ]
         for ask, pause in kinds:
             self._threads.append(threading.Thread(target=self._go_on, args=(ask, pause), daemon=True))
         for thread in self._threads:

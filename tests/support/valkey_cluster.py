@@ -17,10 +17,25 @@ SLOTS = 16_384
 SHARDS = 3
 # What deploy/guides/operate.md tells operators to set, with a shorter time-out so that a failover takes a second or two.
 _OPTIONS = [
-    "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no",
-    "--repl-ping-replica-period", "1", "--repl-diskless-sync-delay", "0",
-    "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction",
-]  # fmt: skip
+    "--cluster-enabled",
+    "yes",
+    "--cluster-node-timeout",
+    "1000",
+    "--cluster-require-full-coverage",
+    "no",
+    "--repl-ping-replica-period",
+    "1",
+    "--repl-diskless-sync-delay",
+    "0",
+    "--appendonly",
+    "yes",
+    "--appendfsync",
+    "everysec",
+    "--save",
+    "",
+    "--maxmemory-policy",
+    "noeviction",
+]
 # How long a slot stands between two nodes at least, so that calls meet it there.
 _ON_ITS_WAY_SECONDS = 0.5
 
@@ -155,12 +170,22 @@ def _start(folder: Path, number: int) -> Node:
     client.response_callbacks.clear()  # raw replies: what is tested is what the nodes say
     program = Program(
         name=f"node-{number}",
-        command=[binary(), "--port", str(port), "--bind", "127.0.0.1", "--cluster-port", str(bus),
-                 "--dir", str(directory), *_OPTIONS],
+        command=[
+            binary(),
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--cluster-port",
+            str(bus),
+            "--dir",
+            str(directory),
+            *_OPTIONS,
+        ],
         log=directory / "log",
         environment={"BUS": str(bus)},
         ready=lambda: _answers(client),
-    )  # fmt: skip
+    )
     child = ServiceProcess(program)
     child.start()
     return Node(port, child, client)

@@ -26,8 +26,15 @@ class Running:
 
     def ctl(self, *arguments: str, check: bool = True) -> str:
         """Run `itemindex` on this stack and return what it printed."""
-        done = subprocess.run([*COMMAND, *arguments, "--data-dir", str(self.folder)], capture_output=True, text=True,
-                              check=False, cwd=PROJECT, env=clean_environment(), timeout=120)  # fmt: skip
+        done = subprocess.run(
+            [*COMMAND, *arguments, "--data-dir", str(self.folder)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=PROJECT,
+            env=clean_environment(),
+            timeout=120,
+        )
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

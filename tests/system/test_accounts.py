@@ -32,8 +32,16 @@ def test_an_organization_by_hand(stack: Running) -> None:
     stack.ctl("orgs", "resume", organization)
     stack.ctl("keys", "revoke", organization)
     acts = [entry["act"] for entry in json.loads(stack.ctl("orgs", "audit", organization, "--json"))]
-    assert acts == ["key.revoked", "key.revoked", "organization.active", "organization.suspended", "plan.changed",
-                    "key.rotated", "key.issued", "organization.created"]  # fmt: skip
+    assert acts == [
+        "key.revoked",
+        "key.revoked",
+        "organization.active",
+        "organization.suspended",
+        "plan.changed",
+        "key.rotated",
+        "key.issued",
+        "organization.created",
+    ]
 
 
 def test_plans_are_edited_in_their_table(stack: Running) -> None:
@@ -45,20 +53,32 @@ def test_plans_are_edited_in_their_table(stack: Running) -> None:
     assert "name what" in stack_error(stack, "plans", "set", "brand")
 
 
-@pytest.mark.parametrize("arguments", [
-    ("orgs", "plan", "nonsense", "brand"), ("orgs", "suspend", "01890000-0000-7000-8000-000000000000"),
-    ("keys", "rotate", "01890000-0000-7000-8000-000000000000"), ("keys", "revoke", "x"),
-    ("members", "add", "01890000-0000-7000-8000-000000000000", "nobody@example.org", "owner"),
-    ("members", "role", "01890000-0000-7000-8000-000000000000", "nobody@example.org", "admin"),
-    ("orgs", "create", "No plan", "--plan", "no-such"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("orgs", "plan", "nonsense", "brand"),
+        ("orgs", "suspend", "01890000-0000-7000-8000-000000000000"),
+        ("keys", "rotate", "01890000-0000-7000-8000-000000000000"),
+        ("keys", "revoke", "x"),
+        ("members", "add", "01890000-0000-7000-8000-000000000000", "nobody@example.org", "owner"),
+        ("members", "role", "01890000-0000-7000-8000-000000000000", "nobody@example.org", "admin"),
+        ("orgs", "create", "No plan", "--plan", "no-such"),
+    ],
+)
 def test_what_does_not_exist_is_told_with_what_to_do(stack: Running, arguments: tuple[str, ...]) -> None:
     assert "itemindex" in stack_error(stack, *arguments)
 
 
 def stack_error(stack: Running, *arguments: str) -> str:
     """Run a command that must fail; return its one line."""
-    done = subprocess.run([*COMMAND, *arguments, "--data-dir", str(stack.folder)], capture_output=True, text=True,
-                          check=False, cwd=PROJECT, env=clean_environment(), timeout=60)  # fmt: skip
+    done = subprocess.run(
+        [*COMMAND, *arguments, "--data-dir", str(stack.folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PROJECT,
+        env=clean_environment(),
+        timeout=60,
+    )
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     return done.stderr

@@ -29,9 +29,9 @@ def digests(settings: Settings) -> dict[str, tuple[int, str | None]]:
     """Return the number of rows and a digest of the content of every table."""
     found = {}
     with connect(settings.database_url, application="tests") as connection:
-        for (name,) in connection.execute(_TABLES.encode()).fetchall():
+        for (name,) in connection.execute(_TABLES).fetchall():
             whole = f"SELECT count(*), md5(string_agg(t::text, E'\\n' ORDER BY t::text)) FROM ONLY {name} t"
-            row = connection.execute(whole.encode()).fetchone()
+            row = connection.execute(whole).fetchone()
             assert row is not None
             found[name] = (row[0], row[1])
     return found

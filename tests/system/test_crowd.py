@@ -21,8 +21,9 @@ _DRY_RUNS_MAX = 100 * 12
 def test_in_a_crowd_everybody_else_is_served() -> None:
     only = [word for attack in TRIED for word in ("--only", attack)]
     command = [*COMMAND, "drill", "crowd", "--seconds", "1", "--rounds", "1", "--ratio-max", "0", *only, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=PROJECT, env=clean_environment(),
-                          timeout=280)  # fmt: skip
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=PROJECT, env=clean_environment(), timeout=280
+    )
     assert done.stdout, done.stderr
     found = {measured["attack"]: measured for measured in json.loads(done.stdout)}
     assert set(found) == set(TRIED)

@@ -32,8 +32,18 @@ def send(stack: Running, raw: bytes, *, seconds: float = 15.0) -> bytes:
         (b"GET /v1/health HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n", 400, "invalid-request"),
         (b"GET /v1/health HTTP/1.1\r\n" + HOST + b"A: b\0c\r\n\r\n", 400, "invalid-request"),
         (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: +5\r\n\r\nabcde", 400, "invalid-request"),
-        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", 400, "invalid-request"),
-        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "invalid-request"),
+        (
+            b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+            400,
+            "invalid-request",
+        ),
+        (
+            b"POST /v1/health HTTP/1.1\r\n"
+            + HOST
+            + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            400,
+            "invalid-request",
+        ),
         (b"GET /v1/health HTTP/9.9\r\n" + HOST + b"\r\n", 505, "http-version-not-supported"),
         (b"GET /nowhere HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /.git/config HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
@@ -46,7 +56,7 @@ def send(stack: Running, raw: bytes, *, seconds: float = 15.0) -> bytes:
         (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 9999999\r\n\r\n", 413, "content-too-large"),
         (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: wrong\r\n\r\n", 501, "not-implemented"),
     ],
-)  # fmt: skip
+)
 def test_each_refusal_is_a_problem_document(stack: Running, raw: bytes, status: int, slug: str) -> None:
     answer = send(stack, raw)
     head, _, body = answer.partition(b"\r\n\r\n")
@@ -87,12 +97,26 @@ def test_a_body_in_chunks_of_any_size_is_not_refused_for_its_framing(stack: Runn
 
 @pytest.mark.parametrize(
     "target",
-    [b"/v1/index/lookup/IID-A%2FB", b"/v1/index/lookup/%2e%2e/health", b"/v1/index/lookup/IID-A%0A", b"/v1//health",
-     b"/v1/index/lookup/%c0%af", b"/v1/index/lookup/%ff", b"/v1/Health", b"/v1/index/search?q=%ff", b"/v1/index/search?q=%00a",
-     b"/v1/index/search?q=a&q=b", b"/v1/index/search?q=a&Q=b", b"/v1/index/search?q[]=a", b"/v1/index/brands?limit=%D9%A3",
-     b"/v1/index/brands?limit=1e1", b"/v1/index/brands?limit=" + b"9" * 400, b"/v1/index/brands?cursor=AAAA",
-     b"/v1/index/search?q=%27%20OR%201=1--&limit=0"],
-)  # fmt: skip
+    [
+        b"/v1/index/lookup/IID-A%2FB",
+        b"/v1/index/lookup/%2e%2e/health",
+        b"/v1/index/lookup/IID-A%0A",
+        b"/v1//health",
+        b"/v1/index/lookup/%c0%af",
+        b"/v1/index/lookup/%ff",
+        b"/v1/Health",
+        b"/v1/index/search?q=%ff",
+        b"/v1/index/search?q=%00a",
+        b"/v1/index/search?q=a&q=b",
+        b"/v1/index/search?q=a&Q=b",
+        b"/v1/index/search?q[]=a",
+        b"/v1/index/brands?limit=%D9%A3",
+        b"/v1/index/brands?limit=1e1",
+        b"/v1/index/brands?limit=" + b"9" * 400,
+        b"/v1/index/brands?cursor=AAAA",
+        b"/v1/index/search?q=%27%20OR%201=1--&limit=0",
+    ],
+)
 def test_odd_targets_are_refused_and_never_500(stack: Running, target: bytes) -> None:
     token = b"X-Service-Public-Token: iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK\r\n"
     answer = send(stack, b"GET " + target + b" HTTP/1.1\r\n" + HOST + token + b"\r\n")

@@ -64,8 +64,9 @@ def test_the_machines_own_network_is_not_touched(network: Network) -> None:
 @pytest.mark.timeout(300)
 def test_nothing_is_lost_and_nothing_served_over_a_limit_while_hosts_are_cut_off() -> None:
     command = [*COMMAND, "drill", "hosts", "--jobs", "8", "--seconds", "3", "--minutes", "4", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=PROJECT, env=clean_environment(),
-                          timeout=290)  # fmt: skip
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=PROJECT, env=clean_environment(), timeout=290
+    )
     assert done.stdout, done.stderr
     told = json.loads(done.stdout)
     assert [check for check in told["checks"] if not check["kept"]] == []

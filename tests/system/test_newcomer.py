@@ -61,9 +61,15 @@ def test_a_footprint_follows_from_the_weight_and_the_category(stack: Running) ->
 
 @pytest.mark.parametrize(
     "fields",
-    [{"X_Forwarded_For": "203.0.113.9"}, {"X_Real_IP": "203.0.113.9"}, {"Forwarded": "for=203.0.113.9"},
-     {"True_Client_IP": "203.0.113.9"}, {"X_Charge_Id": "0" * 32}, {"Connection": "X-Real-IP"}],
-)  # fmt: skip
+    [
+        {"X_Forwarded_For": "203.0.113.9"},
+        {"X_Real_IP": "203.0.113.9"},
+        {"Forwarded": "for=203.0.113.9"},
+        {"True_Client_IP": "203.0.113.9"},
+        {"X_Charge_Id": "0" * 32},
+        {"Connection": "X-Real-IP"},
+    ],
+)
 def test_no_header_changes_who_is_counted(stack: Running, fields: dict[str, str]) -> None:
     source = f"127.0.2.{1 + abs(hash(str(fields))) % 250}"
     _, _, quota = ask(stack, "/quota", source=source, **fields)
@@ -71,8 +77,10 @@ def test_no_header_changes_who_is_counted(stack: Running, fields: dict[str, str]
 
 
 def test_a_charge_id_of_the_callers_own_makes_nothing_free(stack: Running) -> None:
-    statuses = [ask(stack, "/index/brands", source="127.0.3.1", X_Charge_Id="0" * 32, X_Request_Id="my-own-id-1")[0]
-                for _ in range(4)]  # fmt: skip
+    statuses = [
+        ask(stack, "/index/brands", source="127.0.3.1", X_Charge_Id="0" * 32, X_Request_Id="my-own-id-1")[0]
+        for _ in range(4)
+    ]
     assert statuses == [200, 200, 200, 429]
 
 

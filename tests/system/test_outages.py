@@ -35,8 +35,15 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
             "S3_ACCESS_KEY_ID": KEY_ID,
             "S3_SECRET_ACCESS_KEY": SECRET,
         }
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=PROJECT,
-                              env={**clean_environment(), **bucket}, timeout=580)  # fmt: skip
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=PROJECT,
+            env={**clean_environment(), **bucket},
+            timeout=580,
+        )
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert [seen for seen in found if not seen["kept"]] == [], done.stderr
@@ -62,7 +69,14 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
 
 
 def test_a_fault_that_cannot_be_tried_is_said_before_anything_starts() -> None:
-    done = subprocess.run([*COMMAND, "drill", "outages", "--only", "the object store"], capture_output=True, text=True,
-                          check=False, cwd=PROJECT, env=clean_environment(), timeout=60)  # fmt: skip
+    done = subprocess.run(
+        [*COMMAND, "drill", "outages", "--only", "the object store"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PROJECT,
+        env=clean_environment(),
+        timeout=60,
+    )
     assert done.returncode == 2
     assert "S3_ENDPOINT" in done.stderr

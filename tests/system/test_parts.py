@@ -69,9 +69,12 @@ def test_a_front_and_its_two_edges(environment: dict[str, str], tmp_path: Path) 
     edge = {**environment, "EDGE_BIND": f"unix:{sockets}/edge-a.sock", "METRICS_LISTEN": f"127.0.0.1:{telling}"}
     other = {**environment, "EDGE_BIND": f"unix:{sockets}/edge-b.sock", "METRICS_DIR": str(tmp_path / "metrics-b")}
     nginx = {
-        **clean_environment(), "NGINX_LISTEN": f"127.0.0.1:{port}", "NGINX_METRICS_LISTEN": f"127.0.0.1:{front}",
-        "NGINX_RUN_DIR": str(sockets), "BASE_URL": f"http://127.0.0.1:{port}/v1",
-    }  # fmt: skip
+        **clean_environment(),
+        "NGINX_LISTEN": f"127.0.0.1:{port}",
+        "NGINX_METRICS_LISTEN": f"127.0.0.1:{front}",
+        "NGINX_RUN_DIR": str(sockets),
+        "BASE_URL": f"http://127.0.0.1:{port}/v1",
+    }
     with part(edge, "edge"), part(other, "edge"), part(nginx, "nginx", "run", stop=signal.SIGQUIT):
         status, body = ask(port, "/v1/health")
         assert (status, json.loads(body)["status"]) == (200, "ok")
@@ -79,8 +82,12 @@ def test_a_front_and_its_two_edges(environment: dict[str, str], tmp_path: Path) 
         assert 'itemindex_processes{part="edge"' in ask(telling, "/metrics")[1]
         frame = subprocess.run(
             [*COMMAND, "top", "--once", "--interval", "0.3", "--url", f"http://127.0.0.1:{telling}/metrics"],
-            capture_output=True, text=True, check=True, env=clean_environment(), cwd=PROJECT,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=True,
+            env=clean_environment(),
+            cwd=PROJECT,
+        )
         assert "1 edge" in frame.stdout
 
 
@@ -105,8 +112,12 @@ def test_a_part_without_what_it_needs_says_what(environment: dict[str, str]) -> 
 def test_the_rendered_front_is_what_nginx_reads(tmp_path: Path) -> None:
     text = subprocess.run(
         [*COMMAND, "nginx", "render", "--server-names", "api.example.org", "--run-dir", str(tmp_path)],
-        capture_output=True, text=True, check=True, env={**os.environ, "TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.1"}, cwd=PROJECT,
-    ).stdout  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.1"},
+        cwd=PROJECT,
+    ).stdout
     assert "server_name api.example.org;" in text
     assert "set_real_ip_from 10.0.0.0/8;" in text and "set_real_ip_from 192.0.2.1;" in text
     assert f"server unix:{tmp_path}/edge-a.sock" in text

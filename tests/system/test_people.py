@@ -46,8 +46,15 @@ def test_a_forged_token_is_refused(stack: Running) -> None:
 
 def test_without_a_local_provider_the_command_says_so_and_makes_nothing(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
-    done = subprocess.run([*COMMAND, "people", "token", "--data-dir", str(nowhere)], capture_output=True, text=True,
-                          check=False, cwd=PROJECT, env=clean_environment(), timeout=60)  # fmt: skip
+    done = subprocess.run(
+        [*COMMAND, "people", "token", "--data-dir", str(nowhere)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PROJECT,
+        env=clean_environment(),
+        timeout=60,
+    )
     assert done.returncode == 1
     assert "OIDC_ISSUER" in done.stderr and "Traceback" not in done.stderr
     assert not nowhere.exists()

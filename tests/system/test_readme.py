@@ -39,8 +39,9 @@ def test_the_commands_answer_as_the_readme_shows(stack: Running, section: str) -
     script = script.replace("127.0.0.1:8080", here).replace("curl -s", f"curl -s --interface {ADDRESS}")
     environment = {**clean_environment(), "ITEMINDEX_DATA_DIR": str(stack.folder)}
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, cwd=PROJECT,
-                          env=environment, timeout=120)  # fmt: skip
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, check=True, cwd=PROJECT, env=environment, timeout=120
+    )
     answers = done.stdout.replace(here, "127.0.0.1:8080").replace(ADDRESS, "127.0.0.1").split("\n==\n")
     shown = [line for command, line in asked if not command.startswith("export PATH")]
     for answer, line in zip(answers, shown, strict=False):

@@ -121,7 +121,7 @@ def test_its_role_reads_what_reports_read_and_nothing_else(pair: Pair, primary: 
             "loads",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                connection.execute(f"SELECT 1 FROM {table}".encode())
+                connection.execute(f"SELECT 1 FROM {table}")
 
 
 @pytest.mark.usefixtures("paused")
@@ -263,7 +263,7 @@ def test_a_cancelled_report_stops_on_the_replica(pair: Pair, primary: Settings) 
     working.start()
     assert began.wait(30)
     with connect(primary.database_url, application="tests") as connection:
-        connection.execute(JOBS.cancel.encode(), (job,))
+        connection.execute(JOBS.cancel, (job,))
     working.join(30)
     assert ended == [None]
     running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%long_report' AND state = 'active'"

@@ -264,8 +264,16 @@ def test_an_ordinary_user_under_a_private_home(tmp_path: Path) -> None:
         prefix, identity = [], {"user": 65534, "group": 65534, "extra_groups": []}
     environment = {**clean_environment(), "HOME": str(home)}
     try:
-        up = subprocess.run([*prefix, *command], cwd=PROJECT, env=environment, capture_output=True, text=True, check=False,
-                            timeout=120, **identity)  # type: ignore[call-overload]  # fmt: skip
+        up = subprocess.run(
+            [*prefix, *command],
+            cwd=PROJECT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            **identity,
+        )  # type: ignore[call-overload]
         assert up.returncode == 0, up.stdout + up.stderr
         down = [*COMMAND, "down", "--data-dir", str(home / "data")]
         assert (

@@ -65,7 +65,7 @@ class Upgrade:
     def traffic(self) -> Traffic:
         """Return callers of the service who are under no limit."""
         with connect(self.stack.settings.database_url, application="tests") as connection:
-            connection.execute(SQL.lift_limits.encode())
+            connection.execute(SQL.lift_limits)
             key = issue_key(connection, self.stack.settings.token_pepper)
             iids = [row[0] for row in connection.execute("SELECT iid FROM items ORDER BY iid LIMIT 20")]
             row = connection.execute("SELECT slug FROM brands ORDER BY item_count DESC LIMIT 1").fetchone()
@@ -75,8 +75,15 @@ class Upgrade:
     def ctl(self, *arguments: str) -> str:
         """Run `itemindex` of the new code, as its image would."""
         environment = {**os.environ, **self.stack.settings.environment(), **self.is_new()}
-        done = subprocess.run([sys.executable, "-m", "deploy.ctl.main", *arguments], cwd=self.new, env=environment,
-                              capture_output=True, text=True, check=False, timeout=120)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-m", "deploy.ctl.main", *arguments],
+            cwd=self.new,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -134,8 +141,9 @@ def test_every_part_is_replaced_and_no_caller_notices(upgrade: Upgrade) -> None:
     traffic = upgrade.traffic()
     until(lambda: traffic.call("GET", "/ready")[1]["status"] == "ready", "the search index is not made")
     settings = upgrade.stack.settings
-    status, export = traffic.call("POST", "/index/exports", b'{"dataset": "observations", "format": "csv"}',
-                                  Content_Type="application/json")  # fmt: skip
+    status, export = traffic.call(
+        "POST", "/index/exports", b'{"dataset": "observations", "format": "csv"}', Content_Type="application/json"
+    )
     assert status == 202, export
     path = f"/index/exports/{export['id']}"
     until(lambda: traffic.call("GET", path)[1]["manifest"], "the export is not made")
@@ -144,9 +152,12 @@ def test_every_part_is_replaced_and_no_caller_notices(upgrade: Upgrade) -> None:
     traffic.start()
     until(lambda: len(traffic.answers) == 7, str(traffic.answers))
     with long_report(settings.worker_database_url):
-        migrating = subprocess.Popen([sys.executable, "-m", "deploy.ctl.main", "migrate"], cwd=upgrade.new,
-                                     env={**os.environ, **settings.environment(), **upgrade.is_new()},
-                                     stdout=subprocess.PIPE)  # fmt: skip
+        migrating = subprocess.Popen(
+            [sys.executable, "-m", "deploy.ctl.main", "migrate"],
+            cwd=upgrade.new,
+            env={**os.environ, **settings.environment(), **upgrade.is_new()},
+            stdout=subprocess.PIPE,
+        )
         trying = "SELECT FROM pg_stat_activity WHERE application_name = 'itemindex-migrate'"
         with psycopg.connect(settings.database_url, autocommit=True) as connection:
             until(lambda: connection.execute(trying).fetchone() is not None, "nobody migrates")
@@ -173,6 +184,9 @@ def test_every_part_is_replaced_and_no_caller_notices(upgrade: Upgrade) -> None:
     assert traffic.answers["download"] == 1
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
         ended = "SELECT state, count(*)::int FROM jobs j JOIN job_orders o ON o.job_id = j.id WHERE o.id = ANY($1::uuid[]) GROUP BY 1"
-        until(lambda: {s for s, _ in connection.execute(ended.encode(), (traffic.jobs,))} <= {"succeeded", "failed"},
-              "jobs are still under way", _JOBS_SECONDS)  # fmt: skip
-        assert dict(connection.execute(ended.encode(), (traffic.jobs,)).fetchall()) == {"succeeded": len(traffic.jobs)}
+        until(
+            lambda: {s for s, _ in connection.execute(ended, (traffic.jobs,))} <= {"succeeded", "failed"},
+            "jobs are still under way",
+            _JOBS_SECONDS,
+        )
+        assert dict(connection.execute(ended, (traffic.jobs,)).fetchall()) == {"succeeded": len(traffic.jobs)}

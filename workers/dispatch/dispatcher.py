@@ -59,7 +59,7 @@ class Dispatcher:
         while not self.stopping:
             try:
                 with connect(self._settings.worker_database_url, application="relay", autocommit=True) as connection:
-                    connection.execute(SQL.let_go.encode())
+                    connection.execute(SQL.let_go)
                     connection.execute("LISTEN jobs_queued")
                     self._serve(connection)
             except psycopg.Error as error:
@@ -71,7 +71,7 @@ class Dispatcher:
 
     def sweep(self, connection: Connection) -> int:
         """Take back lapsed leases, ring for what is queued, settle refunds; return how often it rang."""
-        for job, kind, state, lapsed, trace in connection.execute(SQL.lapse.encode()).fetchall():
+        for job, kind, state, lapsed, trace in connection.execute(SQL.lapse).fetchall():
             self._log.warning("job-lost", job=job, kind=kind, attempt=lapsed, state=state, **traced(trace))
             metrics.jobs_lost.labels(kind).inc()
             if state == "failed":
@@ -83,15 +83,13 @@ class Dispatcher:
     def settle_clock(self, connection: Connection) -> None:
         """Bring back what a clock of PostgreSQL that was ahead has put too far off, for jobs and parts of exports."""
         ttl = (self._settings.lease_ttl_seconds,)
-        settled = [
-            row for query in (SQL.settle_jobs, SQL.settle_parts) for row in connection.execute(query.encode(), ttl)
-        ]
+        settled = [row for query in (SQL.settle_jobs, SQL.settle_parts) for row in connection.execute(query, ttl)]
         if settled:
             self._log.warning("clock-set-back", jobs=len({job for (job,) in settled}))
 
     def measure(self, connection: Connection) -> None:
         """Set the gauges of all queues; one that is empty is 0, not what it was."""
-        found = {(queue, state): (count, age) for queue, state, count, age in connection.execute(SQL.depth.encode())}
+        found = {(queue, state): (count, age) for queue, state, count, age in connection.execute(SQL.depth)}
         for queue in QUEUES:
             for state in ("queued", "running"):
                 metrics.queue_depth.labels(queue, state).set(found.get((queue, state), (0, 0))[0])
@@ -130,12 +128,12 @@ class Dispatcher:
 
     def _ring_all(self, connection: Connection) -> int:
         with connection.transaction():
-            connection.execute(SQL.alone.encode())
-            taken = connection.execute(SQL.take.encode(), (_RING_AGAIN_SECONDS, _RUNG_MAX)).fetchall()
+            connection.execute(SQL.alone)
+            taken = connection.execute(SQL.take, (_RING_AGAIN_SECONDS, _RUNG_MAX)).fetchall()
         taken.sort(key=lambda row: row[3])  # RETURNING keeps no order, and the broker does
         unsent = [job for job, kind, queue, _, trace in taken if not self._ring(job, kind, queue, trace)]
         if unsent:
-            connection.execute(SQL.untake.encode(), (unsent,))
+            connection.execute(SQL.untake, (unsent,))
         return len(taken) - len(unsent)
 
     def _ring(self, job: str, kind: str, queue: str, trace: str | None) -> bool:

@@ -20,11 +20,11 @@ def confirm_missing(connection: Connection, store: ResultStore, log: Log, patien
     A result expires when it is missing now and was first missed `patience_seconds` ago or earlier; what its orders cost
     is owed back in the same statement. Raises StoreUnavailable, and expires nothing, where the store does not answer.
     """
-    for job, kind, result in connection.execute(SQL.missing.encode()).fetchall():
+    for job, kind, result in connection.execute(SQL.missing).fetchall():
         if all(store.size(key) == size for key, size in _objects(kind, result)):
-            connection.execute(SQL.found.encode(), (job,))
+            connection.execute(SQL.found, (job,))
             log.info("result-found", job=job, kind=kind)
-        elif connection.execute(SQL.lost.encode(), (job, patience_seconds)).fetchone() is not None:
+        elif connection.execute(SQL.lost, (job, patience_seconds)).fetchone() is not None:
             metrics.results_lost.labels(kind).inc()
             log.error("result-lost", job=job, kind=kind)
 

@@ -28,7 +28,7 @@ class Refunds:
         given: list[str] = []
         try:
             self._store = self._store or connect_store(self._url, deadline_seconds=_DEADLINE_SECONDS)
-            for order, account, charge_id, day, units in connection.execute(SQL.refunds_due.encode()).fetchall():
+            for order, account, charge_id, day, units in connection.execute(SQL.refunds_due).fetchall():
                 if self._store.eval(*refunds.call(account, charge_id, day, units)):
                     given.append(order)
                     metrics.jobs_refunded.inc(units)
@@ -37,7 +37,7 @@ class Refunds:
         except redis.RedisError:
             metrics.store_errors.labels("state").inc()
         if settled:
-            connection.execute(SQL.refunded.encode(), (settled, given))
+            connection.execute(SQL.refunded, (settled, given))
         return len(settled)
 
     def close(self) -> None:

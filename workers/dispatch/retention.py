@@ -16,8 +16,8 @@ _PARTIAL_SECONDS = 3_600.0
 
 def tidy(connection: Connection, store: ResultStore, log: Log) -> int:
     """Expire, forget and delete; return how many attempts' bytes were deleted. Any number may tidy at once."""
-    expired = connection.execute(SQL.expire.encode()).fetchall()
-    connection.execute(SQL.forget.encode(), (_ROWS_KEPT_DAYS,))
+    expired = connection.execute(SQL.expire).fetchall()
+    connection.execute(SQL.forget, (_ROWS_KEPT_DAYS,))
     ours = _ours(store)
     starts = range(0, len(ours), _ATTEMPTS_AT_ONCE)
     store.sweep(_PARTIAL_SECONDS)
@@ -34,7 +34,7 @@ def _ours(store: ResultStore) -> list[tuple[str, int]]:
 def _sweep(connection: Connection, store: ResultStore, batch: list[tuple[str, int]]) -> int:
     # Listed before the rows are read: an attempt that begins in between is not in the list.
     jobs = [job for job, _ in batch]
-    living = {(row[0], row[1]) for row in connection.execute(SQL.living.encode(), (jobs,))}
+    living = {(row[0], row[1]) for row in connection.execute(SQL.living, (jobs,))}
     gone = [attempt for attempt in batch if attempt not in living]
     for job, attempt in gone:
         store.delete(job, attempt)

@@ -54,7 +54,7 @@ def make(settings: Settings, job: dict[str, Any], lease: Lease) -> ExportManifes
 
 def lend_hand(settings: Settings, connection: Connection, job_id: str) -> int:
     """Take parts of a running export until none is left or another export waits; return how many were made."""
-    row = connection.execute(parts.SQL.order.encode(), (job_id,)).fetchone()
+    row = connection.execute(parts.SQL.order, (job_id,)).fetchone()
     if row is None:
         return 0
     request, made = Request.read(row[0]), 0
@@ -63,7 +63,7 @@ def lend_hand(settings: Settings, connection: Connection, job_id: str) -> int:
             made += _part(settings, connection, part, request, None)
         except SnapshotGone:
             return made  # whoever takes the job up plans anew, and rings again
-        waiting = connection.execute(parts.SQL.others_wait.encode(), (job_id,)).fetchone()
+        waiting = connection.execute(parts.SQL.others_wait, (job_id,)).fetchone()
         if waiting is not None and waiting[0]:
             return made
     return made
@@ -170,9 +170,13 @@ def _part(settings: Settings, board: Connection, part: Part, request: Request, j
             str(error) if isinstance(error, ItemIndexError) else f"A part could not be made: {type(error).__name__}."
         )
         log_of(settings).warning(
-            "export-part-failed", job=part.job_id, number=part.number, attempt=part.attempt,
-            error=type(error).__name__, trace=trace_of(error),
-        )  # fmt: skip
+            "export-part-failed",
+            job=part.job_id,
+            number=part.number,
+            attempt=part.attempt,
+            error=type(error).__name__,
+            trace=trace_of(error),
+        )
         parts.fail(board, part, {"slug": "job-failed", "detail": detail})
         return False
 
@@ -205,6 +209,6 @@ def _manifest(request: Request, version: int, months: list[str] | None, made: li
 
 
 def _one(connection: Connection, query: str, *values: Any) -> Any:
-    row = connection.execute(query.encode(), values or None).fetchone()
+    row = connection.execute(query, values or None).fetchone()
     assert row is not None
     return row

@@ -73,9 +73,12 @@ class _Parquet:
         # A dictionary of numbers costs more to make than it saves.
         texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)]
         self._writer = pyarrow.parquet.ParquetWriter(
-            file, schema, compression=compression, use_dictionary=texts,
+            file,
+            schema,
+            compression=compression,
+            use_dictionary=texts,
             compression_level=None if compression == "none" else _PARQUET_LEVEL,
-        )  # fmt: skip
+        )
 
     def write(self, batch: Any) -> None:
         self._held.append(_selected(batch, self._schema))

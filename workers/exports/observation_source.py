@@ -8,8 +8,17 @@ import pyarrow as pa
 from shared.errors import ItemIndexError
 from shared.money import minor_digits
 
-_FIELDS = (("item", ">i8"), ("price", ">i8"), ("list", ">i8"), ("day", ">i4"), ("channel", ">i4"), ("units", ">i4"),
-           ("source", ">i2"), ("kind", "S1"), ("currency", "S3"))  # fmt: skip
+_FIELDS = (
+    ("item", ">i8"),
+    ("price", ">i8"),
+    ("list", ">i8"),
+    ("day", ">i4"),
+    ("channel", ">i4"),
+    ("units", ">i4"),
+    ("source", ">i2"),
+    ("kind", "S1"),
+    ("currency", "S3"),
+)
 _ROW = np.dtype(
     [("fields", ">i2"), *(entry for name, kind in _FIELDS for entry in ((f"{name}_bytes", ">i4"), (name, kind)))]
 )

@@ -80,9 +80,15 @@ class Page:
 
     def _described(self) -> File:
         return File(
-            name=self._name, key=self._place, content=self._content, rows=self.rows, bytes=self._file.bytes,
-            sha256=self._file.sha256, min_key=_text(self._least), max_key=_text(self._most),
-        )  # fmt: skip
+            name=self._name,
+            key=self._place,
+            content=self._content,
+            rows=self.rows,
+            bytes=self._file.bytes,
+            sha256=self._file.sha256,
+            min_key=_text(self._least),
+            max_key=_text(self._most),
+        )
 
 
 def _text(key: Any) -> str | None:

@@ -51,15 +51,20 @@ class PartLease(Lease):
 
     def _beat(self, connection: Connection) -> bool:
         values = (self.job_id, self.number, self.slot, self.ttl_seconds, self.progress.rows_done)
-        return self._note(connection.execute(SQL.beat.encode(), values).fetchone() is not None)
+        return self._note(connection.execute(SQL.beat, values).fetchone() is not None)
 
 
 def lease_of(settings: Settings, part: Part) -> PartLease:
     """Return the lease of a part, not yet begun."""
     return PartLease(
-        settings.worker_database_url, part.job_id, part.attempt, settings.lease_ttl_seconds, EXPORT.seconds_max,
-        number=part.number, slot=part.slot,
-    )  # fmt: skip
+        settings.worker_database_url,
+        part.job_id,
+        part.attempt,
+        settings.lease_ttl_seconds,
+        EXPORT.seconds_max,
+        number=part.number,
+        slot=part.slot,
+    )
 
 
 def plan(
@@ -68,53 +73,53 @@ def plan(
     """Write down the parts, or keep those that another worker planned of the same version. Raises LeaseLost."""
     job_id = job["id"]
     with connection.transaction():
-        if connection.execute(SQL.hold.encode(), (job_id, job["attempt"])).fetchone() is None:
+        if connection.execute(SQL.hold, (job_id, job["attempt"])).fetchone() is None:
             raise LeaseLost(job_id)
-        if connection.execute(SQL.keep_plan.encode(), (job_id, version, snapshot)).fetchone() is not None:
+        if connection.execute(SQL.keep_plan, (job_id, version, snapshot)).fetchone() is not None:
             return
-        connection.execute(SQL.drop_plan.encode(), (job_id,))
+        connection.execute(SQL.drop_plan, (job_id,))
         columns = ([one[n] for one in ranges] for n in range(3))
-        connection.execute(SQL.plan.encode(), (job_id, version, snapshot, *columns))
+        connection.execute(SQL.plan, (job_id, version, snapshot, *columns))
 
 
 def take(connection: Connection, job_id: str, ttl_seconds: int) -> Part | None:
     """Take the next part for this worker; None where there is none to be had."""
-    row = connection.execute(SQL.take.encode(), (job_id, ttl_seconds, ATTEMPTS_MAX)).fetchone()
+    row = connection.execute(SQL.take, (job_id, ttl_seconds, ATTEMPTS_MAX)).fetchone()
     return None if row is None else Part(job_id, *row)
 
 
 def finish(connection: Connection, part: Part, file: File) -> bool:
     """Note the file of a part; False when the part is no longer ours, and then nobody will ever list the file."""
     values = (part.job_id, part.number, part.slot, file.rows, Jsonb(msgspec.to_builtins(file)))
-    return connection.execute(SQL.finish.encode(), values).fetchone() is not None
+    return connection.execute(SQL.finish, values).fetchone() is not None
 
 
 def fail(connection: Connection, part: Part, problem: dict[str, Any]) -> None:
     """Give a part back, or up after its last attempt."""
     values = (part.job_id, part.number, part.slot, ATTEMPTS_MAX, Jsonb(problem))
-    connection.execute(SQL.fail.encode(), values)
+    connection.execute(SQL.fail, values)
 
 
 def give_back(connection: Connection, part: Part) -> None:
     """Give back a part that could not even be begun."""
-    connection.execute(SQL.give_back.encode(), (part.job_id, part.number, part.slot))
+    connection.execute(SQL.give_back, (part.job_id, part.number, part.slot))
 
 
 def look(connection: Connection, job_id: str) -> Standing:
     """Return how far the parts are; a part that has lost too many workers fails here."""
-    connection.execute(SQL.give_up.encode(), (job_id, ATTEMPTS_MAX))
-    row = connection.execute(SQL.look.encode(), (job_id,)).fetchone()
+    connection.execute(SQL.give_up, (job_id, ATTEMPTS_MAX))
+    row = connection.execute(SQL.look, (job_id,)).fetchone()
     assert row is not None
     return Standing(*row)
 
 
 def files(connection: Connection, job_id: str) -> list[File]:
     """Return the files of all parts that are done."""
-    return [msgspec.convert(row[0], File) for row in connection.execute(SQL.files.encode(), (job_id,))]
+    return [msgspec.convert(row[0], File) for row in connection.execute(SQL.files, (job_id,))]
 
 
 def publish(connection: Connection, job: dict[str, Any], manifest: ExportManifest) -> bool:
     """Publish an export, all at once; False when it is no longer ours."""
     result = Jsonb(msgspec.to_builtins(manifest))
     values = (job["id"], job["attempt"], result, EXPORT.kept_hours, manifest.data_version, manifest.rows)
-    return connection.execute(SQL.publish.encode(), values).fetchone() is not None
+    return connection.execute(SQL.publish, values).fetchone() is not None

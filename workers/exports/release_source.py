@@ -61,7 +61,7 @@ def ranges(
 
 def _has_columns(connection: Connection, request: Request, version: int) -> bool:
     """Tell whether the release knows every column: one that older code cut may lack those that came later."""
-    row = connection.execute(SQL.columns.encode(), (request.dataset, version)).fetchone()
+    row = connection.execute(SQL.columns, (request.dataset, version)).fetchone()
     return row is not None and {column["name"] for column in row[0]} >= set(request.columns)
 
 
@@ -156,7 +156,7 @@ def _narrowed(batch: Any, request: Request) -> Any:
 
 
 def _sources(connection: Connection, dataset: str, version: int, first: int, end: int) -> list[_Source]:
-    return [_Source(*row) for row in connection.execute(SQL.files.encode(), (dataset, version, first, end))]
+    return [_Source(*row) for row in connection.execute(SQL.files, (dataset, version, first, end))]
 
 
 class _File(io.RawIOBase):

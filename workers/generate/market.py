@@ -42,9 +42,14 @@ def write(
 ) -> None:
     """Write a market as Parquet, one row an observation, in the order of days; the same arguments, the same bytes."""
     market = _Market(items, seed)
-    schema = pa.schema([*((name, pa.dictionary(pa.int32(), pa.string())) for name in market.columns),
-                        ("day", pa.date32()), ("channel", pa.dictionary(pa.int32(), pa.string())),
-                        ("price", pa.decimal128(12, 2))])  # fmt: skip
+    schema = pa.schema(
+        [
+            *((name, pa.dictionary(pa.int32(), pa.string())) for name in market.columns),
+            ("day", pa.date32()),
+            ("channel", pa.dictionary(pa.int32(), pa.string())),
+            ("price", pa.decimal128(12, 2)),
+        ]
+    )
     done = 0
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in market.observations(observations):

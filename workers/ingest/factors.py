@@ -25,9 +25,14 @@ Figures = dict[tuple[str, str], list[Decimal]]
 
 
 def replace(
-    connection: Connection, mapping: Mapping, event: Event, version: int, batches: Iterator[tuple[Path, Batch]],
-    keep: Callable[[list[Reject]], None], counts: dict[str, int],
-) -> bool:  # fmt: skip
+    connection: Connection,
+    mapping: Mapping,
+    event: Event,
+    version: int,
+    batches: Iterator[tuple[Path, Batch]],
+    keep: Callable[[list[Reject]], None],
+    counts: dict[str, int],
+) -> bool:
     """Put a source's factors in the place of its old ones; return whether anything changed."""
     assert mapping.factors is not None
     scope, method = mapping.factors.scope, mapping.factors.method
@@ -45,9 +50,9 @@ def replace(
     counts["factors_same"] = sum(before.get(key) == values for key, values in means.items())
     counts["factors_replaced"] = sum(key in before and before[key] != values for key, values in means.items())
     for (code, indicator), values in sorted(means.items()):
-        connection.execute(SQL.claim.encode(), (event.no, scope, code, indicator, *values, event.source_id))
+        connection.execute(SQL.claim, (event.no, scope, code, indicator, *values, event.source_id))
     codes = settle(connection, scope)
-    touched = connection.execute(SQL.touch_items.encode(), (version, scope, codes, event.no, event.at))
+    touched = connection.execute(SQL.touch_items, (version, scope, codes, event.no, event.at))
     counts["items_touched"] = touched.rowcount
     return bool(codes)
 
@@ -55,13 +60,13 @@ def replace(
 def settle(connection: Connection, scope: str) -> list[str]:
     """Make the factors of a scope anew from the claims that there are; return the codes whose factors changed."""
     before = _current(connection, scope)
-    connection.execute(SQL.clear.encode(), (scope,))
-    connection.execute(SQL.settle.encode(), (scope,))
+    connection.execute(SQL.clear, (scope,))
+    connection.execute(SQL.settle, (scope,))
     return sorted({key[0] for key in before ^ _current(connection, scope)})
 
 
 def _current(connection: Connection, scope: str) -> set[tuple[Any, ...]]:
-    return set(connection.execute(SQL.current.encode(), (scope,)).fetchall())
+    return set(connection.execute(SQL.current, (scope,)).fetchall())
 
 
 def collect(mapping: Mapping, path: Path, batch: Batch, figures: Figures) -> list[Reject]:

@@ -24,8 +24,13 @@ class ItemTracker:
         self._known = known
         self._found: dict[str, tuple[int, str] | str] = {}
         self._numbers: dict[str, int] = {}
-        self._arrays = {"key": np.zeros(0, "i8"), "content": np.zeros(0, "i8"), "first": np.zeros(0, "i4"),
-                        "last": np.zeros(0, "i4"), "newest": np.zeros(0, "i4")}  # fmt: skip
+        self._arrays = {
+            "key": np.zeros(0, "i8"),
+            "content": np.zeros(0, "i8"),
+            "first": np.zeros(0, "i4"),
+            "last": np.zeros(0, "i4"),
+            "newest": np.zeros(0, "i4"),
+        }
         self._iids: dict[str, str] = {}
         self._claims: dict[str, str] = {}
         self.iids: list[str] = []

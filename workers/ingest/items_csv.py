@@ -24,18 +24,21 @@ def as_csv(items: list[ItemRow]) -> Any:
         return b""
     of = dict(zip(ItemRow._fields, zip(*items, strict=True), strict=True))
     folded = {name: fold(name) for name in set(of["brand_name"]) if name is not None}
-    table = pa.table([
-        pa.array(of["key"], pa.int64()),
-        *(pa.array(of[name], pa.string()) for name in ("iid", "source_item_id", "name")),
-        pa.array(map(_array, of["alt_names"]), pa.string()),
-        *(pa.array(of[name], pa.string()) for name in ("brand_slug", "brand_name")),
-        pa.array(map(folded.get, of["brand_name"]), pa.string()),
-        pa.array(of["category_code"], pa.string()),
-        pa.array([_array(path) if path else None for path in of["category_path"]], pa.string()),
-        pa.array(of["product_type"], pa.string()),
-        *(pa.array(map(msgspec.json.encode, of[name]), pa.binary()) for name in ("identifiers", "attributes")),
-        pa.array(of["content_hash"], pa.int64()),
-    ], COLUMNS.split(", "))  # fmt: skip
+    table = pa.table(
+        [
+            pa.array(of["key"], pa.int64()),
+            *(pa.array(of[name], pa.string()) for name in ("iid", "source_item_id", "name")),
+            pa.array(map(_array, of["alt_names"]), pa.string()),
+            *(pa.array(of[name], pa.string()) for name in ("brand_slug", "brand_name")),
+            pa.array(map(folded.get, of["brand_name"]), pa.string()),
+            pa.array(of["category_code"], pa.string()),
+            pa.array([_array(path) if path else None for path in of["category_path"]], pa.string()),
+            pa.array(of["product_type"], pa.string()),
+            *(pa.array(map(msgspec.json.encode, of[name]), pa.binary()) for name in ("identifiers", "attributes")),
+            pa.array(of["content_hash"], pa.int64()),
+        ],
+        COLUMNS.split(", "),
+    )
     written = pa.BufferOutputStream()
     pa.csv.write_csv(table, written, _FORM)
     return written.getvalue()

@@ -69,7 +69,7 @@ def load(settings: Settings, mapping: Mapping, files: list[Path], told: Told = l
         ):
             events.lock(connection)
             layout.ensure(connection)  # what this load changes in the cells must be all that they lack
-            log.execute(SQL.fail_stale.encode())
+            log.execute(SQL.fail_stale)
             return _Load(settings, mapping, files, told, connection, log, lookup).run()
 
 
@@ -95,7 +95,7 @@ class _Load:
 
     def run(self) -> Summary:
         digest = hashlib.sha256(self._mapping.text.encode()).hexdigest()
-        row = self._log.execute(SQL.begin.encode(), (self._mapping.source, digest)).fetchone()
+        row = self._log.execute(SQL.begin, (self._mapping.source, digest)).fetchone()
         assert row is not None
         self._summary = Summary(row[0])
         try:
@@ -104,9 +104,7 @@ class _Load:
         except BaseException as error:
             self._connection.rollback()
             reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
-            self._log.execute(
-                SQL.fail.encode(), (self._summary.load_id, reason, self._rows, self._summary.rows_rejected)
-            )
+            self._log.execute(SQL.fail, (self._summary.load_id, reason, self._rows, self._summary.rows_rejected))
             if isinstance(error, psycopg.Error | OSError):
                 raise LoadRefused(f"the load was broken off and nothing of it was kept: {error}") from error
             raise
@@ -117,8 +115,8 @@ class _Load:
         for path in self._files:
             sha256, size = _sha256(path)
             digests.append(sha256)
-            self._log.execute(SQL.add_file.encode(), (self._summary.load_id, path.name, size, sha256))
-        same = self._connection.execute(SQL.same_before.encode(), (digest, sorted(digests))).fetchone()
+            self._log.execute(SQL.add_file, (self._summary.load_id, path.name, size, sha256))
+        same = self._connection.execute(SQL.same_before, (digest, sorted(digests))).fetchone()
         if same is not None:
             self._finish("unchanged")
         return same is not None
@@ -148,7 +146,7 @@ class _Load:
         self._finish("committed")
 
     def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
-        channels = {fold(row[0]): row[0] for row in self._connection.execute(SQL.channel_spellings.encode())}
+        channels = {fold(row[0]): row[0] for row in self._connection.execute(SQL.channel_spellings)}
         shaper = Transformer(
             self._mapping, alt_names(self._mapping, self._files), self._owners, channels, self._joined_items()
         )
@@ -182,7 +180,7 @@ class _Load:
         yield from months.rest()
 
     def _owners(self, iids: list[str], ids: list[str]) -> set[tuple[str | None, str]]:
-        return set(self._lookup.execute(SQL.owners.encode(), (self._mapping.source, iids, ids)).fetchall())
+        return set(self._lookup.execute(SQL.owners, (self._mapping.source, iids, ids)).fetchall())
 
     def _joined_items(self) -> KnownItems | None:
         """Return how the items are found that a mapping with `join_by` speaks of."""
@@ -204,7 +202,7 @@ class _Load:
             accounting.check(summary.counts)
         kept = Jsonb({**summary.counts, "rejects": dict(summary.rejects), "field_rejects": dict(summary.field_rejects)})
         values = (summary.load_id, state, self._rows, summary.rows_rejected, kept)
-        self._connection.execute(SQL.finish.encode(), values)
+        self._connection.execute(SQL.finish, values)
         self._connection.commit()
 
     def _batches(self) -> Iterator[tuple[Path, Batch]]:

@@ -22,7 +22,7 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
     """Merge what was staged as one event; fill in the counts; return whether anything changed."""
 
     def run(query: str, *values: object) -> int:
-        return connection.execute(query.encode(), values or None).rowcount
+        return connection.execute(query, values or None).rowcount
 
     run(SQL.newest_staged)
     run(SQL.analyze_staged)
@@ -32,7 +32,7 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
     run(SQL.categories)
     run(SQL.resolved, event.source_id)
     run(SQL.analyze_resolved)
-    [figures] = connection.execute(SQL.impact_counts.encode(), (event.source_id,)).fetchall()
+    [figures] = connection.execute(SQL.impact_counts, (event.source_id,)).fetchall()
     counts |= zip(("impacts_new", "impacts_replaced", "impacts_same"), figures, strict=True)
     other_rank = event.source_id if event.rank_changed else None
     items.begin(connection, SQL.seeds, other_rank)
@@ -53,8 +53,8 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
         _count_changes(connection, stage, event, version, counts)
         derive.touched(connection, placed, above, SQL.derive_touched, but=set(new_months))
         cells.write(connection)
-    numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands.encode())]
-    seen = [int(row[0]) for row in connection.execute(SQL.seen_brands.encode(), (event.no,))]
+    numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands)]
+    seen = [int(row[0]) for row in connection.execute(SQL.seen_brands, (event.no,))]
     items.refresh_brands(connection, numbers, [*numbers, *seen])
     changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
     return any(counts[name] for name in changes)
@@ -62,31 +62,31 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
 
 def _claim(connection: Connection, event: Event, *, new: bool) -> None:
     """Keep what the load says of its items: of those that were there before, or of the new ones."""
-    connection.execute(SQL.contents.encode(), (new,))
-    connection.execute(SQL.claims.encode(), (new, event.source_id, event.no))
+    connection.execute(SQL.contents, (new,))
+    connection.execute(SQL.claims, (new, event.source_id, event.no))
 
 
 def _count_changes(connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int]) -> None:
     """Give every record that the load changed a new version."""
-    changed = connection.execute(SQL.changed_count.encode()).fetchone()
+    changed = connection.execute(SQL.changed_count).fetchone()
     assert changed is not None
     counts["items_changed"], counts["items_same"] = changed
     touched = _touched(connection, stage)
-    written = connection.execute(SQL.changes.encode(), (event.no, event.at, list(touched))).rowcount
+    written = connection.execute(SQL.changes, (event.no, event.at, list(touched))).rowcount
     counts["items_touched"] = written - counts["items_changed"] - counts["items_new"]
-    connection.execute(SQL.new_versions.encode(), (event.no, event.at, version))
-    connection.execute(SQL.brand_updates.encode(), (event.no, event.at))
+    connection.execute(SQL.new_versions, (event.no, event.at, version))
+    connection.execute(SQL.brand_updates, (event.no, event.at))
 
 
 def _place(connection: Connection, stage: Stage, event: Event, counts: dict[str, int]) -> None:
     """Merge the observations of months that had some, and count those of all months."""
     if stage.events and stage.runs > 1:  # within a run they are numbered already
-        connection.execute(PARTITIONS.number_equal.replace("{table}", "stage_observations").encode())
-    connection.execute(SQL.observations.encode())
-    placed = connection.execute(SQL.placed_counts.encode()).fetchone()
+        connection.execute(PARTITIONS.number_equal.replace("{table}", "stage_observations"))
+    connection.execute(SQL.observations)
+    placed = connection.execute(SQL.placed_counts).fetchone()
     assert placed is not None
     new = stage.partitions
-    [(repeated,)] = connection.execute(SQL.repeated_count.encode(), (event.no,)).fetchall()
+    [(repeated,)] = connection.execute(SQL.repeated_count, (event.no,)).fetchall()
     counts["observations_new"] = new.rows - new.superseded + placed[0]
     counts["observations_replaced"] = placed[1]
     counts["observations_same"] = repeated
@@ -99,12 +99,12 @@ def _place(connection: Connection, stage: Stage, event: Event, counts: dict[str,
 
 def touched_months(connection: Connection, stage: Stage) -> list[date]:
     """Return the months in which the load has added or changed observations; by them exports know what changed."""
-    placed = {row[0] for row in connection.execute(SQL.placed_months.encode())}
+    placed = {row[0] for row in connection.execute(SQL.placed_months)}
     return sorted(placed | {first for first, _ in stage.partitions.new.values()})
 
 
 def _check_keys(connection: Connection, source_id: int) -> None:
-    collision = connection.execute(SQL.collisions.encode(), (source_id,)).fetchone()
+    collision = connection.execute(SQL.collisions, (source_id,)).fetchone()
     if collision is not None:
         own, others, item_id = collision
         raise LoadRefused(
@@ -116,7 +116,7 @@ def _check_keys(connection: Connection, source_id: int) -> None:
 def _touched(connection: Connection, stage: Stage) -> set[int]:
     """Return items that were there before and got other observations."""
     touched = {int(row[0]) for row in connection.execute("SELECT DISTINCT item_id FROM placed")}
-    before = {int(row[0]) for row in connection.execute(SQL.existing_among.encode())} if stage.partitions.new else set()
+    before = {int(row[0]) for row in connection.execute(SQL.existing_among)} if stage.partitions.new else set()
     for table in stage.partitions.new if before else ():
         seen = sql.SQL("SELECT DISTINCT item_id FROM {}").format(sql.Identifier(table))
         touched |= before & {int(row[0]) for row in connection.execute(seen)}

@@ -12,10 +12,16 @@ import numpy as np
 
 # Columns of `observations`, how COPY wants them, and where they come from. The source is one in a whole load.
 _COLUMNS = (
-    ("item_id", ">i8", "item"), ("mark", ">i8", "mark"), ("price_minor", ">i8", "price"), ("list_minor", ">i8", "list"),
-    ("day", ">i4", "day"), ("channel_id", ">i4", "channel"), ("units", ">i4", "units"), ("currency", "S3", "currency"),
+    ("item_id", ">i8", "item"),
+    ("mark", ">i8", "mark"),
+    ("price_minor", ">i8", "price"),
+    ("list_minor", ">i8", "list"),
+    ("day", ">i4", "day"),
+    ("channel_id", ">i4", "channel"),
+    ("units", ">i4", "units"),
+    ("currency", "S3", "currency"),
     ("kind", "S1", "kind"),
-)  # fmt: skip
+)
 _EPOCH_DAYS = np.timedelta64(10_957, "D")
 # A batch that touches more months than these is not in the order of days: what it has of a month is kept for more.
 _MONTHS_IN_ORDER_MAX = 3

@@ -18,9 +18,18 @@ from workers.ingest.row_errors import Faults
 CHANNEL_CHARACTERS_MAX = 200
 _NO_PRICE = "is not a price: no plain amount, negative, or finer than its currency"
 OBSERVATION = np.dtype(
-    [("item", "i8"), ("mark", "i8"), ("price", "i8"), ("list", "i8"), ("day", "i4"), ("channel", "i4"), ("units", "i4"),
-     ("currency", "S3"), ("kind", "S1")]
-)  # fmt: skip
+    [
+        ("item", "i8"),
+        ("mark", "i8"),
+        ("price", "i8"),
+        ("list", "i8"),
+        ("day", "i4"),
+        ("channel", "i4"),
+        ("units", "i4"),
+        ("currency", "S3"),
+        ("kind", "S1"),
+    ]
+)
 
 
 class Observed(NamedTuple):

@@ -22,7 +22,7 @@ class Partitions:
         self._connection = connection
         self._constants = constants
         self._events = events
-        self._there = {str(row[0]) for row in connection.execute(SQL.months.encode())}
+        self._there = {str(row[0]) for row in connection.execute(SQL.months)}
         self._indexed: set[str] = set()
         self._in_order = True
         self.new: dict[str, tuple[date, date]] = {}
@@ -85,7 +85,7 @@ class Partitions:
                 self._build(table)
         except psycopg.errors.UniqueViolation:
             mend = SQL.number_equal if self._events else SQL.drop_superseded
-            mended = self._connection.execute(mend.replace("{table}", table).encode())
+            mended = self._connection.execute(mend.replace("{table}", table))
             self.superseded += 0 if self._events else mended.rowcount
             self._build(table)
         self._indexed.add(table)

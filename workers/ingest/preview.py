@@ -32,9 +32,13 @@ class Previewer:
     """Reads files through a mapping as a load does. Raises LoadRefused where a load would before it merges."""
 
     def __init__(
-        self, mapping: Mapping, *, shown: int, unpacked_bytes_max: int = readers.UNPACKED_BYTES_MAX,
+        self,
+        mapping: Mapping,
+        *,
+        shown: int,
+        unpacked_bytes_max: int = readers.UNPACKED_BYTES_MAX,
         told: Callable[[int], None] = lambda done: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._mapping = mapping
         self._shown = shown
         self._unpacked_bytes_max = unpacked_bytes_max

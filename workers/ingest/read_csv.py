@@ -105,10 +105,13 @@ class _Rows:
             read_options=pyarrow.csv.ReadOptions(use_threads=False, column_names=self._names),
             parse_options=pyarrow.csv.ParseOptions(**self._parse, invalid_row_handler=keep),
             convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(chosen, pa.binary()), include_columns=chosen or None,
-                strings_can_be_null=False, check_utf8=False, null_values=[],
+                column_types=dict.fromkeys(chosen, pa.binary()),
+                include_columns=chosen or None,
+                strings_can_be_null=False,
+                check_utf8=False,
+                null_values=[],
             ),
-        )  # fmt: skip
+        )
         rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken]
         lines = np.delete(block.lines, [n for n, _, _ in broken])
         if len(lines) != table.num_rows:  # rows must never get the line of another

@@ -9,10 +9,30 @@ import numpy as np
 
 from workers.ingest.month_buffer import in_order
 
-_ROW = np.dtype([("item", "<i8"), ("mark", "<i8"), ("price", "<i8"), ("day", "<i4"), ("channel", "<i4"),
-                 ("units", "<i4"), ("currency", "S3"), ("kind", "S1"), ("list", "<i8")])  # fmt: skip
-_COLUMNS = {"item_id": "item", "mark": "mark", "price_minor": "price", "day": "day", "channel_id": "channel",
-            "units": "units", "currency": "currency", "kind": "kind", "list_minor": "list"}  # fmt: skip
+_ROW = np.dtype(
+    [
+        ("item", "<i8"),
+        ("mark", "<i8"),
+        ("price", "<i8"),
+        ("day", "<i4"),
+        ("channel", "<i4"),
+        ("units", "<i4"),
+        ("currency", "S3"),
+        ("kind", "S1"),
+        ("list", "<i8"),
+    ]
+)
+_COLUMNS = {
+    "item_id": "item",
+    "mark": "mark",
+    "price_minor": "price",
+    "day": "day",
+    "channel_id": "channel",
+    "units": "units",
+    "currency": "currency",
+    "kind": "kind",
+    "list_minor": "list",
+}
 
 
 class Spool:

@@ -22,8 +22,17 @@ EPOCH = date(2000, 1, 1)
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _TRAILER = b"\xff\xff"
 _WRITE_BYTES = 128 * 1024
-_SPAN = np.dtype([("fields", ">i2"), ("id_bytes", ">i4"), ("id", ">i8"), ("first_bytes", ">i4"), ("first", ">i4"),
-                  ("last_bytes", ">i4"), ("last", ">i4")])  # fmt: skip
+_SPAN = np.dtype(
+    [
+        ("fields", ">i2"),
+        ("id_bytes", ">i4"),
+        ("id", ">i8"),
+        ("first_bytes", ">i4"),
+        ("first", ">i4"),
+        ("last_bytes", ">i4"),
+        ("last", ">i4"),
+    ]
+)
 
 
 class Stage:
@@ -38,7 +47,7 @@ class Stage:
         self.joins = mapping.item is not None and bool(mapping.item.join_by)
         self._channels: list[int] = []
         for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations):
-            connection.execute(statement.encode())
+            connection.execute(statement)
         set_defaults(connection, "stage_observations", constants)
         self._months = months
         self.partitions = Partitions(connection, constants, events=self.events)
@@ -101,7 +110,7 @@ class Stage:
             copy.write(written[start : start + _WRITE_BYTES])
 
     def _channel(self, code: str) -> int:
-        row = self._connection.execute(LOAD.channel.encode(), (code,)).fetchone()
+        row = self._connection.execute(LOAD.channel, (code,)).fetchone()
         assert row is not None
         return int(row[0])
 

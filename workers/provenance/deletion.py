@@ -50,7 +50,7 @@ class Deleted:
 def delete(connection: Connection, chosen: Chosen, by: str, reason: str | None, *, dry_run: bool) -> Deleted:
     """Delete observations, in the caller's transaction under the lock of events. Raises NothingToDelete."""
     _choose(connection, chosen)
-    months = tuple(Month(*row) for row in connection.execute(SQL.by_month.encode()))
+    months = tuple(Month(*row) for row in connection.execute(SQL.by_month))
     if dry_run or not months:
         if not dry_run:
             raise NothingToDelete("no observation is of this source, this item and these days")
@@ -58,12 +58,12 @@ def delete(connection: Connection, chosen: Chosen, by: str, reason: str | None, 
     items.begin(connection, SQL.items)
     asked = {"source": chosen.source, "iid": chosen.iid, "from": chosen.first, "to": chosen.last}
     summary = Jsonb({name: str(value) for name, value in asked.items() if value is not None})
-    row = connection.execute(SQL.begin.encode(), (chosen.source or "", summary)).fetchone()
+    row = connection.execute(SQL.begin, (chosen.source or "", summary)).fetchone()
     assert row is not None
     event = events.begin_deletion(connection, row[0], by, reason)
-    connection.execute(SQL.tombstones.encode(), (event.no,))
-    connection.execute(SQL.placed.encode())
-    connection.execute(SQL.changes.encode(), (event.no, event.at))
+    connection.execute(SQL.tombstones, (event.no,))
+    connection.execute(SQL.placed)
+    connection.execute(SQL.changes, (event.no, event.at))
     return Deleted(months, event.no, reindex(connection, row[0]))
 
 
@@ -72,13 +72,13 @@ def _choose(connection: Connection, chosen: Chosen) -> None:
         raise NothingToDelete("name a source, an IID, or days: a deletion of everything is not meant")
     source_id = item_ids = None
     if chosen.source is not None:
-        row = connection.execute(SQL.source.encode(), (chosen.source,)).fetchone()
+        row = connection.execute(SQL.source, (chosen.source,)).fetchone()
         if row is None:
             raise NothingToDelete(f"there is no source {chosen.source}")
         source_id = row[0]
     if chosen.iid is not None:
-        item_ids = [row[0] for row in connection.execute(SQL.group.encode(), (chosen.iid,))]
+        item_ids = [row[0] for row in connection.execute(SQL.group, (chosen.iid,))]
         if not item_ids:
             raise NothingToDelete(f"there is no item {chosen.iid}")
     values = (source_id, item_ids, chosen.first or FIRST_DAY, chosen.last or LAST_DAY)
-    connection.execute(SQL.chosen.encode(), values)
+    connection.execute(SQL.chosen, values)

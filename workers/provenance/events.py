@@ -34,13 +34,13 @@ class Event:
 
 def lock(connection: Connection) -> None:
     """Wait until no other event is being made. The lock is the session's; a new snapshot begins after it."""
-    connection.execute(SQL.lock.encode())
+    connection.execute(SQL.lock)
     connection.commit()
 
 
 def begin_load(connection: Connection, load_id: str, kind: str, source: str, terms: dict[str, Any]) -> Event:
     """Number a load, and make its terms those of its source."""
-    row = connection.execute(SQL.source.encode(), (source, *(terms[name] for name in TERMS))).fetchone()
+    row = connection.execute(SQL.source, (source, *(terms[name] for name in TERMS))).fetchone()
     assert row is not None
     values = (kind, load_id, row[0], Jsonb(terms), actor())
     event = _event(connection, SQL.begin_load, values)
@@ -60,7 +60,7 @@ def begin_deletion(connection: Connection, load_id: str, by: str, reason: str | 
 
 def next_version(connection: Connection) -> int:
     """Return the data_version that the next change will have."""
-    row = connection.execute(SQL.next_version.encode()).fetchone()
+    row = connection.execute(SQL.next_version).fetchone()
     assert row is not None
     return int(row[0])
 
@@ -70,11 +70,11 @@ def commit_version(connection: Connection, load_id: str | None, months: list[dat
 
     Return the version and the job's id. Edges hear of the version when the transaction commits.
     """
-    row = connection.execute(SQL.new_version.encode(), (load_id, months)).fetchone()
+    row = connection.execute(SQL.new_version, (load_id, months)).fetchone()
     assert row is not None
     version, kind = int(row[0]), SEARCH_INDEX
     values = (kind.name, kind.queue, None, Jsonb({}), str(version), version, kind.attempts_max)
-    ordered = connection.execute(JOBS.join.encode(), values).fetchone()
+    ordered = connection.execute(JOBS.join, values).fetchone()
     assert ordered is not None
     return version, str(ordered[0])
 
@@ -88,6 +88,6 @@ def actor() -> str:
 
 
 def _event(connection: Connection, query: str, values: tuple[object, ...]) -> Event:
-    row = connection.execute(query.encode(), values).fetchone()
+    row = connection.execute(query, values).fetchone()
     assert row is not None
     return Event(int(row[0]), row[1])

@@ -38,7 +38,7 @@ def restore(connection: Connection, iid: str, by: str, reason: str | None) -> in
 
 
 def _active(connection: Connection, iid: str) -> int:
-    row = connection.execute(SQL.item.encode(), (iid,)).fetchone()
+    row = connection.execute(SQL.item, (iid,)).fetchone()
     if row is None:
         raise ActRefused(f"there is no item {iid}")
     if row[1] != "active":
@@ -48,13 +48,13 @@ def _active(connection: Connection, iid: str) -> int:
 
 def _act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> int:
     items.begin(connection, SQL.named, [item_id, survivor_id])
-    connection.execute(items.SQL.nothing_placed.encode())
+    connection.execute(items.SQL.nothing_placed)
     events.begin_act(connection, item_id, survivor_id, by, reason)
     return reindex(connection, None)
 
 
 def _undo_latest(connection: Connection, iid: str, kind: str, by: str, reason: str | None) -> int:
-    row = connection.execute(SQL.latest_act.encode(), (iid, kind)).fetchone()
+    row = connection.execute(SQL.latest_act, (iid, kind)).fetchone()
     if row is None or row[0] is None:
         raise ActRefused(f"no {kind} of {iid} is in effect")
     return undo(connection, str(row[0]), by, reason)

@@ -14,42 +14,48 @@ SQL = beside(__file__, "items.sql")
 def begin(connection: Connection, seeds: str, *values: object) -> None:
     """Note the items that an event speaks of, given by a query, and all that share a record with them."""
     for statement in (SQL.seeds, SQL.affected, SQL.refreshing):
-        connection.execute(statement.encode())
-    connection.execute(f"INSERT INTO seeds {seeds}".encode(), values or None)
-    connection.execute(SQL.expand.encode())
+        connection.execute(statement)
+    connection.execute(f"INSERT INTO seeds {seeds}", values or None)
+    connection.execute(SQL.expand)
     connection.execute(b"ANALYZE affected")
 
 
 def widen(connection: Connection, more: Iterable[int]) -> None:
     """Note further items, and all that share a record with the noted ones now."""
-    connection.execute(SQL.more_seeds.encode(), (list(more),))
-    connection.execute(SQL.expand.encode())
+    connection.execute(SQL.more_seeds, (list(more),))
+    connection.execute(SQL.expand)
 
 
 def refresh(connection: Connection, version: int, chosen: str, *values: object) -> None:
     """Make the rows and figures of items anew from their claims; `chosen` is a query of their ids."""
-    if not connection.execute(f"INSERT INTO refreshing {chosen}".encode(), values or None).rowcount:
+    if not connection.execute(f"INSERT INTO refreshing {chosen}", values or None).rowcount:
         return
     connection.execute(b"ANALYZE refreshing")
     statements = (
-        SQL.claims, SQL.claimed_attributes, SQL.claimed_identifiers, SQL.fields, SQL.clear_impacts, SQL.clear_stages,
-        SQL.write_impacts, SQL.write_stages,
-    )  # fmt: skip
+        SQL.claims,
+        SQL.claimed_attributes,
+        SQL.claimed_identifiers,
+        SQL.fields,
+        SQL.clear_impacts,
+        SQL.clear_stages,
+        SQL.write_impacts,
+        SQL.write_stages,
+    )
     for statement in statements:
-        connection.execute(statement.encode())
-    connection.execute(SQL.write_fields.encode(), (version,))
+        connection.execute(statement)
+    connection.execute(SQL.write_fields, (version,))
 
 
 def refresh_brands(connection: Connection, counted: Iterable[int], seen: Iterable[int]) -> None:
     """Count the items of some brands anew, and read the channels of some from their cells."""
     if numbers := sorted(set(counted)):
-        connection.execute(SQL.brand_figures.encode(), (numbers,))
+        connection.execute(SQL.brand_figures, (numbers,))
     numbers = sorted(set(seen))
     if not numbers:
         return
     pairs: set[tuple[int, int]] = set()
-    for brand, packed in connection.cursor(binary=True).execute(SQL.brand_cells.encode(), (numbers,)):
+    for brand, packed in connection.cursor(binary=True).execute(SQL.brand_cells, (numbers,)):
         pairs.update((brand, channel) for channel in np.unique(unpack(packed)[0]).tolist())
     ordered = sorted(pairs)
     columns = ([pair[0] for pair in ordered], [pair[1] for pair in ordered])
-    connection.execute(SQL.brand_channels.encode(), (numbers, *columns))
+    connection.execute(SQL.brand_channels, (numbers, *columns))

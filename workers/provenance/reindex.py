@@ -30,11 +30,11 @@ def reindex(connection: Connection, load_id: str | None) -> int:
     standing = _stand(connection)
     items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
     survivors = standing.survivors
-    connection.execute(items.SQL.standing.encode(), (list(survivors), list(survivors.values())))
-    connection.execute(items.SQL.versions.encode(), (version,))
+    connection.execute(items.SQL.standing, (list(survivors), list(survivors.values())))
+    connection.execute(items.SQL.versions, (version,))
     placed, above = Items.read(connection, items.SQL.placed_items), derive.ancestors(connection)
     derive.touched(connection, placed, above, items.SQL.cells_touched, but=set())
-    brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched.encode())]
+    brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched)]
     items.refresh_brands(connection, brands, brands)
     events.commit_version(connection, load_id, _months(connection))
     return version
@@ -42,23 +42,23 @@ def reindex(connection: Connection, load_id: str | None) -> int:
 
 def _stand(connection: Connection) -> Standing:
     """Replay the acts; note whose owner changes, before their rows do."""
-    acts = [Act(*row) for row in connection.execute(SQL.acts.encode())]
+    acts = [Act(*row) for row in connection.execute(SQL.acts)]
     named = {act.item_id for act in acts} | {act.survivor_id for act in acts if act.survivor_id is not None}
-    first_claims: dict[int, int] = dict(connection.execute(SQL.first_claims.encode(), (list(named),)).fetchall())
+    first_claims: dict[int, int] = dict(connection.execute(SQL.first_claims, (list(named),)).fetchall())
     standing = replay(acts, first_claims)
-    before: dict[int, int | None] = dict(connection.execute(SQL.current.encode()).fetchall())
+    before: dict[int, int | None] = dict(connection.execute(SQL.current).fetchall())
     now = standing.inactive
     changed = {item_id for item_id in {*before, *now} if before.get(item_id, item_id) != now.get(item_id, item_id)}
     items.widen(connection, changed)
-    connection.execute(SQL.forget.encode(), (list(before.keys() - now.keys()),))
+    connection.execute(SQL.forget, (list(before.keys() - now.keys()),))
     kept = {item_id: now[item_id] for item_id in changed if item_id in now}
-    connection.execute(SQL.keep.encode(), (list(kept), list(kept.values())))
+    connection.execute(SQL.keep, (list(kept), list(kept.values())))
     effective = [act.no for act in standing.effective]
-    recounted = connection.execute(SQL.forget_changes.encode(), (effective,)).fetchall()
-    recounted += connection.execute(SQL.keep_changes.encode(), (effective,)).fetchall()
+    recounted = connection.execute(SQL.forget_changes, (effective,)).fetchall()
+    recounted += connection.execute(SQL.keep_changes, (effective,)).fetchall()
     items.widen(connection, {row[0] for row in recounted})
     return standing
 
 
 def _months(connection: Connection) -> list[date]:
-    return [row[0] for row in connection.execute(ROLLUPS.months.encode())]
+    return [row[0] for row in connection.execute(ROLLUPS.months)]

@@ -41,7 +41,7 @@ class _Event:
 def extent(connection: Connection, named: str) -> Extent:
     """Return what undoing an event would take back, and change nothing. Raises NothingToUndo."""
     event = _find(connection, named)
-    row = connection.execute(SQL.extent.encode(), (event.no,)).fetchone()
+    row = connection.execute(SQL.extent, (event.no,)).fetchone()
     assert row is not None
     return Extent(*row)
 
@@ -52,12 +52,12 @@ def undo(connection: Connection, named: str, by: str, reason: str | None) -> int
     In the caller's transaction, under the lock of events.
     """
     event = _find(connection, named)
-    other_rank = connection.execute(SQL.other_rank.encode(), (event.source_id, event.no)).fetchone()
+    other_rank = connection.execute(SQL.other_rank, (event.source_id, event.no)).fetchone()
     ranked = event.source_id if other_rank is not None and other_rank[0] else None
     items.begin(connection, SQL.seeds, event.no, ranked)
-    connection.execute(SQL.mark_undone.encode(), (event.no, by, reason))
+    connection.execute(SQL.mark_undone, (event.no, by, reason))
     if event.kind in ("merge", "withdrawal"):
-        connection.execute(items.SQL.nothing_placed.encode())
+        connection.execute(items.SQL.nothing_placed)
     else:
         _unclaim(connection, event)
     version = reindex(connection, event.load_id)
@@ -68,7 +68,7 @@ def undo(connection: Connection, named: str, by: str, reason: str | None) -> int
 
 def _find(connection: Connection, named: str) -> _Event:
     number = int(named) if re.fullmatch(r"[0-9]{1,9}", named) else None
-    row = connection.execute(SQL.find.encode(), (number, _uuid(named))).fetchone()
+    row = connection.execute(SQL.find, (number, _uuid(named))).fetchone()
     if row is None:
         raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
     if row[0] == 0:
@@ -89,7 +89,7 @@ def _unclaim(connection: Connection, event: _Event) -> None:
     """Take back the claims of a load or of a deletion, and put in force what is claimed without them."""
 
     def run(query: str, *values: object) -> int:
-        return connection.execute(query.encode(), values or None).rowcount
+        return connection.execute(query, values or None).rowcount
 
     version = events.next_version(connection)
     if event.load_id is not None:
@@ -108,7 +108,7 @@ def _unclaim(connection: Connection, event: _Event) -> None:
     run(SQL.removed, version)
     run(SQL.forget_changes, event.no)
     run(SQL.find_changes)
-    for (scope,) in connection.execute(SQL.factor_scopes.encode(), (event.no,)).fetchall():
+    for (scope,) in connection.execute(SQL.factor_scopes, (event.no,)).fetchall():
         factors.settle(connection, scope)
     _relabel(connection)
 
@@ -116,12 +116,12 @@ def _unclaim(connection: Connection, event: _Event) -> None:
 def _relabel(connection: Connection) -> None:
     """Give brands and categories the spelling of the first load that is left."""
     slugs = [row[0] for row in connection.execute("SELECT DISTINCT brand_slug FROM unclaimed WHERE brand_slug <> ''")]
-    for number, _, name in connection.execute(SQL.brand_names.encode(), (slugs,)).fetchall():
-        connection.execute(SQL.rename_brand.encode(), (number, name, fold(name)))
-    connection.execute(SQL.category_paths.encode())
+    for number, _, name in connection.execute(SQL.brand_names, (slugs,)).fetchall():
+        connection.execute(SQL.rename_brand, (number, name, fold(name)))
+    connection.execute(SQL.category_paths)
 
 
 def _drop_labels(connection: Connection) -> None:
     """Drop the brands, categories and channels that nothing refers to any more."""
     for statement in (SQL.drop_brands, SQL.category_tree, SQL.drop_categories, SQL.drop_channels):
-        connection.execute(statement.encode())
+        connection.execute(statement)

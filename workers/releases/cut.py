@@ -47,7 +47,7 @@ def _cut(settings: Settings, connection: Connection, job: dict[str, Any], told: 
         with Snapshot(settings.worker_database_url) as snapshot:
             newest = snapshot.rows(SQL.newest)
             version = newest[0][0] if newest else 0
-            before = connection.execute(SQL.cut_before.encode(), (version,)).fetchone()
+            before = connection.execute(SQL.cut_before, (version,)).fetchone()
             if not version or (before and before[0]):
                 return {"data_version": version, "cut": False}
             files = cut_files(snapshot, writer, told)
@@ -79,7 +79,7 @@ def cut_files(snapshot: Snapshot, writer: PartWriter, told: Told = lambda stage,
 
 
 def _publish(settings: Settings, connection: Connection, job: dict[str, Any], version: int, files: Files) -> None:
-    row = connection.execute(SQL.kept_as.encode()).fetchone()
+    row = connection.execute(SQL.kept_as).fetchone()
     assert row is not None
     kept_as = row[0]
     days = settings.release_weekly_kept_days if kept_as == "weekly" else settings.release_daily_kept_days
@@ -88,9 +88,9 @@ def _publish(settings: Settings, connection: Connection, job: dict[str, Any], ve
             rows, size = sum(part.rows for part in parts), sum(part.bytes for part in parts)
             columns = Jsonb(schema_of(DATASETS[name]))
             release = (name, version, kept_as, columns, rows, size, days, job["id"], job["attempt"])
-            if connection.execute(SQL.publish.encode(), release).fetchone() is None:
+            if connection.execute(SQL.publish, release).fetchone() is None:
                 raise LeaseLost(job["id"])
             for place, part in enumerate(parts):
                 named = (part.name, part.sha256, part.rows, part.bytes, part.min_key, part.max_key)
                 statistics = Jsonb(msgspec.to_builtins(part.statistics))
-                connection.execute(SQL.publish_file.encode(), (name, version, place, *named, statistics))
+                connection.execute(SQL.publish_file, (name, version, place, *named, statistics))

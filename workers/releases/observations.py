@@ -23,11 +23,22 @@ _HEAD_BYTES = 19  # the signature of PostgreSQL's binary COPY, its flags and the
 _PIECE_BYTES = 1 << 20
 _EPOCH = np.datetime64("2000-01-01") - np.datetime64("1970-01-01")
 _COLUMNS = {
-    "item": ">i8", "price": ">i8", "list": ">i8", "day": ">i4", "channel": ">i4", "units": ">i4", "source": ">i2",
-    "kind": "u1", "currency": "S3",
-}  # fmt: skip
-_ROW = np.dtype([("fields", ">i2"), *(pair for n, (name, kind) in enumerate(_COLUMNS.items())
-                                      for pair in ((f"length{n}", ">i4"), (name, kind)))])  # fmt: skip
+    "item": ">i8",
+    "price": ">i8",
+    "list": ">i8",
+    "day": ">i4",
+    "channel": ">i4",
+    "units": ">i4",
+    "source": ">i2",
+    "kind": "u1",
+    "currency": "S3",
+}
+_ROW = np.dtype(
+    [
+        ("fields", ">i2"),
+        *(pair for n, (name, kind) in enumerate(_COLUMNS.items()) for pair in ((f"length{n}", ">i4"), (name, kind))),
+    ]
+)
 _SCALE = 4
 _BEYOND = "~"  # after every IID
 Told = Callable[[str, int, int | None], None]

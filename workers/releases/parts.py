@@ -69,9 +69,13 @@ class PartWriter:
         with self._store.spool() as spool:
             order = [pq.SortingColumn(table.schema.get_field_index(column)) for column in dataset.order]
             pq.write_table(
-                table, spool.file, compression="zstd", row_group_size=ROW_GROUP_ROWS, sorting_columns=order,
+                table,
+                spool.file,
+                compression="zstd",
+                row_group_size=ROW_GROUP_ROWS,
+                sorting_columns=order,
                 write_page_index=True,
-            )  # fmt: skip
+            )
             spool.file.flush()
             size = spool.file.seek(0, 2)
             spool.file.seek(0)

@@ -23,19 +23,19 @@ _FILES_AT_ONCE = 1_000
 @contextmanager
 def alone(connection: Connection) -> Iterator[bool]:
     """Hold off every other cut and sweep; False where one of them is under way."""
-    row = connection.execute(SQL.alone.encode()).fetchone()
+    row = connection.execute(SQL.alone).fetchone()
     held = bool(row and row[0])
     try:
         yield held
     finally:
         if held and not connection.closed:
-            connection.execute(SQL.not_alone.encode())
+            connection.execute(SQL.not_alone)
 
 
 def order(connection: Connection, version: int) -> str:
     """Order a release of the newest data_version; return the job's id. Ordering twice is one job."""
     values = (RELEASE.name, RELEASE.queue, None, Jsonb({}), str(version), version, RELEASE.attempts_max)
-    row = connection.execute(JOBS.join.encode(), values).fetchone()
+    row = connection.execute(JOBS.join, values).fetchone()
     assert row is not None
     return str(row[0])
 
@@ -44,7 +44,7 @@ def order_due(settings: Settings, connection: Connection) -> str | None:
     """Order the release that is due; return its job's id, None where none is."""
     if settings.release_interval_hours <= 0:
         return None
-    row = connection.execute(SQL.due.encode(), (settings.release_interval_hours,)).fetchone()
+    row = connection.execute(SQL.due, (settings.release_interval_hours,)).fetchone()
     return order(connection, row[0]) if row is not None else None
 
 
@@ -53,12 +53,12 @@ def expire(connection: Connection, store: ResultStore, log: Log, orphan_seconds:
     with alone(connection) as held:
         if not held:
             return 0  # a release is being cut: its files have no name yet
-        expired = connection.execute(SQL.expire.encode()).fetchall()
+        expired = connection.execute(SQL.expire).fetchall()
         old = [sha256_of(found.key) for found in store.listed(PREFIX) if found.age_seconds > orphan_seconds]
         deleted = 0
         for start in range(0, len(old), _FILES_AT_ONCE):
             batch = old[start : start + _FILES_AT_ONCE]
-            named = {row[0] for row in connection.execute(SQL.named.encode(), (batch,))}
+            named = {row[0] for row in connection.execute(SQL.named, (batch,))}
             for sha256 in set(batch) - named:
                 store.remove(key_of(sha256))
                 deleted += 1

@@ -76,28 +76,47 @@ class Collector:
         return self._numbers.setdefault(key, len(self._numbers))
 
     def add_cell(
-        self, key: Key, month: date, prices: tuple[Array, Array], list_prices: list[Array], counts: Array,
-        channels: tuple[Array, Array], items: int,
-    ) -> None:  # fmt: skip
+        self,
+        key: Key,
+        month: date,
+        prices: tuple[Array, Array],
+        list_prices: list[Array],
+        counts: Array,
+        channels: tuple[Array, Array],
+        items: int,
+    ) -> None:
         """Add a whole cell: counted prices, its list prices, observations by day and by channel, distinct items."""
         segment = np.array([self.number(key)])
         price, times = (column.astype("i8") for column in prices)
         day = number(month) + np.flatnonzero(counts)
         self._pending.append(
             _Pieces(
-                segment.repeat(len(price)), price, times, day, segment.repeat(len(day)), channels[0].astype("i8"),
-                segment.repeat(len(channels[0])), channels[1].astype("i8"),
+                segment.repeat(len(price)),
+                price,
+                times,
+                day,
+                segment.repeat(len(day)),
+                channels[0].astype("i8"),
+                segment.repeat(len(channels[0])),
+                channels[1].astype("i8"),
             )
-        )  # fmt: skip
+        )
         if len(list_prices[0]):
             pairs = (column.astype("i8") for column in list_prices)
             self._pending_list_prices.append((segment.repeat(len(list_prices[0])), *pairs))  # type: ignore[arg-type]
         self._counts.append((segment, np.array([items])))
 
     def add_entries(
-        self, currency: str, days: Array, groups: tuple[Array, Array], price: Array, list_price: Array, channel: Array,
-        item: Array, item_count: int,
-    ) -> None:  # fmt: skip
+        self,
+        currency: str,
+        days: Array,
+        groups: tuple[Array, Array],
+        price: Array,
+        list_price: Array,
+        channel: Array,
+        item: Array,
+        item_count: int,
+    ) -> None:
         """Add single observations of one cell; `item` is an id, or a place among the cell's `item_count` items."""
         if not len(price):
             return

@@ -55,9 +55,10 @@ class Quantities:
         chosen = self._chosen
         values = (
             list(chosen.brands) if chosen.brands is not None else None,
-            list(chosen.categories) if chosen.categories is not None else None, self._days.last,
-        )  # fmt: skip
-        rows = self._connection.execute(SQL.unpriced_items.encode(), values).fetchall()
+            list(chosen.categories) if chosen.categories is not None else None,
+            self._days.last,
+        )
+        rows = self._connection.execute(SQL.unpriced_items, values).fetchall()
         if not rows:
             return
         item, brand, category = (np.array([row[place] for row in rows], "i8") for place in range(3))
@@ -91,7 +92,7 @@ class Quantities:
     def _entries(self, month: date) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
         scope, ids, others = cells_with_entries(self._chosen, self._tree)
         values = (scope, month, ids, self._chosen.currency, list(self._chosen.kinds))
-        for cell, packed, item_ids in self._connection.cursor(binary=True).execute(SQL.units.encode(), values):
+        for cell, packed, item_ids in self._connection.cursor(binary=True).execute(SQL.units, values):
             _, place, other, day, channel, units, _ = unpack(packed)
             kept = kept_entries(other, others, channel, self._chosen.channels, day, self._days, month)
             if kept is not None:

@@ -25,24 +25,50 @@ from workers.reports.rendering import (
 from workers.reports.result import Answer
 
 PEERS = 5
-_CATEGORY = pa.struct([
-    ("category", pa.string()), ("items", pa.int64()), ("observations", pa.int64()), ("share", pa.float64()),
-    ("median", MONEY), ("category_median", MONEY), ("against_category", pa.float64()),
-])  # fmt: skip
+_CATEGORY = pa.struct(
+    [
+        ("category", pa.string()),
+        ("items", pa.int64()),
+        ("observations", pa.int64()),
+        ("share", pa.float64()),
+        ("median", MONEY),
+        ("category_median", MONEY),
+        ("against_category", pa.float64()),
+    ]
+)
 _PEER = pa.struct([("brand", pa.string()), ("name", pa.string()), ("observations", pa.int64()), ("median", MONEY)])
-SCHEMA = pa.schema([
-    ("period", pa.date32()), ("brand", pa.string()), ("name", pa.string()), ("currency", pa.string()),
-    ("rank", pa.int64()), ("rank_before", pa.int64()), ("ranked", pa.int64()), ("percentile", pa.float64()),
-    ("items", pa.int64()), ("observations", pa.int64()), ("median", MONEY), ("median_change", pa.float64()),
-    ("against_categories", pa.float64()), ("kind", pa.string()), *DISCOUNTS,
-    ("categories", pa.list_(_CATEGORY)), ("peers", pa.list_(_PEER)),
-])  # fmt: skip
+SCHEMA = pa.schema(
+    [
+        ("period", pa.date32()),
+        ("brand", pa.string()),
+        ("name", pa.string()),
+        ("currency", pa.string()),
+        ("rank", pa.int64()),
+        ("rank_before", pa.int64()),
+        ("ranked", pa.int64()),
+        ("percentile", pa.float64()),
+        ("items", pa.int64()),
+        ("observations", pa.int64()),
+        ("median", MONEY),
+        ("median_change", pa.float64()),
+        ("against_categories", pa.float64()),
+        ("kind", pa.string()),
+        *DISCOUNTS,
+        ("categories", pa.list_(_CATEGORY)),
+        ("peers", pa.list_(_PEER)),
+    ]
+)
 UNITS = {
-    "items": "items", "observations": "observations", "median": "currency", "median_change": "ratio",
-    "percentile": "percent of brands with fewer observations", "against_categories": "ratio",
-    "categories.share": "share of observations", "categories.category_median": "currency",
+    "items": "items",
+    "observations": "observations",
+    "median": "currency",
+    "median_change": "ratio",
+    "percentile": "percent of brands with fewer observations",
+    "against_categories": "ratio",
+    "categories.share": "share of observations",
+    "categories.category_median": "currency",
     **DISCOUNT_UNITS,
-}  # fmt: skip
+}
 ROUNDING = {
     **dict.fromkeys(
         ("median_change", "against_categories", "categories.share", "categories.against_category", *ROUNDED_DISCOUNTS),
@@ -72,9 +98,17 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         rows = report.rows(one or (page.ids if page else ()))
     table = pa.Table.from_pylist(rows, SCHEMA)
     return Answer(
-        table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING, kind=chosen.kind, page=page,
+        table,
+        days.first,
+        days.last,
+        coverage(days, report.seen),
+        UNITS,
+        METHOD,
+        ROUNDING,
+        kind=chosen.kind,
+        page=page,
         ended_by=days.ended_by,
-    )  # fmt: skip
+    )
 
 
 class _Report:
@@ -147,12 +181,21 @@ class _Report:
         assert standing is not None
         slug, name = names[key.first_group]
         return {
-            "period": day_of(key.period), "brand": slug, "name": name, "currency": key.currency, "rank": standing.rank,
-            "rank_before": stood.rank if stood else None, "ranked": standing.of, "percentile": standing.percentile,
-            "items": now.items, "observations": now.n, "median": now.median,
+            "period": day_of(key.period),
+            "brand": slug,
+            "name": name,
+            "currency": key.currency,
+            "rank": standing.rank,
+            "rank_before": stood.rank if stood else None,
+            "ranked": standing.of,
+            "percentile": standing.percentile,
+            "items": now.items,
+            "observations": now.n,
+            "median": now.median,
             "median_change": change(now.median, was.median if was else None),
-            "kind": self._chosen.kind, **now.discounts,
-        }  # fmt: skip
+            "kind": self._chosen.kind,
+            **now.discounts,
+        }
 
     def _add_categories(
         self, row: dict[str, Any], now: Figure, key: Key, parts: list[tuple[int, Figure]], known: dict[Key, Figure]
@@ -164,11 +207,17 @@ class _Report:
             if against is not None:
                 weighted, n = weighted + against * part.n, n + part.n
             code = self._tree.by_id[category].code if category else None
-            row["categories"].append({
-                "category": code, "items": part.items, "observations": part.n, "share": round(part.n / now.n, 6),
-                "median": part.median, "category_median": whole.median if whole else None,
-                "against_category": round(against, 6) if against is not None else None,
-            })  # fmt: skip
+            row["categories"].append(
+                {
+                    "category": code,
+                    "items": part.items,
+                    "observations": part.n,
+                    "share": round(part.n / now.n, 6),
+                    "median": part.median,
+                    "category_median": whole.median if whole else None,
+                    "against_category": round(against, 6) if against is not None else None,
+                }
+            )
         row["against_categories"] = round(weighted / n, 6) if n else None
 
 

@@ -26,25 +26,52 @@ from workers.reports.rendering import (
 from workers.reports.result import Answer
 
 TOP_BRANDS = 5
-_CHANNEL = pa.struct([
-    ("channel", pa.string()), ("observations", pa.int64()), ("share", pa.float64()), ("median", MONEY),
-])  # fmt: skip
-_BRAND = pa.struct([
-    ("brand", pa.string()), ("name", pa.string()), ("observations", pa.int64()), ("share", pa.float64()),
-    ("median", MONEY),
-])  # fmt: skip
-SCHEMA = pa.schema([
-    ("period", pa.date32()), ("category", pa.string()), ("path", pa.list_(pa.string())), ("currency", pa.string()),
-    ("items", pa.int64()), ("observations", pa.int64()), ("median", MONEY), ("median_before", MONEY),
-    ("median_change", pa.float64()), ("observations_before", pa.int64()),
-    *((name, pa.int64()) for name in ("rank", "rank_before", "ranked")), ("kind", pa.string()), *DISCOUNTS,
-    ("channels", pa.list_(_CHANNEL)), ("top_brands", pa.list_(_BRAND)),
-])  # fmt: skip
+_CHANNEL = pa.struct(
+    [
+        ("channel", pa.string()),
+        ("observations", pa.int64()),
+        ("share", pa.float64()),
+        ("median", MONEY),
+    ]
+)
+_BRAND = pa.struct(
+    [
+        ("brand", pa.string()),
+        ("name", pa.string()),
+        ("observations", pa.int64()),
+        ("share", pa.float64()),
+        ("median", MONEY),
+    ]
+)
+SCHEMA = pa.schema(
+    [
+        ("period", pa.date32()),
+        ("category", pa.string()),
+        ("path", pa.list_(pa.string())),
+        ("currency", pa.string()),
+        ("items", pa.int64()),
+        ("observations", pa.int64()),
+        ("median", MONEY),
+        ("median_before", MONEY),
+        ("median_change", pa.float64()),
+        ("observations_before", pa.int64()),
+        *((name, pa.int64()) for name in ("rank", "rank_before", "ranked")),
+        ("kind", pa.string()),
+        *DISCOUNTS,
+        ("channels", pa.list_(_CHANNEL)),
+        ("top_brands", pa.list_(_BRAND)),
+    ]
+)
 UNITS = {
-    "items": "items", "observations": "observations", "median": "currency", "median_before": "currency",
-    "median_change": "ratio", "channels.share": "share of observations", "top_brands.share": "share of observations",
+    "items": "items",
+    "observations": "observations",
+    "median": "currency",
+    "median_before": "currency",
+    "median_change": "ratio",
+    "channels.share": "share of observations",
+    "top_brands.share": "share of observations",
     **DISCOUNT_UNITS,
-}  # fmt: skip
+}
 ROUNDING = dict.fromkeys(("median_change", "channels.share", "top_brands.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS)
 METHOD = (
     "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
@@ -76,21 +103,34 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     rows.sort(key=lambda row: (row["period"], places[row["category"]], row["currency"]))
     table = pa.Table.from_pylist(rows, SCHEMA)
     return Answer(
-        table, days.first, days.last, coverage(days, report.seen), UNITS, METHOD, ROUNDING, kind=chosen.kind, page=page,
+        table,
+        days.first,
+        days.last,
+        coverage(days, report.seen),
+        UNITS,
+        METHOD,
+        ROUNDING,
+        kind=chosen.kind,
+        page=page,
         ended_by=days.ended_by,
-    )  # fmt: skip
+    )
 
 
 def _page(
-    connection: Connection, tree: Tree, chosen: Filter, days: Range, parent: Category | None,
+    connection: Connection,
+    tree: Tree,
+    chosen: Filter,
+    days: Range,
+    parent: Category | None,
     parameters: dict[str, Any],
-) -> Page:  # fmt: skip
+) -> Page:
     """Return the categories that a list is about: those of one level with observations in the range."""
     above = parent.path if parent else ()
     level = [
-        one.id for one in tree.by_id.values()
+        one.id
+        for one in tree.by_id.values()
         if len(one.path) == len(above) + 1 and (parent is None or one.id in parent.below)
-    ]  # fmt: skip
+    ]
     sums = dict.fromkeys(level, 0)
     for found in counts(connection, "t", level, days, chosen).values():
         for number, n in found.items():
@@ -145,9 +185,13 @@ class _Report:
             earlier = key._replace(period=period_before(self._days, key.period))
             row = self._row(category, key, figure, {**known, **before}.get(earlier), earlier)
             row["channels"] = sorted(
-                ({"channel": self._codes[one.first_group], **_part(of, figure)} for one, of in by_channel.items()
-                 if one[:2] == key[:2]), key=lambda channel: str(channel["channel"]),
-            )  # fmt: skip
+                (
+                    {"channel": self._codes[one.first_group], **_part(of, figure)}
+                    for one, of in by_channel.items()
+                    if one[:2] == key[:2]
+                ),
+                key=lambda channel: str(channel["channel"]),
+            )
             row["top_brands"] = [
                 {"brand": names[one.first_group][0], "name": names[one.first_group][1], **_part(by_brand[one], figure)}
                 for one in top[key]
@@ -160,14 +204,22 @@ class _Report:
         standing = ranks[key[:2]].of(category.id) if key[:2] in ranks else None
         stood = ranks[earlier[:2]].of(category.id) if earlier[:2] in ranks else None
         return {
-            "period": day_of(key.period), "category": category.code, "path": list(category.path),
-            "currency": key.currency, "items": now.items, "observations": now.n, "median": now.median,
+            "period": day_of(key.period),
+            "category": category.code,
+            "path": list(category.path),
+            "currency": key.currency,
+            "items": now.items,
+            "observations": now.n,
+            "median": now.median,
             "median_before": was.median if was else None,
             "median_change": change(now.median, was.median if was else None),
-            "observations_before": was.n if was else None, "rank": standing.rank if standing else None,
-            "rank_before": stood.rank if stood else None, "ranked": standing.of if standing else None,
-            "kind": self._chosen.kind, **now.discounts,
-        }  # fmt: skip
+            "observations_before": was.n if was else None,
+            "rank": standing.rank if standing else None,
+            "rank_before": stood.rank if stood else None,
+            "ranked": standing.of if standing else None,
+            "kind": self._chosen.kind,
+            **now.discounts,
+        }
 
 
 def _most(by_brand: dict[Key, Figure], key: Key) -> list[Key]:

@@ -28,16 +28,25 @@ from workers.reports.statistics import PERCENTS
 
 _CHANNELS = pa.list_(pa.struct([("channel", pa.string()), ("observations", pa.int64()), ("share", pa.float64())]))
 _FIGURES = [
-    ("currency", pa.string()), ("kind", pa.string()), ("items", pa.int64()), ("observations", pa.int64()),
+    ("currency", pa.string()),
+    ("kind", pa.string()),
+    ("items", pa.int64()),
+    ("observations", pa.int64()),
     ("price_n", pa.int64()),
     *((name, MONEY) for name in ("mean", "stddev", *(f"p{percent}" for percent in PERCENTS), "min", "max")),
-    ("channels", _CHANNELS), ("first_day", pa.date32()), ("last_day", pa.date32()), *DISCOUNTS,
-]  # fmt: skip
+    ("channels", _CHANNELS),
+    ("first_day", pa.date32()),
+    ("last_day", pa.date32()),
+    *DISCOUNTS,
+]
 UNITS = {
     **dict.fromkeys(("mean", "stddev", "p10", "p25", "p50", "p75", "p90", "min", "max"), "currency"),
-    "items": "items", "observations": "observations", "price_n": "observations",
-    "channels.share": "share of observations", **DISCOUNT_UNITS,
-}  # fmt: skip
+    "items": "items",
+    "observations": "observations",
+    "price_n": "observations",
+    "channels.share": "share of observations",
+    **DISCOUNT_UNITS,
+}
 METHOD = f"{EXACT}; {DISCOUNT_METHOD}"
 ROUNDING = dict.fromkeys(("mean", "stddev", "channels.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS)
 
@@ -81,15 +90,25 @@ def _table(found: GroupedSeries, chosen: Filter, names: Names) -> pa.Table:
         n = int(figures.n[place])
         groups = names.of(chosen.group_by, key)
         percentiles = {f"p{percent}": figures.percentile(place, percent, key.currency) for percent in PERCENTS}
-        rows.append({
-            "period": day_of(key.period), **groups, "currency": key.currency, "kind": chosen.kind,
-            "items": int(found.items[segment]), "observations": n, "price_n": n,
-            "mean": figures.mean(place, key.currency), "stddev": figures.deviation(place, key.currency), **percentiles,
-            "min": names.money(figures.least[place], key.currency),
-            "max": names.money(figures.most[place], key.currency),
-            "channels": shares(found.channels[segment], names.channels),
-            "first_day": day_of(found.first_day[segment]), "last_day": day_of(found.last_day[segment]),
-            **found.discounts.row(segment),
-        })  # fmt: skip
+        rows.append(
+            {
+                "period": day_of(key.period),
+                **groups,
+                "currency": key.currency,
+                "kind": chosen.kind,
+                "items": int(found.items[segment]),
+                "observations": n,
+                "price_n": n,
+                "mean": figures.mean(place, key.currency),
+                "stddev": figures.deviation(place, key.currency),
+                **percentiles,
+                "min": names.money(figures.least[place], key.currency),
+                "max": names.money(figures.most[place], key.currency),
+                "channels": shares(found.channels[segment], names.channels),
+                "first_day": day_of(found.first_day[segment]),
+                "last_day": day_of(found.last_day[segment]),
+                **found.discounts.row(segment),
+            }
+        )
     rows.sort(key=by_currency_order(chosen.group_by))
     return pa.Table.from_pylist(rows, schema)

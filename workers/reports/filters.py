@@ -41,7 +41,7 @@ class Tree:
     @classmethod
     def read(cls, connection: Connection) -> "Tree":
         """Read them."""
-        rows = connection.execute(SQL.categories.encode()).fetchall()
+        rows = connection.execute(SQL.categories).fetchall()
         below: dict[str, list[int]] = {code: [] for _, code, _ in rows}
         for number, code, _ in rows:
             parts = code.split(".")
@@ -91,7 +91,7 @@ class Filter:
 
 def brand_ids(connection: Connection, slugs: list[str]) -> tuple[int, ...]:
     """Return the ids of brands; raise BrandNotFound for the first that is unknown."""
-    found = {slug: number for number, slug, _ in connection.execute(SQL.brands.encode(), (slugs,))}
+    found = {slug: number for number, slug, _ in connection.execute(SQL.brands, (slugs,))}
     for slug in slugs:
         if slug not in found:
             raise BrandNotFound(slug)
@@ -144,7 +144,7 @@ def _observations_by_day(connection: Connection, chosen: Filter) -> dict[date, i
     scope, ids = chosen.scope
     values = (scope, list(ids), chosen.currency, list(chosen.kinds))
     counts: dict[date, int] = {}
-    for month, packed in connection.cursor(binary=True).execute(SQL.days.encode(), values):
+    for month, packed in connection.cursor(binary=True).execute(SQL.days, values):
         by_day = unpack(packed)[0]
         for place in by_day.nonzero()[0].tolist():
             day = month + timedelta(days=place)
@@ -169,7 +169,7 @@ def _day(parameters: dict[str, Any], name: str) -> date | None:
 def _channels(connection: Connection, codes: list[str]) -> tuple[int, ...] | None:
     if not codes:
         return None
-    known = {code: number for number, code in connection.execute(SQL.channels.encode())}
+    known = {code: number for number, code in connection.execute(SQL.channels)}
     if set(codes) - known.keys():
         raise InvalidParameter("channel", f"must be one of {', '.join(sorted(known)[:50]) or 'none: no data yet'}")
     return tuple(sorted({known[code] for code in codes}))

@@ -35,7 +35,7 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     figures = _by_weight(connection, tree, brands, categories)
     average = EVIDENCE.index("category_average")
     evidence = {item: average for item, known in figures.items() if not np.isnan(known).all()}
-    for item, indicator, per_unit, basis in connection.execute(SQL.own_figures.encode(), (brands, categories)):
+    for item, indicator, per_unit, basis in connection.execute(SQL.own_figures, (brands, categories)):
         figures.setdefault(item, [np.nan] * len(CODES))[CODES.index(indicator)] = per_unit
         evidence[item] = max(evidence.get(item, 0), EVIDENCE.index(basis))
     ids = np.array(sorted(figures), "i8")
@@ -48,13 +48,13 @@ def _by_weight(
 ) -> dict[int, list[float]]:
     of_type: dict[str, dict[str, float]] = {}
     of_category: dict[str, dict[str, float]] = {}
-    for scope, code, indicator, per_kg in connection.execute(SQL.factors.encode()):
+    for scope, code, indicator, per_kg in connection.execute(SQL.factors):
         (of_type if scope == "product_type" else of_category).setdefault(code, {})[indicator] = per_kg
     nearest = {one.id: _nearest(one.code, of_category) for one in tree.by_id.values()}
     reached = [number for number, found in nearest.items() if found]
     figures = {}
     values = (brands, categories, list(of_type), reached)
-    for item, product_type, category, weight in connection.execute(SQL.weighed_items.encode(), values):
+    for item, product_type, category, weight in connection.execute(SQL.weighed_items, values):
         kilograms = _weight(weight)
         if kilograms is not None:
             per_kg = {**nearest.get(category, {}), **of_type.get(product_type, {})}

@@ -48,16 +48,23 @@ def publish(connection: Connection, job: dict[str, Any], manifest: Manifest) -> 
     """Publish what was spooled; False when the job is no longer ours, and then nobody will ever see it."""
     kind = KINDS[job["kind"]]
     print_of = fingerprint(job["parameters"], manifest.format, manifest.data_version)
-    values = (job["id"], job["attempt"], Jsonb(msgspec.to_builtins(manifest)), kind.kept_hours,
-              manifest.data_version, print_of, manifest.rows)  # fmt: skip
-    return connection.execute(LEASE.publish.encode(), values).fetchone() is not None
+    values = (
+        job["id"],
+        job["attempt"],
+        Jsonb(msgspec.to_builtins(manifest)),
+        kind.kept_hours,
+        manifest.data_version,
+        print_of,
+        manifest.rows,
+    )
+    return connection.execute(LEASE.publish, values).fetchone() is not None
 
 
 def _read(connection: Connection, job: dict[str, Any], make: Make, told: Any) -> tuple[int, Answer]:
     connection.autocommit = False
     connection.isolation_level, connection.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
     try:
-        row = connection.execute(SQL.newest.encode(), (LAYOUT,)).fetchone()
+        row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
         assert row is not None
         version, readable = row
         if not readable:

@@ -60,7 +60,7 @@ def _months_by_kind(connection: Connection, chosen: Filter, days: Range) -> dict
     months = list(days.months())
     values = (scope, list(ids), months[0], months[-1], chosen.currency)
     found: dict[str, set[date]] = {"l": set(), "s": set()}
-    for month, kind, packed in connection.cursor(binary=True).execute(SQL.kinds.encode(), values):
+    for month, kind, packed in connection.cursor(binary=True).execute(SQL.kinds, values):
         first, last = (number(edge) - number(month) for edge in (days.first, days.last))
         if unpack(packed)[0][max(0, first) : last + 1].any():
             found[kind].add(month)
@@ -110,14 +110,17 @@ def _cells_that_answer(chosen: Filter) -> tuple[str, tuple[int, ...], str | None
 
 
 def _add_cells(
-    connection: Connection, collector: Collector, chosen: Filter, cells: tuple[str, tuple[int, ...], str | None],
+    connection: Connection,
+    collector: Collector,
+    chosen: Filter,
+    cells: tuple[str, tuple[int, ...], str | None],
     whole: list[date],
-) -> None:  # fmt: skip
+) -> None:
     scope, ids, grouped = cells
     cursor = connection.cursor(binary=True)
     before: date | None = None
     values = (scope, whole, list(ids), chosen.currency, list(chosen.kinds))
-    for row in cursor.execute(SQL.spreads.encode(), values):
+    for row in cursor.execute(SQL.spreads, values):
         cell, month, currency, items, days, channels, prices, list_prices = row
         if month != before and before is not None:
             collector.end_month()
@@ -138,7 +141,7 @@ def _add_entries(
     start = number(month)
     cursor = connection.cursor(binary=True)
     values = (scope, month, ids, chosen.currency, list(chosen.kinds))
-    for cell, currency, packed, item_ids in cursor.execute(SQL.entries.encode(), values):
+    for cell, currency, packed, item_ids in cursor.execute(SQL.entries, values):
         price, place, other, day, channel, _, list_price = unpack(packed)
         kept = kept_entries(other, others, channel, chosen.channels, day, days, month)
         if kept is not None:
@@ -149,9 +152,15 @@ def _add_entries(
         groups = [of[name] for name in chosen.group_by] + [_NONE, _NONE]
         item = np.frombuffer(item_ids, "<i8")[place] if collector.by_id else place
         collector.add_entries(
-            currency, start - 1 + day.astype("i8"), (groups[0], groups[1]), price, list_price, channel, item,
+            currency,
+            start - 1 + day.astype("i8"),
+            (groups[0], groups[1]),
+            price,
+            list_price,
+            channel,
+            item,
             len(item_ids) // 8,
-        )  # fmt: skip
+        )
 
 
 def cells_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Array | None]:
@@ -164,9 +173,14 @@ def cells_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Arra
 
 
 def kept_entries(
-    other: Array, others: Array | None, channel: Array, channels: tuple[int, ...] | None, day: Array, days: Range,
+    other: Array,
+    others: Array | None,
+    channel: Array,
+    channels: tuple[int, ...] | None,
+    day: Array,
+    days: Range,
     month: date,
-) -> Array | None:  # fmt: skip
+) -> Array | None:
     """Return the places of the entries of a cell that are wanted; None: all of them."""
     first, last = (number(edge) - number(month) + 1 for edge in (days.first, days.last))
     masks = []

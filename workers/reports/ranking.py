@@ -41,12 +41,14 @@ def figures(found: GroupedSeries) -> dict[Key, Figure]:
     places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
     return {
         key: Figure(
-            int(found.spread.n[places[segment]]), int(found.items[segment]),
-            found.spread.percentile(places[segment], 50, key.currency), found.channels[segment],
+            int(found.spread.n[places[segment]]),
+            int(found.items[segment]),
+            found.spread.percentile(places[segment], 50, key.currency),
+            found.channels[segment],
             found.discounts.row(segment),
         )
         for segment, key in enumerate(found.keys)
-    }  # fmt: skip
+    }
 
 
 def counts(connection: Connection, scope: str, ids: list[int] | None, days: Range, chosen: Filter) -> Counts:
@@ -58,7 +60,7 @@ def counts(connection: Connection, scope: str, ids: list[int] | None, days: Rang
     months = list(days.months())
     cursor = connection.cursor(binary=True)
     values = (scope, months[0], months[-1], ids, chosen.currency, list(chosen.kinds))
-    for cell, month, found, n, _, packed in cursor.execute(SQL.heads.encode(), values):
+    for cell, month, found, n, _, packed in cursor.execute(SQL.heads, values):
         start = number(month)
         if days.holds_month(month):
             sums[found, start][cell] += n

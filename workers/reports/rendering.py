@@ -15,14 +15,18 @@ from workers.reports.statistics import SCALE, amount
 
 MONEY = pa.decimal128(38, SCALE)
 DISCOUNTS = [
-    ("list_price_n", pa.int64()), ("promotion_share", pa.float64()), ("discount_mean", pa.float64()),
+    ("list_price_n", pa.int64()),
+    ("promotion_share", pa.float64()),
+    ("discount_mean", pa.float64()),
     ("discount_median", pa.float64()),
-]  # fmt: skip
+]
 ROUNDED_DISCOUNTS = ("promotion_share", "discount_mean", "discount_median")
 DISCOUNT_UNITS = {
-    "list_price_n": "observations", "promotion_share": "share of observations with a list price",
-    "discount_mean": "share of the list price", "discount_median": "share of the list price",
-}  # fmt: skip
+    "list_price_n": "observations",
+    "promotion_share": "share of observations with a list price",
+    "discount_mean": "share of the list price",
+    "discount_median": "share of the list price",
+}
 DISCOUNT_METHOD = (
     "an observation is on promotion where its price is below its list price, by the discount 1 - price / list price; "
     "mean and median of discounts are over observations on promotion; a list price of 0 counts as none"
@@ -66,12 +70,12 @@ def brand_names(connection: Connection, ids: list[int]) -> dict[int, tuple[str, 
     """Return slug and name of brands."""
     if not ids:
         return {}
-    return {row[0]: (row[1], row[2]) for row in connection.execute(SQL.brand_names.encode(), (ids,))}
+    return {row[0]: (row[1], row[2]) for row in connection.execute(SQL.brand_names, (ids,))}
 
 
 def channel_codes(connection: Connection) -> dict[int, str]:
     """Return the code of every channel."""
-    return {int(row[0]): str(row[1]) for row in connection.execute(SQL.channels.encode())}
+    return {int(row[0]): str(row[1]) for row in connection.execute(SQL.channels)}
 
 
 def shares(observations: dict[int, int], codes: dict[int, str]) -> list[dict[str, Any]]:

@@ -72,7 +72,7 @@ class Replica:
         """Wait until the replica has replayed the load that made this data_version; what it once held it keeps."""
         ends = time.monotonic() + self._wait_seconds
         while True:
-            row = connection.execute(SQL.newest.encode(), (LAYOUT,)).fetchone()
+            row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
             assert row is not None
             held, readable = row
             if readable and held >= version:

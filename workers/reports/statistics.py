@@ -82,10 +82,11 @@ class Discounts(NamedTuple):
         """Return a segment's figures as the columns of an answer; the depth is 1 - price / list price."""
         listed, promoted = int(self.listed[segment]), int(self.promoted[segment])
         return {
-            "list_price_n": listed, "promotion_share": round(promoted / listed, 6) if listed else None,
+            "list_price_n": listed,
+            "promotion_share": round(promoted / listed, 6) if listed else None,
             "discount_mean": round(float(self.mean[segment]), 6) if promoted else None,
             "discount_median": round(float(self.median[segment]), 6) if promoted else None,
-        }  # fmt: skip
+        }
 
 
 def discounts(count: int, segment: Array, price: Array, list_price: Array, times: Array) -> Discounts:

@@ -23,9 +23,13 @@ from workers.rollups.codec import Array
 
 _EVIDENCE = {f"{name}_items": name for name in ("measured", "modelled", "category_average")}
 UNITS = {
-    "units": "units", "items": "items", **{one.code: one.unit for one in INDICATORS},
-    "items_covered": "share of items", "items_measured": "share of items", **dict.fromkeys(_EVIDENCE, "items"),
-}  # fmt: skip
+    "units": "units",
+    "items": "items",
+    **{one.code: one.unit for one in INDICATORS},
+    "items_covered": "share of items",
+    "items_measured": "share of items",
+    **dict.fromkeys(_EVIDENCE, "items"),
+}
 METHOD = (
     "basis sales: units sold times the figure per unit; basis assortment: the figure per unit of each distinct item, "
     "observed or with figures of its own and no price; a figure is the item's own, else its product type's per "
@@ -33,14 +37,16 @@ METHOD = (
     "not in the sums, and a sum is null where no item of the group has a figure; an item is counted under the best "
     "that its figures rest on"
 )
-ROUNDING = {
-    **dict.fromkeys(CODES, NINE_DIGITS), **dict.fromkeys(("items_covered", "items_measured"), SIX_DECIMALS)
-}  # fmt: skip
+ROUNDING = {**dict.fromkeys(CODES, NINE_DIGITS), **dict.fromkeys(("items_covered", "items_measured"), SIX_DECIMALS)}
 _FIGURES = [
-    ("basis", pa.string()), ("items", pa.int64()), ("units", pa.int64()),
-    *((name, pa.float64()) for name in CODES), ("items_covered", pa.float64()), ("items_measured", pa.float64()),
+    ("basis", pa.string()),
+    ("items", pa.int64()),
+    ("units", pa.int64()),
+    *((name, pa.float64()) for name in CODES),
+    ("items_covered", pa.float64()),
+    ("items_measured", pa.float64()),
     *((name, pa.int64()) for name in _EVIDENCE),
-]  # fmt: skip
+]
 
 
 def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
@@ -90,8 +96,10 @@ def _sums(quantities: Quantities, footprints: impacts.Footprints, basis: str) ->
     }
     sold = np.bincount(segment, weights=units, minlength=count).astype("i8").tolist()
     columns: dict[str, list[Any]] = {
-        "basis": [basis] * count, "items": items.tolist(), "units": sold if basis == "sales" else [None] * count,
-    }  # fmt: skip
+        "basis": [basis] * count,
+        "items": items.tolist(),
+        "units": sold if basis == "sales" else [None] * count,
+    }
     for n, name in enumerate(CODES):
         columns[name] = _total(segment, figures[:, n], units, count)
     columns["items_covered"] = _shares(items - by_evidence["none"], items)

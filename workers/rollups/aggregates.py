@@ -66,10 +66,15 @@ class Tally(NamedTuple):
         """Return it so that adding takes away."""
         channels = self.channels._replace(n=-self.channels.n, items=-self.channels.items, units=-self.channels.units)
         return Tally(
-            self.ids, -self.n, -self.items, -self.units, -self.days, channels,
+            self.ids,
+            -self.n,
+            -self.items,
+            -self.units,
+            -self.days,
+            channels,
             self.prices._replace(times=-self.prices.times),
             self.list_prices._replace(times=-self.list_prices.times),
-        )  # fmt: skip
+        )
 
     def packed(self, *, prices: bool = True) -> Iterator[tuple[bytes, bytes, bytes | None, bytes | None]]:
         """Yield each group's days, channels, prices and list prices (or None) as a cell keeps them."""
@@ -141,10 +146,15 @@ def larger(
 def _lifted(one: Tally, places: Array) -> Tally:
     """Repeat groups: a category's sums count once for each level that it belongs to."""
     return Tally(
-        one.ids[places], one.n[places], one.items[places], one.units[places], one.days[places],
-        Channels(*_repeated(one.channels, places)), Prices(*_repeated(one.prices, places)),
+        one.ids[places],
+        one.n[places],
+        one.items[places],
+        one.units[places],
+        one.days[places],
+        Channels(*_repeated(one.channels, places)),
+        Prices(*_repeated(one.prices, places)),
         ListPrices(*_repeated(one.list_prices, places)),
-    )  # fmt: skip
+    )
 
 
 def _repeated(columns: Iterable[Array], places: Array) -> Iterator[Array]:
@@ -222,7 +232,12 @@ def _without_empty(sums: Tally) -> Tally:
         return sums
     place = np.cumsum(kept) - 1
     return Tally(
-        sums.ids[kept], sums.n[kept], sums.items[kept], sums.units[kept], sums.days[kept],
-        sums.channels._replace(group=place[sums.channels.group]), sums.prices._replace(group=place[sums.prices.group]),
+        sums.ids[kept],
+        sums.n[kept],
+        sums.items[kept],
+        sums.units[kept],
+        sums.days[kept],
+        sums.channels._replace(group=place[sums.channels.group]),
+        sums.prices._replace(group=place[sums.prices.group]),
         sums.list_prices._replace(group=place[sums.list_prices.group]),
-    )  # fmt: skip
+    )

@@ -10,10 +10,23 @@ from shared.db.connect import Connection
 from workers.rollups.codec import Array, Entries, starts_of
 
 _HEAD_BYTES = 19  # the signature of PostgreSQL's binary COPY, its flags and the length of what may follow them
-_ITEM = np.dtype([
-    ("fields", ">i2"), ("b1", ">i4"), ("item", ">i8"), ("b2", ">i4"), ("owner", ">i8"), ("b3", ">i4"), ("brand", ">i4"),
-    ("b4", ">i4"), ("category", ">i4"), ("b5", ">i4"), ("old_brand", ">i4"), ("b6", ">i4"), ("old_category", ">i4"),
-])  # fmt: skip
+_ITEM = np.dtype(
+    [
+        ("fields", ">i2"),
+        ("b1", ">i4"),
+        ("item", ">i8"),
+        ("b2", ">i4"),
+        ("owner", ">i8"),
+        ("b3", ">i4"),
+        ("brand", ">i4"),
+        ("b4", ">i4"),
+        ("category", ">i4"),
+        ("b5", ">i4"),
+        ("old_brand", ">i4"),
+        ("b6", ">i4"),
+        ("old_category", ">i4"),
+    ]
+)
 
 
 class Items(NamedTuple):

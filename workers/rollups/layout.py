@@ -10,14 +10,14 @@ LAYOUT = 2
 
 def is_current(connection: Connection) -> bool:
     """Tell whether the cells are in the layout that this code reads and writes."""
-    row = connection.execute(SQL.layout.encode()).fetchone()
+    row = connection.execute(SQL.layout).fetchone()
     return row is not None and row[0] == LAYOUT
 
 
 def derive(connection: Connection, told: Told = lambda done, months: None) -> None:
     """Make every cell anew in this transaction and note its layout. The caller holds the lock of loads."""
     rebuild(connection, told)
-    connection.execute(SQL.keep_layout.encode(), (LAYOUT,))
+    connection.execute(SQL.keep_layout, (LAYOUT,))
 
 
 def ensure(connection: Connection, told: Told = lambda done, months: None) -> bool:

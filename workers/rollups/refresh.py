@@ -17,28 +17,44 @@ from workers.rollups.rows import SQL, ByStratum
 
 Told = Callable[[int, int], None]
 _EPOCH = date(2000, 1, 1)
-_ROW = np.dtype([
-    ("fields", ">i2"), ("b1", ">i4"), ("item", ">i8"), ("b2", ">i4"), ("price", ">i8"), ("b3", ">i4"), ("day", ">i4"),
-    ("b4", ">i4"), ("channel", ">i4"), ("b5", ">i4"), ("units", ">i4"), ("b6", ">i4"), ("currency", "S3"),
-    ("b7", ">i4"), ("kind", "S1"), ("b8", ">i4"), ("list", ">i8"),
-])  # fmt: skip
+_ROW = np.dtype(
+    [
+        ("fields", ">i2"),
+        ("b1", ">i4"),
+        ("item", ">i8"),
+        ("b2", ">i4"),
+        ("price", ">i8"),
+        ("b3", ">i4"),
+        ("day", ">i4"),
+        ("b4", ">i4"),
+        ("channel", ">i4"),
+        ("b5", ">i4"),
+        ("units", ">i4"),
+        ("b6", ">i4"),
+        ("currency", "S3"),
+        ("b7", ">i4"),
+        ("kind", "S1"),
+        ("b8", ">i4"),
+        ("list", ">i8"),
+    ]
+)
 
 
 def touched(connection: Connection, items: Items, above: Ancestors, query: str, *, but: set[date]) -> None:
     """Refresh in a load's transaction what the query names, item and month of each change, `but` months made anew."""
-    connection.execute(SQL.touched.encode())
-    if not connection.execute(f"INSERT INTO derive_touched {query}".encode()).rowcount:
+    connection.execute(SQL.touched)
+    if not connection.execute(f"INSERT INTO derive_touched {query}").rowcount:
         return
-    connection.execute(SQL.touched_together.encode())
-    connection.execute(SQL.analyze_touched.encode())
-    for month in sorted({row[0] for row in connection.execute(SQL.months.encode())} - but):
+    connection.execute(SQL.touched_together)
+    connection.execute(SQL.analyze_touched)
+    for month in sorted({row[0] for row in connection.execute(SQL.months)} - but):
         _Month(connection, items, above, month).refresh()
 
 
 def rebuild(connection: Connection, told: Told = lambda done, months: None) -> None:
     """Make every cell anew from the observations alone."""
-    connection.execute(SQL.clear_all.encode())
-    tables = [str(row[0]) for row in connection.execute(SQL.partitions.encode())]
+    connection.execute(SQL.clear_all)
+    tables = [str(row[0]) for row in connection.execute(SQL.partitions)]
     items, above = Items.read(connection, SQL.every_item), ancestors(connection)
     for done, table in enumerate(tables):
         told(done, len(tables))
@@ -56,7 +72,7 @@ def whole_month(month: date, observed: ByStratum, above: Ancestors) -> Iterator[
 
 def ancestors(connection: Connection) -> Ancestors:
     """Read the tree of categories."""
-    return Ancestors({str(code): int(number) for number, code in connection.execute(SQL.categories.encode())})
+    return Ancestors({str(code): int(number) for number, code in connection.execute(SQL.categories)})
 
 
 def by_stratum(month: date, items: Items, rows: Array) -> ByStratum:
@@ -105,7 +121,7 @@ class _Month:
     def refresh(self) -> None:
         """Take out what the touched items had, put in what they have."""
         fresh = _observed(self._connection, SQL.rows_of_touched, self._month, self._items)
-        touched_rows = self._connection.execute(SQL.touched_items.encode(), (self._month,)).fetchall()
+        touched_rows = self._connection.execute(SQL.touched_items, (self._month,)).fetchall()
         touched = np.array(touched_rows, "i8").reshape(-1)
         removed: ByStratum = {}
         for scope, column in (("b", "brand"), ("c", "category")):
@@ -151,7 +167,7 @@ class _Month:
 
     def _clear(self, scope: str, ids: Array) -> None:
         if len(ids):
-            self._connection.execute(SQL.clear_cells.encode(), (scope, self._month, ids.tolist()))
+            self._connection.execute(SQL.clear_cells, (scope, self._month, ids.tolist()))
 
 
 def _split(held: ByStratum, touched: Array) -> tuple[ByStratum, ByStratum]:

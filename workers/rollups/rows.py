@@ -39,9 +39,14 @@ def with_entries(
     lows = np.searchsorted(own[items], [*sums.ids, sums.ids[-1] + 1])
     place = np.arange(len(items)) - np.repeat(lows[:-1], np.diff(lows))
     columns = (
-        entries.price.take(rows), np.repeat(place, lengths), np.repeat(other[items], lengths), entries.day.take(rows),
-        entries.channel.take(rows), entries.units.take(rows), entries.list_price.take(rows),
-    )  # fmt: skip
+        entries.price.take(rows),
+        np.repeat(place, lengths),
+        np.repeat(other[items], lengths),
+        entries.day.take(rows),
+        entries.channel.take(rows),
+        entries.units.take(rows),
+        entries.list_price.take(rows),
+    )
     distinct = ordered.items[items].astype("<i8")
     packs = pack_each(columns, np.r_[0, np.cumsum(sums.n)])
     parts = zip(
@@ -85,7 +90,7 @@ def read_entries(connection: Connection, scope: str, month: date, ids: Array) ->
     found: dict[Stratum, list[Entries]] = {}
     cursor = connection.cursor(binary=True)
     for number, currency, kind, packed, item_ids in cursor.execute(
-        SQL.cells_with_entries.encode(), (scope, month, ids.tolist())
+        SQL.cells_with_entries, (scope, month, ids.tolist())
     ):
         found.setdefault(Stratum(currency, kind), []).append(entries_of(scope, number, packed, item_ids))
     return {stratum: Entries.joined(parts) for stratum, parts in found.items()}
@@ -95,7 +100,7 @@ def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> di
     """Read larger cells, by stratum."""
     found: dict[Stratum, list[Row]] = {}
     cursor = connection.cursor(binary=True)
-    for row in cursor.execute(SQL.cells_with_prices.encode(), (scope, month, ids.tolist())):
+    for row in cursor.execute(SQL.cells_with_prices, (scope, month, ids.tolist())):
         found.setdefault(Stratum(row[1], row[2]), []).append(row)
     return {
         stratum: aggregates.read(np.array([row[0] for row in rows]), [row[3:] for row in rows])

@@ -51,14 +51,22 @@ def make_index(url: str, directory: Path, told: Told = lambda stage, done, total
 def _documents(connection: Connection) -> Iterator[Document]:
     with psycopg.ServerCursor(connection, "documents") as cursor:
         cursor.itersize = _FETCH_ROWS
-        for row in cursor.execute(SQL.documents.encode()):
+        for row in cursor.execute(SQL.documents):
             yield _document(*row)
 
 
 def _document(
-    iid: str, name: str, alt_names: list[str], brand_id: int | None, brand: str, slug: str,
-    product_type: str | None, code: str | None, path: list[str], description: str | None,
-) -> Document:  # fmt: skip
+    iid: str,
+    name: str,
+    alt_names: list[str],
+    brand_id: int | None,
+    brand: str,
+    slug: str,
+    product_type: str | None,
+    code: str | None,
+    path: list[str],
+    description: str | None,
+) -> Document:
     item = Item(
         iid,
         name,
@@ -70,5 +78,5 @@ def _document(
 
 
 def _scalar(connection: Connection, query: str) -> int:
-    row = connection.execute(query.encode()).fetchone()
+    row = connection.execute(query).fetchone()
     return int(row[0]) if row else 0

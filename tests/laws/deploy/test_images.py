@@ -19,9 +19,14 @@ COMPOSE: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text())
 SETTINGS = {item.name.upper(): item.metadata["secret"] for item in fields(Settings)}
 # Read by the command line or by gunicorn's configuration, not by the service: how a part is started here.
 OF_A_PART = {
-    "EDGE_BIND", "EDGE_WORKERS", "EDGE_GRACEFUL_SECONDS", "NGINX_LISTEN", "NGINX_METRICS_LISTEN", "NGINX_RUN_DIR",
+    "EDGE_BIND",
+    "EDGE_WORKERS",
+    "EDGE_GRACEFUL_SECONDS",
+    "NGINX_LISTEN",
+    "NGINX_METRICS_LISTEN",
+    "NGINX_RUN_DIR",
     "NGINX_SERVER_NAMES",
-}  # fmt: skip
+}
 OURS = {name: one for name, one in COMPOSE["services"].items() if one["image"].startswith("item-index:")}
 OTHERS = {name: one for name, one in COMPOSE["services"].items() if name not in OURS}
 PINNED = re.compile(r"[\w./-]+:v?\d+\.\d+(\.\d+)?[\w.-]*")

@@ -39,9 +39,7 @@ PODS = {
     for one in OBJECTS
     if one["kind"] in ("Deployment", "Job")
 }
-CONTAINERS = {
-    f"{name}/{box['name']}": box for name, pod in PODS.items() for box in pod["spec"]["containers"]
-}  # fmt: skip
+CONTAINERS = {f"{name}/{box['name']}": box for name, pod in PODS.items() for box in pod["spec"]["containers"]}
 
 
 def name_of(one: dict[str, Any]) -> str:

@@ -27,9 +27,16 @@ OBSERVATIONS = (10_000_000, 100_000_000, 1_000_000_000)
 @click.option("--markdown", is_flag=True, help="Print the tables of deploy/capacity.md.")
 @json_option
 def capacity(
-    lookups: float, observations: float, refused: float, cold: float, accounts: float | None, reports: float,
-    cores: int, markdown: bool, as_json: bool,
-) -> None:  # fmt: skip
+    lookups: float,
+    observations: float,
+    refused: float,
+    cold: float,
+    accounts: float | None,
+    reports: float,
+    cores: int,
+    markdown: bool,
+    as_json: bool,
+) -> None:
     """Tell what each part needs for a load, what one of it carries, and what is done where that is not enough.
 
     The figures are processor time of each part for one call, measured (tests/perf/sizing/figures.toml); cores are planned
@@ -38,13 +45,23 @@ def capacity(
     if markdown:
         click.echo(pages(), nl=False)
         return
-    load = Load(lookups=lookups, observations=observations, refused=refused, cold=cold, accounts=accounts,
-                reports_an_hour=reports, cores=cores)  # fmt: skip
+    load = Load(
+        lookups=lookups,
+        observations=observations,
+        refused=refused,
+        cold=cold,
+        accounts=accounts,
+        reports_an_hour=reports,
+        cores=cores,
+    )
     needs = plan(load)
     first = bottleneck(needs)
     if as_json:
-        told = {"machines": machines(needs, load), "gives_way_first": first.part if first else None,
-                "parts": [{**asdict(need), "beyond": need.beyond} for need in needs]}  # fmt: skip
+        told = {
+            "machines": machines(needs, load),
+            "gives_way_first": first.part if first else None,
+            "parts": [{**asdict(need), "beyond": need.beyond} for need in needs],
+        }
         click.echo(json.dumps(told, indent=1))
         return
     title = f"{machines(needs, load)} machines of {cores} cores; gives way first: {first.part if first else 'nothing'}"

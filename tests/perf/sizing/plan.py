@@ -82,16 +82,22 @@ def _front(load: Load) -> list[Need]:
     nginx, edges = _cores(load, "nginx"), edge_processes(load)
     return [
         Need(
-            part="nginx", need=_count(nginx, "core"), cores=nginx, times=nginx / load.cores,
+            part="nginx",
+            need=_count(nginx, "core"),
+            cores=nginx,
+            times=nginx / load.cores,
             carries=f"{_rate(load, _LOOK_UP, 'nginx')} look-ups/s a core",
             then="more hosts of a front and its edges, behind a balancer that keeps a credential on one host",
         ),
         Need(
-            part="edge", need=f"{edges} processes", cores=float(edges), times=edges / load.cores,
+            part="edge",
+            need=f"{edges} processes",
+            cores=float(edges),
+            times=edges / load.cores,
             carries=f"{_rate(load, _LOOK_UP, 'edge')} look-ups/s a process",
             then="the same hosts: edges share nothing, and each process takes one core",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _stores(load: Load) -> list[Need]:
@@ -101,26 +107,38 @@ def _stores(load: Load) -> list[Need]:
     most = FIGURES["postgres"]["connections"]
     return [
         Need(
-            part="state store", need=_count(charges, "store"), cores=charges, times=charges,
+            part="state store",
+            need=_count(charges, "store"),
+            cores=charges,
+            times=charges,
             carries=f"{_rate(load, _LOOK_UP, 'state')} charges/s",
             then="a cluster of so many shards: an account's keys lie in one of them, so its limits stay exact",
         ),
         Need(
-            part="cache store", need=_count(records, "store"), cores=records, times=records,
+            part="cache store",
+            need=_count(records, "store"),
+            cores=records,
+            times=records,
             carries=f"{_rate(load, _COLD, 'cache')} records/s",
             then="a cluster, or one for each group of edges: it may lose everything, so none need to agree",
         ),
         Need(
-            part="PostgreSQL, callers", need=_count(database, "core"), cores=database,
-            times=database / load.cores, carries=f"{asked:,.0f} credentials/s of them",
+            part="PostgreSQL, callers",
+            need=_count(database, "core"),
+            cores=database,
+            times=database / load.cores,
+            carries=f"{asked:,.0f} credentials/s of them",
             then="keep a credential on one host, and more memory for records (RECORD_CACHE_BYTES_MAX)",
         ),
         Need(
-            part="PostgreSQL, connections", need=f"up to {connections:,}", cores=0.0, times=connections / most,
+            part="PostgreSQL, connections",
+            need=f"up to {connections:,}",
+            cores=0.0,
+            times=connections / most,
             carries=f"{most} (max_connections)",
             then="PgBouncer in front of the pools; each process's line for notices stays direct",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _data(load: Load) -> list[Need]:
@@ -131,27 +149,46 @@ def _data(load: Load) -> list[Need]:
     search = FIGURES["search"]
     return [
         Need(
-            part="PostgreSQL, disk", need=_bytes(rows), cores=0.0, times=rows / _DATABASE_BYTES, carries="one volume",
+            part="PostgreSQL, disk",
+            need=_bytes(rows),
+            cores=0.0,
+            times=rows / _DATABASE_BYTES,
+            carries="one volume",
             then="partitions by month: the last quarter on fast disks, the years before on others",
         ),
         Need(
-            part="releases", need=_bytes(files), cores=0.0, times=files / _RELEASES_BYTES, carries="one shared volume",
+            part="releases",
+            need=_bytes(files),
+            cores=0.0,
+            times=files / _RELEASES_BYTES,
+            carries="one shared volume",
             then="a bucket (S3_BUCKET): many edges read it at once, and equal files are kept once",
         ),
         Need(
-            part="search index", need=f"{_bytes(items * search['build_bytes_an_item'])} to build", cores=0.0,
-            times=items / search["items_max"], carries=f"{search['items_max']:,} items",
+            part="search index",
+            need=f"{_bytes(items * search['build_bytes_an_item'])} to build",
+            cores=0.0,
+            times=items / search["items_max"],
+            carries=f"{search['items_max']:,} items",
             then="an index of several segments, which is not built yet: until then searches end here, look-ups do not",
         ),
         Need(
-            part="first load", need=_hours(loading), cores=0.0, times=loading / _HOURS_MAX,
-            carries=f"{speed['load']:,} rows/s", then="files by month, one load each: a load is one transaction",
+            part="first load",
+            need=_hours(loading),
+            cores=0.0,
+            times=loading / _HOURS_MAX,
+            carries=f"{speed['load']:,} rows/s",
+            then="files by month, one load each: a load is one transaction",
         ),
         Need(
-            part="whole export", need=f"{_hours(exporting)} of a core", cores=0.0, times=exporting / _HOURS_MAX,
-            carries=f"{speed['export']:,} rows/s a core", then="releases, which are made once for everybody",
+            part="whole export",
+            need=f"{_hours(exporting)} of a core",
+            cores=0.0,
+            times=exporting / _HOURS_MAX,
+            carries=f"{speed['export']:,} rows/s a core",
+            then="releases, which are made once for everybody",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _work(load: Load) -> list[Need]:
@@ -159,16 +196,22 @@ def _work(load: Load) -> list[Need]:
     workers, reading = max(2.0, a_second * _of("report", "worker")), a_second * _of("report", "postgres")
     return [
         Need(
-            part="report workers", need=f"{math.ceil(workers)} processes", cores=workers, times=workers / load.cores,
+            part="report workers",
+            need=f"{math.ceil(workers)} processes",
+            cores=workers,
+            times=workers / load.cores,
             carries=f"{_rate(load, 'report', 'worker', _HOUR)} reports/h a process",
             then="more workers of the queue `reports`, by the age of its oldest job",
         ),
         Need(
-            part="PostgreSQL, reports", need=_count(reading, "core"), cores=reading, times=reading / load.cores,
+            part="PostgreSQL, reports",
+            need=_count(reading, "core"),
+            cores=reading,
+            times=reading / load.cores,
             carries=f"{_rate(load, 'report', 'postgres', _HOUR)} reports/h a core",
             then="a read replica (ANALYTICS_DATABASE_URL), then several; sooner where the primary is busy",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _cores(load: Load, part: str) -> float:

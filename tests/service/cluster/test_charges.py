@@ -23,8 +23,17 @@ from tests.support.valkey_cluster import Node, ValkeyCluster
 pytestmark = pytest.mark.xdist_group("cluster")
 
 LIMIT = 12_000
-PLAN = Plan(name="brand", title="", rank=2, counted_by="organization", daily_units=LIMIT, burst_units=10**9,
-            jobs_running=0, jobs_queued=0, batch_iids_max=0)  # fmt: skip
+PLAN = Plan(
+    name="brand",
+    title="",
+    rank=2,
+    counted_by="organization",
+    daily_units=LIMIT,
+    burst_units=10**9,
+    jobs_running=0,
+    jobs_queued=0,
+    batch_iids_max=0,
+)
 EDGES, CALLERS = 2, 8
 _RUNS = itertools.count()
 

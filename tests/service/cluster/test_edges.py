@@ -52,8 +52,15 @@ def on_cluster(settings: Settings, cluster: ValkeyCluster) -> Settings:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(f"UPDATE plans SET daily_units = {LIMIT}, burst_units = 1000000 WHERE name = 'anonymous'")
     cluster.forget_everything()
-    return replace(settings, state_url=cluster.url, cache_url=cluster.url, quota_outage="closed", state_deadline_ms=1000, database_deadline_ms=10_000,
-                   state_failover_seconds=20.0)  # fmt: skip
+    return replace(
+        settings,
+        state_url=cluster.url,
+        cache_url=cluster.url,
+        quota_outage="closed",
+        state_deadline_ms=1000,
+        database_deadline_ms=10_000,
+        state_failover_seconds=20.0,
+    )
 
 
 @asynccontextmanager

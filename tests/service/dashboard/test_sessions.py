@@ -131,8 +131,10 @@ async def test_a_state_works_once_and_only_in_the_browser_that_began(browser: Br
     assert await browser.come_back(state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"])) == 400
 
 
-@pytest.mark.parametrize("claims", [{"nonce": "other"}, {"nonce": None}, {"aud": "other"}, {"iss": "https://evil.example"},
-                                    {"exp": 1, "iat": 0}])  # fmt: skip
+@pytest.mark.parametrize(
+    "claims",
+    [{"nonce": "other"}, {"nonce": None}, {"aud": "other"}, {"iss": "https://evil.example"}, {"exp": 1, "iat": 0}],
+)
 async def test_a_token_that_was_not_made_for_this_sign_in_begins_no_session(
     browser: Browser, claims: dict[str, Any]
 ) -> None:
@@ -174,8 +176,22 @@ async def test_a_session_that_somebody_planted_is_not_taken_over(browser: Browse
     assert await browser.ask("GET", "/dashboard") == 303
 
 
-@pytest.mark.parametrize("text", ["https://evil.example", "//evil.example", "/dashboard//evil.example", "/dashboard\\evil", "/v1/docs",
-                                  "/dashboard/../v1", "/dashboard/\n", "javascript:alert(1)", "", None, "/dashboardx"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://evil.example",
+        "//evil.example",
+        "/dashboard//evil.example",
+        "/dashboard\\evil",
+        "/v1/docs",
+        "/dashboard/../v1",
+        "/dashboard/\n",
+        "javascript:alert(1)",
+        "",
+        None,
+        "/dashboardx",
+    ],
+)
 def test_nobody_is_sent_elsewhere_after_signing_in(text: str | None) -> None:
     assert destination_of(text) == "/dashboard"
 
@@ -189,9 +205,12 @@ async def test_a_form_from_elsewhere_does_nothing(browser: Browser) -> None:
     await browser.ask("GET", "/dashboard")
     good, once = browser.csrf(), browser.once()
     forged: list[tuple[dict[str, str], dict[str, str]]] = [
-        ({}, {}), ({"csrf": ""}, {}), ({"csrf": good[:-1] + "x"}, {}), ({"csrf": good}, {"Origin": "https://evil.example"}),
+        ({}, {}),
+        ({"csrf": ""}, {}),
+        ({"csrf": good[:-1] + "x"}, {}),
+        ({"csrf": good}, {"Origin": "https://evil.example"}),
         ({"csrf": good}, {"Origin": "null"}),
-    ]  # fmt: skip
+    ]
     for form, head in forged:
         assert await browser.ask("POST", "/dashboard/token", form, head) == 403
     form = {"csrf": good, "once": once}
@@ -306,8 +325,13 @@ async def test_no_secret_appears_in_any_output(browser: Browser, capfd: pytest.C
     [token] = re.findall(r"iixp_free_[0-9A-Za-z]{48}", browser.text)
     bearer = browser.issuer.token()
     edge = browser.edge
-    for head in ({"Authorization": f"ApiKey {key}"}, {"X-Service-Public-Token": token}, {"Authorization": f"Bearer {bearer}"},
-                 {"Authorization": f"ApiKey {key}x"}, {"Authorization": f"Bearer {bearer}x"}):  # fmt: skip
+    for head in (
+        {"Authorization": f"ApiKey {key}"},
+        {"X-Service-Public-Token": token},
+        {"Authorization": f"Bearer {bearer}"},
+        {"Authorization": f"ApiKey {key}x"},
+        {"Authorization": f"Bearer {bearer}x"},
+    ):
         for path in ("/quota", "/index/lookup/nonsense", f"/index/search?q={key}&wrong={token}"):
             answer = await edge.ask("GET", path, anonymous=False, head=head, check=False)
             assert key[20:] not in answer.body.decode() or path.startswith("/index/search")

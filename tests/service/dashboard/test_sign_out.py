@@ -137,16 +137,36 @@ async def test_what_is_no_logout_token_ends_nothing(browser: Browser) -> None:
 
 NOW = 1_800_000_000
 GOOD = {
-    "iss": "https://id.example", "aud": CLIENT, "iat": NOW, "exp": NOW + 120, "jti": "j", "sub": "ada",
+    "iss": "https://id.example",
+    "aud": CLIENT,
+    "iat": NOW,
+    "exp": NOW + 120,
+    "jti": "j",
+    "sub": "ada",
     "events": {"http://schemas.openid.net/event/backchannel-logout": {}},
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize("change", [
-    {"iss": "https://evil.example"}, {"aud": "other"}, {"jti": None}, {"jti": 7}, {"sub": None}, {"events": None},
-    {"events": {}}, {"events": []}, {"events": {"http://schemas.openid.net/event/backchannel-logout": 1}},
-    {"iat": NOW + 600}, {"exp": NOW - 600}, {"exp": NOW + 90_000}, {"exp": None}, {"nonce": "n"}, {"sub": "x" * 256},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"iss": "https://evil.example"},
+        {"aud": "other"},
+        {"jti": None},
+        {"jti": 7},
+        {"sub": None},
+        {"events": None},
+        {"events": {}},
+        {"events": []},
+        {"events": {"http://schemas.openid.net/event/backchannel-logout": 1}},
+        {"iat": NOW + 600},
+        {"exp": NOW - 600},
+        {"exp": NOW + 90_000},
+        {"exp": None},
+        {"nonce": "n"},
+        {"sub": "x" * 256},
+    ],
+)
 def test_a_logout_token_with_a_wrong_claim_is_refused(change: dict[str, Any]) -> None:
     claims = {name: value for name, value in {**GOOD, **change}.items() if value is not None}
     with pytest.raises(InvalidToken):

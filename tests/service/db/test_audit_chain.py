@@ -20,10 +20,10 @@ def chained(settings: Settings) -> Settings:
     """Two organizations with some audit rows each."""
     with connect(settings.database_url, application="tests") as connection:
         for name in ("Acme", "Other"):
-            made = connection.execute(SQL.create_organization_as_operator.encode(), (name, "brand", "op")).fetchone()
+            made = connection.execute(SQL.create_organization_as_operator, (name, "brand", "op")).fetchone()
             assert made is not None
             for state in ("suspended", "active") * 2 + ("suspended",):
-                connection.execute(SQL.change_state.encode(), (made[0], state, "operator"))
+                connection.execute(SQL.change_state, (made[0], state, "operator"))
     return settings
 
 
@@ -35,7 +35,7 @@ def verify(settings: Settings) -> tuple[int, str]:
 def change(settings: Settings, statement: str) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("ALTER TABLE audit DISABLE TRIGGER ALL")
-        assert connection.execute(statement.encode()).rowcount > 0
+        assert connection.execute(statement).rowcount > 0
         connection.execute("ALTER TABLE audit ENABLE TRIGGER ALL")
 
 
@@ -49,25 +49,28 @@ def test_an_unbroken_chain_is_confirmed(chained: Settings) -> None:
     assert output.count('"rows": 6') == 2
 
 
-@pytest.mark.parametrize("statement", [
-    f"UPDATE audit SET subject = 'x' WHERE {acme(3)}",
-    f"UPDATE audit SET actor = 'somebody else' WHERE {acme(1)}",
-    f"UPDATE audit SET act = 'key.issued' WHERE {acme(ROWS)}",
-    f"UPDATE audit SET at = at + interval '1 microsecond' WHERE {acme(2)}",
-    f"UPDATE audit SET id = uuidv7() WHERE {acme(2)}",
-    f"UPDATE audit SET hash = sha256('') WHERE {acme(4)}",
-    f"DELETE FROM audit WHERE {acme(1)}",
-    f"DELETE FROM audit WHERE {acme(3)}",
-    f"DELETE FROM audit WHERE {acme(ROWS)}",
-    "DELETE FROM audit WHERE organization_id = (SELECT id FROM organizations WHERE name = 'Acme')",
-    f"UPDATE audit SET number = 7 - number WHERE {acme(3)} OR {acme(4)}",
-    f"UPDATE audit SET organization_id = (SELECT id FROM organizations WHERE name = 'Other') WHERE {acme(ROWS)}",
-    "INSERT INTO audit (organization_id, actor, act, number, hash) SELECT organization_id, 'eve', 'key.issued', 7, hash "
-    f"FROM audit WHERE {acme(ROWS)}",
-    "INSERT INTO audit (organization_id, actor, act) SELECT id, 'eve', 'key.issued' FROM organizations",
-    "UPDATE audit_heads SET number = number - 1",
-    f"WITH end_of AS (DELETE FROM audit_heads WHERE {acme(ROWS)}) DELETE FROM audit WHERE {acme(ROWS)}",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"UPDATE audit SET subject = 'x' WHERE {acme(3)}",
+        f"UPDATE audit SET actor = 'somebody else' WHERE {acme(1)}",
+        f"UPDATE audit SET act = 'key.issued' WHERE {acme(ROWS)}",
+        f"UPDATE audit SET at = at + interval '1 microsecond' WHERE {acme(2)}",
+        f"UPDATE audit SET id = uuidv7() WHERE {acme(2)}",
+        f"UPDATE audit SET hash = sha256('') WHERE {acme(4)}",
+        f"DELETE FROM audit WHERE {acme(1)}",
+        f"DELETE FROM audit WHERE {acme(3)}",
+        f"DELETE FROM audit WHERE {acme(ROWS)}",
+        "DELETE FROM audit WHERE organization_id = (SELECT id FROM organizations WHERE name = 'Acme')",
+        f"UPDATE audit SET number = 7 - number WHERE {acme(3)} OR {acme(4)}",
+        f"UPDATE audit SET organization_id = (SELECT id FROM organizations WHERE name = 'Other') WHERE {acme(ROWS)}",
+        "INSERT INTO audit (organization_id, actor, act, number, hash) SELECT organization_id, 'eve', 'key.issued', 7, hash "
+        f"FROM audit WHERE {acme(ROWS)}",
+        "INSERT INTO audit (organization_id, actor, act) SELECT id, 'eve', 'key.issued' FROM organizations",
+        "UPDATE audit_heads SET number = number - 1",
+        f"WITH end_of AS (DELETE FROM audit_heads WHERE {acme(ROWS)}) DELETE FROM audit WHERE {acme(ROWS)}",
+    ],
+)
 def test_what_was_forged_removed_moved_or_reordered_shows(chained: Settings, statement: str) -> None:
     change(chained, statement)
     code, output = verify(chained)
@@ -79,7 +82,7 @@ def test_the_hash_is_what_another_program_computes(chained: Settings) -> None:
                       coalesce(actor_id::text, ''), actor, act, subject, hash FROM audit WHERE organization_id =
                       (SELECT id FROM organizations WHERE name = 'Acme') ORDER BY number"""
     with connect(chained.database_url, application="tests") as connection:
-        rows = connection.execute(query.encode()).fetchall()
+        rows = connection.execute(query).fetchall()
     before = b""
     for *fields, kept in rows:
         told = ",".join(f"{len(field.encode())}:{field}" for field in fields)

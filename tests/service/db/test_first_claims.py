@@ -35,7 +35,7 @@ INSERT INTO observations VALUES ({SOY.key}, 65536, 1090, NULL, '2026-07-01', 1, 
 
 
 def ask(connection: Connection, query: str) -> list[tuple[Any, ...]]:
-    return connection.execute(query.encode()).fetchall()
+    return connection.execute(query).fetchall()
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def upgraded(servers: Servers, monkeypatch: pytest.MonkeyPatch, settings: Settin
     monkeypatch.setattr(migrate, "available", lambda: [step for step in EVERY if step.number < 12])
     migrate.migrate(connection)
     for statement in filter(str.strip, OLD_INDEX.split(";\n")):
-        connection.execute(statement.encode())
+        connection.execute(statement)
     connection.commit()
     monkeypatch.setattr(migrate, "available", lambda: EVERY)
     migrate.migrate(connection)
@@ -59,7 +59,10 @@ def upgraded(servers: Servers, monkeypatch: pytest.MonkeyPatch, settings: Settin
 def test_what_was_there_is_claimed_by_event_0_and_stays(upgraded: Connection) -> None:
     with upgraded as connection:
         assert ask(connection, "SELECT name, status, version FROM items ORDER BY name") == [
-            ("Custard", "merged", 2), ("Other", "withdrawn", 2), ("Soy milk", "active", 3)]  # fmt: skip
+            ("Custard", "merged", 2),
+            ("Other", "withdrawn", 2),
+            ("Soy milk", "active", 3),
+        ]
         assert ask(connection, "SELECT no, source_item_id FROM item_claims ORDER BY 2") == [
             (0, "1"),
             (0, "2"),
@@ -67,7 +70,8 @@ def test_what_was_there_is_claimed_by_event_0_and_stays(upgraded: Connection) ->
         ]
         assert ask(connection, "SELECT kind FROM events ORDER BY no")[0] == ("load",)
         assert sorted(ask(connection, "SELECT item_id, owner_id FROM inactive_items"), key=repr) == sorted(
-            [(CUSTARD.key, SOY.key), (OTHER.key, None)], key=repr)  # fmt: skip
+            [(CUSTARD.key, SOY.key), (OTHER.key, None)], key=repr
+        )
         with pytest.raises(NothingToUndo, match="before loads were numbered"):
             undo(connection, "0", "tests", None)
 

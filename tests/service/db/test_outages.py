@@ -86,10 +86,13 @@ async def test_while_the_database_is_read_only_writes_are_503_and_reads_go_on(ed
             await person.ask("GET", "/org", "somebody-new"),
             await edge.get("/index/cohorts?brand=vita", key=paid),
             await edge.ask(
-                "POST", "/index/exports", key=institutional, head={"Idempotency-Key": "july"},
+                "POST",
+                "/index/exports",
+                key=institutional,
+                head={"Idempotency-Key": "july"},
                 body=b'{"dataset": "items", "format": "csv"}',
             ),
-        ]  # fmt: skip
+        ]
         assert [is_unavailable(answer) for answer in refused] == [True] * len(refused)
         assert "accepts no changes" in refused[0].json["detail"]
     while (await edge.get("/ready")).json["parts"][0]["state"] != "ok":
@@ -172,7 +175,7 @@ def test_an_outage_of_postgresql_costs_a_job_no_attempt(settings: Settings, sqls
 
     def interrupted(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
         with connect(settings.worker_database_url, application="tests") as connection:
-            connection.execute(statement.encode())
+            connection.execute(statement)
         return {}
 
     assert [tasks.run(settings, job, {"search-index": interrupted}) for _ in range(3)] == ["queued"] * 3

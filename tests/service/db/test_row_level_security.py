@@ -13,9 +13,19 @@ from shared.db.connect import Connection, connect
 PRIVATE = ("organization_id", "person_id", "requested_by", "actor_id", "account")
 # Tables with such a column, or about people, that the edge's role may reach.
 TABLES = (
-    "organizations", "members", "people", "invitations", "audit", "api_keys", "public_tokens", "plan_requests",
-    "idempotent_requests", "usage", "job_orders", "jobs",
-)  # fmt: skip
+    "organizations",
+    "members",
+    "people",
+    "invitations",
+    "audit",
+    "api_keys",
+    "public_tokens",
+    "plan_requests",
+    "idempotent_requests",
+    "usage",
+    "job_orders",
+    "jobs",
+)
 HASH = bytes(32)
 
 
@@ -32,38 +42,59 @@ class Two(NamedTuple):
 
 def act(connection: Connection, person: str | None, organization: str | None, task: str = "") -> None:
     """Begin to work for somebody, as the edge does."""
-    connection.execute(f"SET LOCAL itemindex.person = '{person or ''}'".encode())
-    connection.execute(f"SET LOCAL itemindex.organization = '{organization or ''}'".encode())
-    connection.execute(f"SET LOCAL itemindex.task = '{task}'".encode())
+    connection.execute(f"SET LOCAL itemindex.person = '{person or ''}'")
+    connection.execute(f"SET LOCAL itemindex.organization = '{organization or ''}'")
+    connection.execute(f"SET LOCAL itemindex.task = '{task}'")
 
 
 def _populate(owner: Connection, name: str) -> tuple[str, str]:
     def one(query: str, *values: Any) -> str:
-        row = owner.execute(query.encode(), values).fetchone()
+        row = owner.execute(query, values).fetchone()
         assert row is not None
         return str(row[0])
 
-    person = one("INSERT INTO people (issuer, subject, email, name, email_verified) VALUES ('i', $1, $2, $1, true) RETURNING id",
-                 name, f"{name}@example.org")  # fmt: skip
+    person = one(
+        "INSERT INTO people (issuer, subject, email, name, email_verified) VALUES ('i', $1, $2, $1, true) RETURNING id",
+        name,
+        f"{name}@example.org",
+    )
     organization = one("INSERT INTO organizations (name, plan) VALUES ($1, 'brand') RETURNING id", name)
     owner.execute(
         "INSERT INTO members (organization_id, person_id, role) VALUES ($1, $2, 'owner')", (organization, person)
     )
     owner.execute("INSERT INTO audit (organization_id, actor, act) VALUES ($1, $2, 'made')", (organization, name))
-    owner.execute("INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3)",
-                  (f"key-{name}", organization, HASH))  # fmt: skip
-    owner.execute("INSERT INTO public_tokens (token_id, secret_hash, person_id) VALUES ($1, $2, $3)",
-                  (f"token-{name}", HASH, person))  # fmt: skip
-    owner.execute("INSERT INTO invitations (organization_id, email, role, secret_hash, expires_at) "
-                  "VALUES ($1, 'x@example.org', 'admin', $2, now() + interval '1 day')", (organization, name.encode()))  # fmt: skip
-    owner.execute("INSERT INTO plan_requests (organization_id, plan, requested_by) VALUES ($1, 'institutional', $2)",
-                  (organization, person))  # fmt: skip
-    owner.execute("INSERT INTO idempotent_requests (person_id, key_sha256, request_sha256, status, sealed_body) "
-                  "VALUES ($1, $2, $2, 200, $2)", (person, HASH))  # fmt: skip
-    job = one("INSERT INTO jobs (kind, queue, organization_id, fingerprint) VALUES ('cohorts', 'reports', $1, $2) RETURNING id",
-              organization, name)  # fmt: skip
-    owner.execute("INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
-                  "VALUES ($1, $2, $3, 'c', 1, 10)", (job, organization, name))  # fmt: skip
+    owner.execute(
+        "INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3)",
+        (f"key-{name}", organization, HASH),
+    )
+    owner.execute(
+        "INSERT INTO public_tokens (token_id, secret_hash, person_id) VALUES ($1, $2, $3)",
+        (f"token-{name}", HASH, person),
+    )
+    owner.execute(
+        "INSERT INTO invitations (organization_id, email, role, secret_hash, expires_at) "
+        "VALUES ($1, 'x@example.org', 'admin', $2, now() + interval '1 day')",
+        (organization, name.encode()),
+    )
+    owner.execute(
+        "INSERT INTO plan_requests (organization_id, plan, requested_by) VALUES ($1, 'institutional', $2)",
+        (organization, person),
+    )
+    owner.execute(
+        "INSERT INTO idempotent_requests (person_id, key_sha256, request_sha256, status, sealed_body) "
+        "VALUES ($1, $2, $2, 200, $2)",
+        (person, HASH),
+    )
+    job = one(
+        "INSERT INTO jobs (kind, queue, organization_id, fingerprint) VALUES ('cohorts', 'reports', $1, $2) RETURNING id",
+        organization,
+        name,
+    )
+    owner.execute(
+        "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
+        "VALUES ($1, $2, $3, 'c', 1, 10)",
+        (job, organization, name),
+    )
     for account in (f"org:{organization}", f"token:token-{name}"):
         owner.execute("INSERT INTO usage VALUES ($1, current_date, 'c', 'e', 'served', 1, 1)", (account,))
     return organization, person
@@ -83,8 +114,11 @@ def two(settings: Settings) -> Iterator[Two]:
 def rows_of(settings: Settings) -> list[str]:
     """Return every row of every table, as the owner sees it."""
     with connect(settings.database_url, application="tests") as owner:
-        return [str(row) for table in TABLES
-                for row in owner.execute(f"SELECT t::text FROM {table} t ORDER BY 1".encode()).fetchall()]  # fmt: skip
+        return [
+            str(row)
+            for table in TABLES
+            for row in owner.execute(f"SELECT t::text FROM {table} t ORDER BY 1").fetchall()
+        ]
 
 
 def _columns(two: Two, table: str) -> list[str]:
@@ -95,14 +129,14 @@ def _columns(two: Two, table: str) -> list[str]:
 @pytest.mark.parametrize("table", TABLES)
 def test_another_organizations_rows_are_not_seen(two: Two, table: str) -> None:
     act(two.edge, two.eve, two.other)
-    seen = str(two.edge.execute(f"SELECT t::text FROM {table} t".encode()).fetchall())
+    seen = str(two.edge.execute(f"SELECT t::text FROM {table} t").fetchall())
     assert two.other in seen or two.eve in seen or "token-eve" in seen
     assert not any(text in seen for text in (two.acme, two.ada, "key-ada", "token-ada", "ada@example.org"))
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_without_a_context_nothing_is_seen(two: Two, table: str) -> None:
-    assert two.edge.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,)
+    assert two.edge.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
 def _statements(two: Two, table: str) -> list[str]:
@@ -137,7 +171,7 @@ def test_another_organizations_rows_cannot_be_made_changed_or_removed(two: Two, 
     for statement in statements:
         try:
             act(two.edge, two.eve, two.other)
-            two.edge.execute(statement.encode())
+            two.edge.execute(statement)
             two.edge.commit()
         except psycopg.Error:
             two.edge.rollback()
@@ -147,35 +181,38 @@ def test_another_organizations_rows_cannot_be_made_changed_or_removed(two: Two, 
         ] == foreign, statement
 
 
-@pytest.mark.parametrize("statement", [
-    "UPDATE organizations SET plan = 'institutional'",
-    "UPDATE organizations SET state = 'active'",
-    "INSERT INTO organizations (name, plan) VALUES ('x', 'institutional')",
-    "UPDATE members SET role = 'owner'",
-    "INSERT INTO members (organization_id, person_id, role) VALUES ('{other}', '{ada}', 'owner')",
-    "DELETE FROM members",
-    "UPDATE api_keys SET revoked_at = NULL",
-    "UPDATE api_keys SET secret_hash = ''",
-    "INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ('k', '{other}', '')",
-    "INSERT INTO audit (organization_id, actor, act) VALUES ('{other}', 'x', 'y')",
-    "DELETE FROM audit",
-    "UPDATE audit_heads SET number = 0",
-    "SELECT * FROM audit_heads",
-    "UPDATE people SET email = 'eve@victim.example'",
-    "INSERT INTO people (issuer, subject, name) VALUES ('i', 's', 'n')",
-    "UPDATE usage SET units = 0",
-    "UPDATE jobs SET organization_id = '{other}'",
-    "INSERT INTO jobs (kind, queue, fingerprint) VALUES ('cohorts', 'reports', 'x')",
-    "UPDATE plans SET daily_units = 1",
-    "SELECT write_audit('{other}', '{eve}', 'x', 'y', 'z')",
-    "SELECT ask_for_plan('{other}', 'brand', '{eve}', 'x', true)",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE organizations SET plan = 'institutional'",
+        "UPDATE organizations SET state = 'active'",
+        "INSERT INTO organizations (name, plan) VALUES ('x', 'institutional')",
+        "UPDATE members SET role = 'owner'",
+        "INSERT INTO members (organization_id, person_id, role) VALUES ('{other}', '{ada}', 'owner')",
+        "DELETE FROM members",
+        "UPDATE api_keys SET revoked_at = NULL",
+        "UPDATE api_keys SET secret_hash = ''",
+        "INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ('k', '{other}', '')",
+        "INSERT INTO audit (organization_id, actor, act) VALUES ('{other}', 'x', 'y')",
+        "DELETE FROM audit",
+        "UPDATE audit_heads SET number = 0",
+        "SELECT * FROM audit_heads",
+        "UPDATE people SET email = 'eve@victim.example'",
+        "INSERT INTO people (issuer, subject, name) VALUES ('i', 's', 'n')",
+        "UPDATE usage SET units = 0",
+        "UPDATE jobs SET organization_id = '{other}'",
+        "INSERT INTO jobs (kind, queue, fingerprint) VALUES ('cohorts', 'reports', 'x')",
+        "UPDATE plans SET daily_units = 1",
+        "SELECT write_audit('{other}', '{eve}', 'x', 'y', 'z')",
+        "SELECT ask_for_plan('{other}', 'brand', '{eve}', 'x', true)",
+    ],
+)
 def test_even_ones_own_plans_roles_keys_and_audit_rows_are_not_written_directly(two: Two, statement: str) -> None:
     before = rows_of(two.settings)
     act(two.edge, two.eve, two.other)
     text = statement.format(other=two.other, eve=two.eve, ada=two.ada)
     try:
-        assert two.edge.execute(text.encode()).rowcount == 0
+        assert two.edge.execute(text).rowcount == 0
     except psycopg.errors.InsufficientPrivilege:
         two.edge.rollback()
     two.edge.commit()
@@ -206,7 +243,7 @@ def test_no_function_acts_for_another_organization_or_person(two: Two, call: str
         act(two.edge, two.eve, two.other)
         named = {"acme": two.acme, "ada": two.ada, "person": person, "invitation": uuid4()}
         try:
-            assert two.edge.execute(f"SELECT * FROM {call.format(**named)}".encode()).fetchall() == []
+            assert two.edge.execute(f"SELECT * FROM {call.format(**named)}").fetchall() == []
         except psycopg.errors.InsufficientPrivilege:
             two.edge.rollback()
         two.edge.commit()
@@ -240,7 +277,7 @@ def test_each_function_holds_the_acting_persons_role_itself(two: Two, role: str,
         owner.execute("UPDATE members SET role = $1 WHERE person_id = $2", (role, two.eve))
     act(two.edge, two.eve, two.other)
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        two.edge.execute(f"SELECT * FROM {call.format(other=two.other, eve=two.eve, ada=two.ada)}".encode())
+        two.edge.execute(f"SELECT * FROM {call.format(other=two.other, eve=two.eve, ada=two.ada)}")
 
 
 def test_every_function_of_the_edge_that_writes_is_among_those_tried(two: Two) -> None:
@@ -250,20 +287,24 @@ def test_every_function_of_the_edge_that_writes_is_among_those_tried(two: Two) -
     assert named <= {call.partition("(")[0] for call in FUNCTIONS}
 
 
-@pytest.mark.parametrize("expression", [
-    "set_config('itemindex.organization', '{acme}', true)", "pg_catalog.set_config('itemindex.task', 'usage', true)",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "set_config('itemindex.organization', '{acme}', true)",
+        "pg_catalog.set_config('itemindex.task', 'usage', true)",
+    ],
+)
 def test_an_expression_inside_a_statement_cannot_change_for_whom_it_works(two: Two, expression: str) -> None:
     act(two.edge, two.eve, two.other)
     text = f"SELECT m.* FROM (SELECT {expression.format(acme=two.acme)}) s, LATERAL (SELECT * FROM members) m"
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        two.edge.execute(text.encode())
+        two.edge.execute(text)
 
 
 @pytest.mark.parametrize("call", ["lo_create(0)", "lo_from_bytea(0, 'x')", "lo_put(1, 0, 'x')", "lo_get(1)"])
 def test_the_edge_cannot_fill_the_disk_with_large_objects(two: Two, call: str) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        two.edge.execute(f"SELECT {call}".encode())
+        two.edge.execute(f"SELECT {call}")
 
 
 def test_a_context_ends_with_its_transaction(two: Two) -> None:
@@ -283,6 +324,6 @@ def test_the_tables_tried_are_all_that_the_edge_can_reach(two: Two) -> None:
 
 def test_the_roles_time_outs_are_set(two: Two) -> None:
     for name in ("statement_timeout", "lock_timeout"):
-        row = two.edge.execute(f"SHOW {name}".encode()).fetchone()
+        row = two.edge.execute(f"SHOW {name}").fetchone()
         assert row is not None and row[0] != "0"
     assert UUID(two.acme)

@@ -74,5 +74,5 @@ def test_a_load_whose_cells_cannot_be_made_leaves_nothing(
         load_rows(settings, tmp_path)
     with connect(settings.database_url, application="tests") as connection:
         for table in ("month_cells", "items", "observations", "data_versions"):
-            assert connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,)
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
         assert connection.execute("SELECT state, error FROM loads").fetchone() == ("failed", "TypeError")

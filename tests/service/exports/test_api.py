@@ -66,7 +66,7 @@ def path_of(url: str) -> str:
 
 def execute(settings: Settings, statement: str) -> None:
     with connect(settings.database_url, application="tests") as connection:
-        connection.execute(statement.encode())
+        connection.execute(statement)
 
 
 async def used(edge: Edge, key: str) -> int:

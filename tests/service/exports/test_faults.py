@@ -296,7 +296,7 @@ def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
         running = pool.submit(run, settings, job)
         assert began.wait(30)
         with connect(settings.database_url, application="tests") as connection:
-            connection.execute(JOBS.cancel.encode(), (job,))
+            connection.execute(JOBS.cancel, (job,))
         assert running.result() is None
     assert (column(settings, job, "state"), column(settings, job, "result")) == ("cancelled", None)
     assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
@@ -314,7 +314,7 @@ def test_a_worker_whose_part_went_to_another_writes_nothing(settings: Settings) 
         assert not parts.finish(connection, stale, file)
         unfenced = parts.SQL.finish.replace("AND slot = $3", "AND $3::bigint IS NOT NULL")
         with connection.transaction(force_rollback=True):
-            assert connection.execute(unfenced.encode(), (job, 1, stale.slot, 1, "{}")).fetchone() is not None
+            assert connection.execute(unfenced, (job, 1, stale.slot, 1, "{}")).fetchone() is not None
         assert parts.take(connection, job, 30) is None
         assert parts.finish(connection, current, file)
 

@@ -141,8 +141,13 @@ def test_duckdb_and_polars_read_the_files(data: Settings, tmp_path: Path) -> Non
 
 
 def test_filters_and_columns_narrow(data: Settings) -> None:
-    for narrowed in ({"brand": ["vita"]}, {"category": ["food"]}, {"channel": ["NORTH"]}, {"from": "2026-04-01"},
-                     {"from": "2026-04-10", "to": "2026-05-03", "brand": ["alco", "beal"], "channel": ["KIOSK"]}):  # fmt: skip
+    for narrowed in (
+        {"brand": ["vita"]},
+        {"category": ["food"]},
+        {"channel": ["NORTH"]},
+        {"from": "2026-04-01"},
+        {"from": "2026-04-10", "to": "2026-05-03", "brand": ["alco", "beal"], "channel": ["KIOSK"]},
+    ):
         wanted = parameters(columns=["price", "iid", "day", "currency"], **narrowed)
         manifest, expected = made(data, wanted), rows_by_sql(data, wanted)
         assert 0 < len(expected) == manifest.rows

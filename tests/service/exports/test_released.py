@@ -50,7 +50,7 @@ def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(settings: Settings, query: str, *values: Any) -> list[Any]:
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        return connection.execute(query.encode(), values or None).fetchall()
+        return connection.execute(query, values or None).fetchall()
 
 
 def plan_of(settings: Settings, job: str) -> list[tuple[str, int]]:
@@ -97,9 +97,13 @@ def test_out_of_a_bucket_and_into_it(settings: Settings, s3: str) -> None:
 
 def test_days_choose_files_and_then_rows(settings: Settings) -> None:
     wanted = parameters(
-        "observations", "csv", "none", columns=["iid", "day", "price_minor"], channel=["SOUTH"],
+        "observations",
+        "csv",
+        "none",
+        columns=["iid", "day", "price_minor"],
+        channel=["SOUTH"],
         **{"from": "2026-07-31", "to": "2026-08-31"},
-    )  # fmt: skip
+    )
     job = ordered(settings, wanted)
     assert run(settings, job) == "succeeded"
     assert plan_of(settings, job) == [(RELEASE, 1), (RELEASE, 1)]

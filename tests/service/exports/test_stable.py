@@ -28,7 +28,7 @@ def contents() -> Contents:
 
 def execute(settings: Settings, statement: str) -> None:
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute(statement.encode())
+        connection.execute(statement)
 
 
 @pytest.mark.parametrize("dataset", ["items", "impacts"])

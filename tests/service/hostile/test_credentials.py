@@ -37,8 +37,10 @@ def _odd_credentials(key: str) -> list[Row]:
     rows += [
         Row("E5", "/quota", 401, "invalid-credentials", {"Authorization": text}, anonymous=False) for text in other
     ]
-    rows += [Row("E5", "/quota", 200, None, {"Authorization": f"{scheme} {key}"}, anonymous=False)
-             for scheme in ("apikey", "APIKEY", "ApiKey")]  # fmt: skip
+    rows += [
+        Row("E5", "/quota", 200, None, {"Authorization": f"{scheme} {key}"}, anonymous=False)
+        for scheme in ("apikey", "APIKEY", "ApiKey")
+    ]
     return rows
 
 
@@ -47,13 +49,22 @@ async def test_each_credential_is_answered_as_promised(edge: Edge) -> None:
     field = "X-Service-Public-Token"
     rows = [
         Row("E1", "/index/brands", 401, "missing-credentials", anonymous=False),
-        *(Row("E2", "/index/brands", 401, "invalid-credentials", {field: text}, anonymous=False)
-          for text in (ANONYMOUS[:-1] + "A", ANONYMOUS.upper(), "hostile-mark", mint(FREE_PREFIX), key)),
+        *(
+            Row("E2", "/index/brands", 401, "invalid-credentials", {field: text}, anonymous=False)
+            for text in (ANONYMOUS[:-1] + "A", ANONYMOUS.upper(), "hostile-mark", mint(FREE_PREFIX), key)
+        ),
         Row("E2", "/index/brands", 400, "ambiguous-credentials", {field: f"{ANONYMOUS}, {ANONYMOUS}"}, anonymous=False),
         *_odd_credentials(key),
         Row("E5", "/quota", 400, "ambiguous-credentials", {"Authorization": f"ApiKey {key},{key}"}, anonymous=False),
-        Row("E7", "/index/rollups/sustainability?brand=vita", 403, "insufficient-plan", {"Authorization": f"ApiKey {key}"}, anonymous=False),
-    ]  # fmt: skip
+        Row(
+            "E7",
+            "/index/rollups/sustainability?brand=vita",
+            403,
+            "insufficient-plan",
+            {"Authorization": f"ApiKey {key}"},
+            anonymous=False,
+        ),
+    ]
     assert await faults(edge, rows) == []
 
 
@@ -100,7 +111,7 @@ async def test_no_secret_of_a_caller_comes_to_rest(edge: Edge) -> None:
         stored += b"\n".join(await store.command("KEYS", "*"))
     with connect(edge.settings.database_url, application="tests") as connection:
         for table in ("api_keys", "public_tokens", "audit", "organizations"):
-            stored += str(connection.execute(f"SELECT t::text FROM {table} t".encode()).fetchall()).encode()
+            stored += str(connection.execute(f"SELECT t::text FROM {table} t").fetchall()).encode()
     for secret in (key[20:52], token[20:52]):
         assert secret.encode() not in stored
 

@@ -10,26 +10,50 @@ from tests.support.client import Edge
 SOY = f"/index/lookup/{mint('shop', '1').iid}"
 MANY_TAGS = ", ".join(f'"{n}"' for n in range(300))
 ROWS = [
-    *(Row("B3", SOY, 415, "unsupported-media-type", {"Content-Encoding": coding}) for coding in ("gzip", "br", "zstd", MARK)),
-    Row("B3", "/org/api-key/revocations", 415, "unsupported-media-type", {"Content-Encoding": "gzip"}, "POST", b"garbage"),
+    *(
+        Row("B3", SOY, 415, "unsupported-media-type", {"Content-Encoding": coding})
+        for coding in ("gzip", "br", "zstd", MARK)
+    ),
+    Row(
+        "B3",
+        "/org/api-key/revocations",
+        415,
+        "unsupported-media-type",
+        {"Content-Encoding": "gzip"},
+        "POST",
+        b"garbage",
+    ),
     Row("B5", SOY, 417, "expectation-failed", {"Expect": MARK}),
     *(Row("B6", SOY, 200, head={"If-None-Match": tags}, costs=1) for tags in ("nonsense", '"', "W/", ",,,", MANY_TAGS)),
     *(Row("B8", SOY, 200, head={"Range": part}, costs=1) for part in ("bytes=0-9", "bytes=-1", "items=0-5", MARK)),
     *(Row("B9", SOY, 200, head={name: "DELETE"}, costs=1) for name in ("X-HTTP-Method-Override", "X-Method-Override")),
     Row("B9", f"{SOY}?_method=DELETE", 400, "invalid-parameter"),
     *(Row("B14", SOY, 200, head={"traceparent": value}, costs=1) for value in ("00-0-0-0", "x" * 4000, MARK)),
-    *(Row("B17", SOY, 200, head={name: value}, costs=1)
-      for name in ("User-Agent", "Accept-Language") for value in ("", "x" * 6000, "' OR 1=1--", "\u2603\U0001f47b", "${jndi:ldap://x}")),
+    *(
+        Row("B17", SOY, 200, head={name: value}, costs=1)
+        for name in ("User-Agent", "Accept-Language")
+        for value in ("", "x" * 6000, "' OR 1=1--", "\u2603\U0001f47b", "${jndi:ldap://x}")
+    ),
     Row("B18", SOY, 400, "ambiguous-credentials", {"Authorization": "ApiKey x"}),
-    *(Row("Accept", path, 406, "not-acceptable", {"Accept": accept}, anonymous=True)
-      for path in (SOY, "/index/search?q=soy", "/index/brands", "/quota")
-      for accept in ("image/png", "application/json;q=0", "text/html, application/json;q=0", MARK)),
-    *(Row("Accept", SOY, 200, head={"Accept": accept}, costs=1)
-      for accept in ("", "application/json", "application/*;q=0.1", "text/html, */*;q=0.1", "image/png, application/json")),
+    *(
+        Row("Accept", path, 406, "not-acceptable", {"Accept": accept}, anonymous=True)
+        for path in (SOY, "/index/search?q=soy", "/index/brands", "/quota")
+        for accept in ("image/png", "application/json;q=0", "text/html, application/json;q=0", MARK)
+    ),
+    *(
+        Row("Accept", SOY, 200, head={"Accept": accept}, costs=1)
+        for accept in (
+            "",
+            "application/json",
+            "application/*;q=0.1",
+            "text/html, */*;q=0.1",
+            "image/png, application/json",
+        )
+    ),
     Row("Accept", "/index/lookup/IID-NOBODY", 404, "iid-not-found", {"Accept": "application/json"}, costs=1),
     Row("Accept", "/nowhere", 404, "not-found", {"Accept": "image/png"}),
     Row("Accept", "/health", 200, head={"Accept": "image/png"}),
-]  # fmt: skip
+]
 
 
 async def test_each_header_is_answered_as_promised(edge: Edge) -> None:
@@ -53,8 +77,11 @@ async def test_any_origin_reads_free_answers_and_none_reads_paid_ones(edge: Edge
 
 
 async def test_a_pre_flight_allows_what_there_is_and_is_not_counted(edge: Edge) -> None:
-    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "DELETE",
-             "Access-Control-Request-Headers": "X-Evil"}  # fmt: skip
+    asked = {
+        "Origin": "https://evil.example",
+        "Access-Control-Request-Method": "DELETE",
+        "Access-Control-Request-Headers": "X-Evil",
+    }
     free = await edge.ask("OPTIONS", SOY, head=asked, anonymous=False)
     assert (free.status, free.head["Access-Control-Allow-Methods"]) == (204, "GET, HEAD, OPTIONS")
     assert "X-Evil" not in free.head["Access-Control-Allow-Headers"]

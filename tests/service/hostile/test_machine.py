@@ -18,14 +18,17 @@ from tests.support.client import Edge, running_edge
 LIMITS = {"brand": 7, "institutional": 12}
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.sampled_from(["issue", "rotate", "rotate-with-grace", "revoke", "suspend", "resume", "midnight"]), st.just(0)),
+        st.tuples(
+            st.sampled_from(["issue", "rotate", "rotate-with-grace", "revoke", "suspend", "resume", "midnight"]),
+            st.just(0),
+        ),
         st.tuples(st.just("plan"), st.integers(0, 1)),
         st.tuples(st.sampled_from(["call", "exhaust"]), st.integers(0, 3)),
         st.tuples(st.just("batch"), st.integers(1, 45)),
     ),
     min_size=8,
     max_size=25,
-)  # fmt: skip
+)
 
 
 class Model:
@@ -77,7 +80,7 @@ class Walk:
 
     def run(self, query: Any, *values: Any) -> Any:
         with connect(self.edge.settings.database_url, application="tests") as connection:
-            return connection.execute(query.encode(), (self.organization, *values)).fetchone()
+            return connection.execute(query, (self.organization, *values)).fetchone()
 
     async def change_keys(self, act: str) -> None:
         key = mint(KEY_PREFIX)
@@ -145,7 +148,7 @@ def _organization(settings: Settings) -> str:
             connection.execute(
                 "UPDATE plans SET daily_units = $2, burst_units = 1000000 WHERE name = $1", (plan, units)
             )
-        row = connection.execute(SQL.create_organization_as_operator.encode(), ("Acme", "brand", "tests")).fetchone()
+        row = connection.execute(SQL.create_organization_as_operator, ("Acme", "brand", "tests")).fetchone()
     assert row is not None
     return str(row[0])
 

@@ -13,23 +13,61 @@ ROWS = [
     Row("C2", f"/index/lookup/{SOY.lower()}", 200, costs=1),
     Row("C3", "/index/lookup/IID-A", 404, "iid-not-found", costs=1),
     *each("C5", ["/index/lookup/IID" + "-AAAAAAAAAAAAAAAA" * 5, "/index/lookup/IID-" + "A" * 3000], 400, "invalid-iid"),
-    *each("C6", [f"/index/lookup/IID-A{tail}" for tail in ("%0A", "%0D%0A", "%09", "%20", "%E2%80%8B", "%C2%A0")], 400, "invalid-iid"),
-    *each("C8", [f"/index/lookup/IID-A{tail}" for tail in ("%252FB", ";v=1", "%3Fq", "%23", "*", "%7C")], 400, "invalid-iid"),
+    *each(
+        "C6",
+        [f"/index/lookup/IID-A{tail}" for tail in ("%0A", "%0D%0A", "%09", "%20", "%E2%80%8B", "%C2%A0")],
+        400,
+        "invalid-iid",
+    ),
+    *each(
+        "C8",
+        [f"/index/lookup/IID-A{tail}" for tail in ("%252FB", ";v=1", "%3Fq", "%23", "*", "%7C")],
+        400,
+        "invalid-iid",
+    ),
     *each("C8", ["/index/lookup/IID-A%2FB"], 400, "invalid-iid"),
     *each("C9", ["/index/lookup/%5c..", "/index/lookup/..%5c"], 400, "invalid-iid"),
     *each("C9", ["//health", "/index//lookup/IID-A", "/.%2e/health", "/%2e%2e/metrics"], 404, "not-found"),
-    *each("C11", ["/index/lookup/%c0%af", "/index/lookup/%ff", "/index/lookup/%u0041", "/index/lookup/%G1", "/index/lookup/%ED%A0%80"], 400),
-    *each("C12", [f"/index/lookup/{text}" for text in ("'%20OR%201=1--", "%3Cscript%3Ehostile-mark", "%7Cid", "$jndi:ldap:x", "hostile-mark")], 400, "invalid-iid"),
-    *each("C12", [f"/index/lookup/{text}" for text in ("%7B%7B7*7%7D%7D", "$%7Bjndi:ldap:%2F%2Fhostile-mark%7D")], 400, "invalid-iid"),
+    *each(
+        "C11",
+        [
+            "/index/lookup/%c0%af",
+            "/index/lookup/%ff",
+            "/index/lookup/%u0041",
+            "/index/lookup/%G1",
+            "/index/lookup/%ED%A0%80",
+        ],
+        400,
+    ),
+    *each(
+        "C12",
+        [
+            f"/index/lookup/{text}"
+            for text in ("'%20OR%201=1--", "%3Cscript%3Ehostile-mark", "%7Cid", "$jndi:ldap:x", "hostile-mark")
+        ],
+        400,
+        "invalid-iid",
+    ),
+    *each(
+        "C12",
+        [f"/index/lookup/{text}" for text in ("%7B%7B7*7%7D%7D", "$%7Bjndi:ldap:%2F%2Fhostile-mark%7D")],
+        400,
+        "invalid-iid",
+    ),
     *each("C13", ["/index/lookup/IID-A{x}", "/index/lookup/IID-A%7Bx%7D", "/index/lookup/{iid}"], 400, "invalid-iid"),
     *each("C14", ["/index/lookup/IID-A/", "/index/lookup/IID-A//"], 308),
     *each("C14", ["/index/lookup/IID-A/more", "/index", "/index/lookup/IID-A/record"], 404, "not-found"),
     *each("C15", ["/Index/Lookup/IID-A", "/HEALTH", "/index/Brands"], 404, "not-found"),
-    *each("C17", ["/.git/config", "/metrics", "/debug", "/openapi.json~", "/nginx_status", "/admin", "/.env", "/server-status"], 404, "not-found"),
+    *each(
+        "C17",
+        ["/.git/config", "/metrics", "/debug", "/openapi.json~", "/nginx_status", "/admin", "/.env", "/server-status"],
+        404,
+        "not-found",
+    ),
     Row("C18", f"/index/lookup/{SOY}", 200, method="HEAD", costs=1),
     Row("C18", "/index/lookup/IID-A", 404, method="HEAD", costs=1),
     Row("C18", "/index/lookup/foo", 400, method="HEAD"),
-]  # fmt: skip
+]
 
 
 async def test_each_path_is_answered_as_promised(edge: Edge) -> None:

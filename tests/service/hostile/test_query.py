@@ -28,21 +28,62 @@ ODD_LIMITS = [
 ]
 ROWS = [
     *each("D1", ["/index/search"], 400, "missing-parameter"),
-    *each("D1", ["/index/search?q=", "/index/search?q=%20%09%20", "/index/search?q=" + "a" * 201], 400, "invalid-parameter"),
+    *each(
+        "D1",
+        ["/index/search?q=", "/index/search?q=%20%09%20", "/index/search?q=" + "a" * 201],
+        400,
+        "invalid-parameter",
+    ),
     *each("D3", [f"/index/search?q=soy&limit={limit}" for limit in ODD_LIMITS], 400, "invalid-parameter"),
     *each("D4", [f"/index/search?q=soy&limit={limit}" for limit in ("1", "50")], 200, costs=1),
-    *each("D6", [f"/index/{path}?q={quote(text)}" for path in ("brands", "search") for text in ("%", "_", "\\", "%" * 200, "_" * 200)], 200, costs=1),
-    *each("D7", [f"/index/search?q={quote(text)}" for text in ("(a+)+$", ".*.*.*", "a{1,65535}", "a" * 200, "a " * 99)], 200, costs=1),
-    *each("D9", [f"/index/search?q={text}" for text in ("%00", "a%00b", "%ED%A0%80", "%ff", "%c0%af")], 400, "invalid-parameter"),
-    *each("D10", [f"/index/search?q={quote(text)}" for text in ("\u202esoy", "so\u200by", "\U0001f469\u200d\U0001f680", "e" + "\u0301" * 199)], 200, costs=1),
-    *each("D12", [f"/index/search?{text}" for text in ("Q=soy", "q[]=soy", "q[$ne]=soy", "q.a=soy", "q=soy&hostile-mark=1"[:9] + "x=1")], 400),
+    *each(
+        "D6",
+        [
+            f"/index/{path}?q={quote(text)}"
+            for path in ("brands", "search")
+            for text in ("%", "_", "\\", "%" * 200, "_" * 200)
+        ],
+        200,
+        costs=1,
+    ),
+    *each(
+        "D7",
+        [f"/index/search?q={quote(text)}" for text in ("(a+)+$", ".*.*.*", "a{1,65535}", "a" * 200, "a " * 99)],
+        200,
+        costs=1,
+    ),
+    *each(
+        "D9",
+        [f"/index/search?q={text}" for text in ("%00", "a%00b", "%ED%A0%80", "%ff", "%c0%af")],
+        400,
+        "invalid-parameter",
+    ),
+    *each(
+        "D10",
+        [
+            f"/index/search?q={quote(text)}"
+            for text in ("\u202esoy", "so\u200by", "\U0001f469\u200d\U0001f680", "e" + "\u0301" * 199)
+        ],
+        200,
+        costs=1,
+    ),
+    *each(
+        "D12",
+        [
+            f"/index/search?{text}"
+            for text in ("Q=soy", "q[]=soy", "q[$ne]=soy", "q.a=soy", "q=soy&hostile-mark=1"[:9] + "x=1")
+        ],
+        400,
+    ),
     *each("D13", ["/index/search?q=soy&q=milk", "/index/search?q=soy&limit=5&limit=5"], 400, "invalid-parameter"),
-    *each("D13", ["/index/search?q=soy;limit=0", "/index/search?&&q=soy&&", "/index/search?q=soy?limit=0"], 200, costs=1),
+    *each(
+        "D13", ["/index/search?q=soy;limit=0", "/index/search?&&q=soy&&", "/index/search?q=soy?limit=0"], 200, costs=1
+    ),
     *each("D16", ["/index/brands?" + "&".join(f"{n:x}=" for n in range(900))], 400, "invalid-parameter"),
     Row("cursor", "/index/brands?cursor=hostile-mark", 400, "invalid-cursor"),
     Row("unknown", "/index/brands?hostile=hostile-mark", 400, "invalid-parameter"),
     Row("unknown", "/health?x=1", 400, "invalid-parameter"),
-]  # fmt: skip
+]
 
 
 async def test_each_query_is_answered_as_promised(edge: Edge) -> None:

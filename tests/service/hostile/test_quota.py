@@ -24,11 +24,18 @@ async def used(edge: Edge, address: str) -> int:
 async def test_what_is_counted_is_what_the_contract_says(edge: Edge) -> None:
     etag = (await edge.get(SOY, address="203.0.113.99")).head["ETag"]
     rows = [
-        ("GET", SOY, {}, 200, 1), ("HEAD", SOY, {}, 200, 1), ("GET", "/index/lookup/IID-A", {}, 404, 1),
-        ("HEAD", "/index/lookup/IID-A", {}, 404, 1), ("GET", SOY, {"If-None-Match": etag}, 304, 0),
-        ("OPTIONS", SOY, {}, 204, 0), ("GET", "/health", {}, 200, 0), ("GET", f"{SOY}/", {}, 308, 0),
-        ("GET", "/index/search?q=", {}, 400, 0), ("DELETE", SOY, {}, 405, 0), ("GET", SOY, {"Accept": "image/png"}, 406, 0),
-    ]  # fmt: skip
+        ("GET", SOY, {}, 200, 1),
+        ("HEAD", SOY, {}, 200, 1),
+        ("GET", "/index/lookup/IID-A", {}, 404, 1),
+        ("HEAD", "/index/lookup/IID-A", {}, 404, 1),
+        ("GET", SOY, {"If-None-Match": etag}, 304, 0),
+        ("OPTIONS", SOY, {}, 204, 0),
+        ("GET", "/health", {}, 200, 0),
+        ("GET", f"{SOY}/", {}, 308, 0),
+        ("GET", "/index/search?q=", {}, 400, 0),
+        ("DELETE", SOY, {}, 405, 0),
+        ("GET", SOY, {"Accept": "image/png"}, 406, 0),
+    ]
     for number, (method, path, head, status, units) in enumerate(rows):
         address = f"203.0.113.{number}"
         answer = await edge.ask(method, path, address=address, head=head)
@@ -54,9 +61,12 @@ async def test_a_caller_who_hangs_up_has_paid(edge: Edge) -> None:
 async def test_odd_networks_have_one_allowance_each(edge: Edge) -> None:
     """G12: an IPv4 address inside IPv6 is that address; every other /64 is one caller."""
     groups = [
-        ("198.51.100.1", "::ffff:198.51.100.1", "64:ff9b::198.51.100.1"), ("2002:c633:6401::1", "2002:c633:6401::2"),
-        ("fe80::1", "fe80::1%eth0"), ("fd00::1", "fd00::ffff"), ("2001:0:53aa:64c::1", "2001:0:53aa:64c::2"),
-    ]  # fmt: skip
+        ("198.51.100.1", "::ffff:198.51.100.1", "64:ff9b::198.51.100.1"),
+        ("2002:c633:6401::1", "2002:c633:6401::2"),
+        ("fe80::1", "fe80::1%eth0"),
+        ("fd00::1", "fd00::ffff"),
+        ("2001:0:53aa:64c::1", "2001:0:53aa:64c::2"),
+    ]
     for group in groups:
         counted = {(await edge.get("/quota", address=address)).json["counted_as"] for address in group}
         assert len(counted) == 1, group

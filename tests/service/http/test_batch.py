@@ -86,8 +86,9 @@ async def test_a_dry_run_tells_the_price_and_charges_nothing(edge: Edge, setting
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"iids": []}, {"iids": "IID-A"}, {"iids": [1]}, {"iids": [SOY], "more": 1}, [SOY], {"iids": ["A" * 81]}]
-)  # fmt: skip
+    "body",
+    [{}, {"iids": []}, {"iids": "IID-A"}, {"iids": [1]}, {"iids": [SOY], "more": 1}, [SOY], {"iids": ["A" * 81]}],
+)
 async def test_a_body_of_another_form_is_refused(edge: Edge, settings: Settings, body: Any) -> None:
     answer = await post(edge, api_key(settings), body)
     assert answer.status == 400
@@ -108,8 +109,9 @@ async def test_what_is_remembered_is_answered_while_postgresql_is_down(settings:
         await edge.resources.database.close()
         answer = await post(edge, key, {"iids": [SOY, CUSTARD]})
         assert [(entry["status"], entry["problem"]) for entry in answer.json["data"]] == [
-            (200, None), (503, "service-unavailable"),
-        ]  # fmt: skip
+            (200, None),
+            (503, "service-unavailable"),
+        ]
         nothing = await post(edge, key, {"iids": [CUSTARD, NEW]})
         assert (nothing.status, await used(edge, key)) == (503, before + 1)
 

@@ -43,15 +43,47 @@ async def tree(edge: Edge, key: str, query: str = "") -> list[dict[str, Any]]:
 async def test_an_entry_has_its_place_and_both_counts(edge: Edge) -> None:
     answer = await edge.get("/index/categories")
     assert answer.json["data"] == [
-        {"code": "desserts", "name": "Desserts", "path": ["Desserts"], "parent": None, "level": 1,
-         "item_count": 0, "item_count_total": 1, "children": 1},
-        {"code": "desserts.custard", "name": "Custard", "path": ["Desserts", "Custard"], "parent": "desserts", "level": 2,
-         "item_count": 1, "item_count_total": 1, "children": 0},
-        {"code": "drinks", "name": "Drinks", "path": ["Drinks"], "parent": None, "level": 1,
-         "item_count": 0, "item_count_total": 2, "children": 1},
-        {"code": "drinks.soy-milk", "name": "Soy milk", "path": ["Drinks", "Soy milk"], "parent": "drinks", "level": 2,
-         "item_count": 2, "item_count_total": 2, "children": 0},
-    ]  # fmt: skip
+        {
+            "code": "desserts",
+            "name": "Desserts",
+            "path": ["Desserts"],
+            "parent": None,
+            "level": 1,
+            "item_count": 0,
+            "item_count_total": 1,
+            "children": 1,
+        },
+        {
+            "code": "desserts.custard",
+            "name": "Custard",
+            "path": ["Desserts", "Custard"],
+            "parent": "desserts",
+            "level": 2,
+            "item_count": 1,
+            "item_count_total": 1,
+            "children": 0,
+        },
+        {
+            "code": "drinks",
+            "name": "Drinks",
+            "path": ["Drinks"],
+            "parent": None,
+            "level": 1,
+            "item_count": 0,
+            "item_count_total": 2,
+            "children": 1,
+        },
+        {
+            "code": "drinks.soy-milk",
+            "name": "Soy milk",
+            "path": ["Drinks", "Soy milk"],
+            "parent": "drinks",
+            "level": 2,
+            "item_count": 2,
+            "item_count_total": 2,
+            "children": 0,
+        },
+    ]
     assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
     assert answer.head["Access-Control-Allow-Origin"] == "*"
 
@@ -109,8 +141,9 @@ async def test_filters_narrow_by_parent_level_and_name(edge: Edge, key: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("query", "parameter"), [("parent=nothing", "parent"), ("level=0", "level"), ("level=9", "level"), ("limit=501", "limit"), ("q=%25", "q")],
-)  # fmt: skip
+    ("query", "parameter"),
+    [("parent=nothing", "parent"), ("level=0", "level"), ("level=9", "level"), ("limit=501", "limit"), ("q=%25", "q")],
+)
 async def test_what_is_no_category_is_refused_and_costs_nothing(edge: Edge, query: str, parameter: str) -> None:
     answer = await edge.get(f"/index/categories?{query}")
     assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter)

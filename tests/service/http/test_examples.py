@@ -11,8 +11,10 @@ from tests.support.client import Edge
 async def test_an_example_is_valid_and_says_something(edge: Edge, operation: str) -> None:
     [told] = [
         method["responses"]["200"]["content"]["application/json"]
-        for path in edge.document["paths"].values() for method in path.values() if method["operationId"] == operation
-    ]  # fmt: skip
+        for path in edge.document["paths"].values()
+        for method in path.values()
+        if method["operationId"] == operation
+    ]
     assert told["example"] == EXAMPLES[operation]
     assert told["example"]["data"], "an example without rows shows nothing"
     Draft202012Validator({**told["schema"], "components": edge.document["components"]}).validate(told["example"])

@@ -129,9 +129,14 @@ async def test_both_ways_say_the_same_where_nothing_can_be_counted(
 
 @pytest.mark.parametrize(
     ("target", "extra"),
-    [(f"/v1/index/lookup/{SOY.lower()}", ""), (f"/v1/index/lookup/{SOY}?x=1", ""), ("/v1/index/lookup/IID-NOBODY", ""),
-     (f"/v1/index/lookup/{SOY}", "If-None-Match: *\r\n"), ("/v1/health", "")],
-)  # fmt: skip
+    [
+        (f"/v1/index/lookup/{SOY.lower()}", ""),
+        (f"/v1/index/lookup/{SOY}?x=1", ""),
+        ("/v1/index/lookup/IID-NOBODY", ""),
+        (f"/v1/index/lookup/{SOY}", "If-None-Match: *\r\n"),
+        ("/v1/health", ""),
+    ],
+)
 async def test_what_is_unusual_goes_the_ordinary_way(edge: Edge, taken: list[bool], target: str, extra: str) -> None:
     await _exchange(edge, _head(edge, 1, address="192.0.2.9"))
     taken.clear()

@@ -44,10 +44,40 @@ async def test_a_pricing_history_is_exact_by_day_channel_and_kind(edge: Edge, ke
     answer = await edge.get(f"/index/pricing/{SOY}", key=key)
     assert answer.status == 200
     assert answer.json["data"] == [
-        {"day": "2026-07-01", "channel": "NORTH", "kind": "listing", "currency": "HKD", "low": "10.90", "median": "10.90", "high": "10.90", "close": "10.90", "n": 1},
-        {"day": "2026-07-02", "channel": "NORTH", "kind": "listing", "currency": "HKD", "low": "11.50", "median": "11.50", "high": "11.50", "close": "11.50", "n": 1},
-        {"day": "2026-07-02", "channel": "SOUTH", "kind": "listing", "currency": "HKD", "low": "9.00", "median": "9.00", "high": "9.00", "close": "9.00", "n": 1},
-    ]  # fmt: skip
+        {
+            "day": "2026-07-01",
+            "channel": "NORTH",
+            "kind": "listing",
+            "currency": "HKD",
+            "low": "10.90",
+            "median": "10.90",
+            "high": "10.90",
+            "close": "10.90",
+            "n": 1,
+        },
+        {
+            "day": "2026-07-02",
+            "channel": "NORTH",
+            "kind": "listing",
+            "currency": "HKD",
+            "low": "11.50",
+            "median": "11.50",
+            "high": "11.50",
+            "close": "11.50",
+            "n": 1,
+        },
+        {
+            "day": "2026-07-02",
+            "channel": "SOUTH",
+            "kind": "listing",
+            "currency": "HKD",
+            "low": "9.00",
+            "median": "9.00",
+            "high": "9.00",
+            "close": "9.00",
+            "n": 1,
+        },
+    ]
     meta = answer.json["meta"]
     assert (meta["from"], meta["to"], meta["rows"], meta["cost_units"], meta["cached"]) == (
         "2026-04-04",
@@ -154,8 +184,14 @@ async def test_figures_come_from_the_nearest_rung_and_say_which(edge: Edge, key:
     assert [row["per_unit"] for row in unweighed] == [None] * len(INDICATORS)
     record = (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]
     unknown = dict.fromkeys(CODES)
-    assert record == {**unknown, "co2e_kg": 0.7, "water_l": 50.0, "basis": "measured", "method": "weighed",
-                      "samples": 1}  # fmt: skip
+    assert record == {
+        **unknown,
+        "co2e_kg": 0.7,
+        "water_l": 50.0,
+        "basis": "measured",
+        "method": "weighed",
+        "samples": 1,
+    }
 
 
 SALES = MAPPING.replace(
@@ -198,8 +234,9 @@ async def test_listings_and_sales_are_never_mixed(edge: Edge, key: str, settings
     whole = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
     week = {one["kind"]: one for one in whole["meta"]["statistics"] if one["days"] == 7}
     assert [(one["low"], one["high"], one["n"]) for one in (week["listing"], week["sale"])] == [
-        ("9.00", "11.50", 3), ("7.00", "7.00", 1),
-    ]  # fmt: skip
+        ("9.00", "11.50", 3),
+        ("7.00", "7.00", 1),
+    ]
     for kind, count in (("listing", 3), ("sale", 1)):
         answer = (await edge.get(f"/index/pricing/{SOY}?kind={kind}", key=key)).json
         assert [row["kind"] for row in answer["data"]] == [kind] * count
@@ -254,9 +291,15 @@ async def test_who_may_not_is_refused_before_anything_is_charged(edge: Edge, set
 
 
 BAD_PARAMETERS = [
-    ("from=2026-02-30", "from"), ("to=20260701", "to"), ("from=2026-07-03&to=2026-07-01", "from"), ("channel=MOON", "channel"),
-    ("currency=hkd", "currency"), ("format=xml", "format"), ("dry_run=1", "dry_run"), ("chanel=NORTH", "chanel"),
-]  # fmt: skip
+    ("from=2026-02-30", "from"),
+    ("to=20260701", "to"),
+    ("from=2026-07-03&to=2026-07-01", "from"),
+    ("channel=MOON", "channel"),
+    ("currency=hkd", "currency"),
+    ("format=xml", "format"),
+    ("dry_run=1", "dry_run"),
+    ("chanel=NORTH", "chanel"),
+]
 
 
 async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) -> None:

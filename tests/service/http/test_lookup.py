@@ -28,9 +28,15 @@ async def test_a_record_has_every_member_with_exact_money(edge: Edge) -> None:
     assert record["brand"]["slug"] == "vita"
     assert record["category"] == {"code": "drinks.soy-milk", "path": ["Drinks", "Soy milk"]}
     assert record["price_band"] == {
-        "currency": "HKD", "kind": "listing", "low": "9.00", "median": "10.90", "high": "11.50", "observations": 3,
-        "from": "2026-07-01", "to": "2026-07-02",
-    }  # fmt: skip
+        "currency": "HKD",
+        "kind": "listing",
+        "low": "9.00",
+        "median": "10.90",
+        "high": "11.50",
+        "observations": 3,
+        "from": "2026-07-01",
+        "to": "2026-07-02",
+    }
     assert [c["channel"] for c in record["channels"]] == ["NORTH", "SOUTH"]
     assert record["sustainability"] is None
     assert answer.head["ETag"].startswith(f'W/"{SOY}.1-')
@@ -72,9 +78,22 @@ async def test_a_mistyped_iid_is_told_to_be_one(edge: Edge) -> None:
 
 
 NO_IIDS = [
-    "foo", "IID", "IID-", "IID--A", "IID-A%0A", "IID-A%20", "IID-a_b", "IID-" + "A" * 17, "IID" + "-A" * 9, "IID-%D9%A3",
-    "IID-A;v=1", "%3Cscript%3E", "IID-A%2500", "..%2F..%2Fetc", "IID-" + "-".join(["A" * 16] * 6),
-]  # fmt: skip
+    "foo",
+    "IID",
+    "IID-",
+    "IID--A",
+    "IID-A%0A",
+    "IID-A%20",
+    "IID-a_b",
+    "IID-" + "A" * 17,
+    "IID" + "-A" * 9,
+    "IID-%D9%A3",
+    "IID-A;v=1",
+    "%3Cscript%3E",
+    "IID-A%2500",
+    "..%2F..%2Fetc",
+    "IID-" + "-".join(["A" * 16] * 6),
+]
 
 
 async def test_what_is_no_iid_is_400_and_costs_nothing(edge: Edge) -> None:
@@ -138,8 +157,10 @@ async def test_many_at_once_each_with_its_own_status(edge: Edge, settings: Setti
     key = api_key(settings)
     answer = await edge.get(f"/index/lookup?iid={SOY}&iid=IID-NOBODY&iid=nonsense", key=key)
     assert [(entry["status"], entry["problem"]) for entry in answer.json["data"]] == [
-        (200, None), (404, "iid-not-found"), (400, "invalid-iid"),
-    ]  # fmt: skip
+        (200, None),
+        (404, "iid-not-found"),
+        (400, "invalid-iid"),
+    ]
     assert answer.head["RateLimit"].startswith('"brand-daily";r=49999;')
 
 

@@ -20,13 +20,20 @@ SOY = mint("shop", "1").iid
 HTML = {"Accept": "text/html"}
 # A call of each price, and its path in the document.
 PAID = [
-    (f"/index/lookup/{SOY}", "/index/lookup/{iid}"), ("/index/search?q=soy", "/index/search"), ("/index/brands", "/index/brands"),
-    ("/index/categories", "/index/categories"), ("/index/channels", "/index/channels"),
-    (f"/index/pricing/{SOY}", "/index/pricing/{iid}"), (f"/index/sustainability/{SOY}", "/index/sustainability/{iid}"),
-    ("/index/cohorts?brand=vita", "/index/cohorts"), ("/index/insights/brands", "/index/insights/brands"),
-    ("/index/insights/categories", "/index/insights/categories"), ("/index/insights/brands/vita", "/index/insights/brands/{slug}"),
-    ("/index/insights/categories/drinks", "/index/insights/categories/{code}"), ("/index/rollups/sustainability", "/index/rollups/sustainability"),
-]  # fmt: skip
+    (f"/index/lookup/{SOY}", "/index/lookup/{iid}"),
+    ("/index/search?q=soy", "/index/search"),
+    ("/index/brands", "/index/brands"),
+    ("/index/categories", "/index/categories"),
+    ("/index/channels", "/index/channels"),
+    (f"/index/pricing/{SOY}", "/index/pricing/{iid}"),
+    (f"/index/sustainability/{SOY}", "/index/sustainability/{iid}"),
+    ("/index/cohorts?brand=vita", "/index/cohorts"),
+    ("/index/insights/brands", "/index/insights/brands"),
+    ("/index/insights/categories", "/index/insights/categories"),
+    ("/index/insights/brands/vita", "/index/insights/brands/{slug}"),
+    ("/index/insights/categories/drinks", "/index/insights/categories/{code}"),
+    ("/index/rollups/sustainability", "/index/rollups/sustainability"),
+]
 NOW = {"Prefer": "wait=0"}
 
 
@@ -109,8 +116,12 @@ async def test_root_links_the_paid_paths_and_each_link_is_a_path_of_the_document
 async def test_entitlements_are_what_the_rules_let_in(edge: Edge, settings: Settings, plan: str) -> None:
     key = api_key(settings, plan)
     entitled = (await edge.get("/", key=key)).json["entitlements"]
-    paid = {"sustainability-rollup": "/index/rollups/sustainability", "enterprise-data-access": "/index/datasets",
-            "cohort-intelligence": "/index/cohorts?brand=vita", "batch-lookup": f"/index/lookup?iid={SOY}"}  # fmt: skip
+    paid = {
+        "sustainability-rollup": "/index/rollups/sustainability",
+        "enterprise-data-access": "/index/datasets",
+        "cohort-intelligence": "/index/cohorts?brand=vita",
+        "batch-lookup": f"/index/lookup?iid={SOY}",
+    }
     for capability, path in paid.items():
         allowed = (await edge.get(path, key=key, head=NOW)).status != 403
         assert allowed == (capability in entitled), capability
@@ -130,15 +141,17 @@ async def test_a_batch_on_a_plan_without_one_names_the_plan_that_has_it(edge: Ed
 async def test_quota_counts_the_organizations_jobs(edge: Edge, settings: Settings) -> None:
     key, other = api_key(settings), api_key(settings, "institutional")
     assert (await edge.get("/quota", key=key)).json["jobs"] == {
-        "running": {"limit": 4, "used": 0}, "queued": {"limit": 20, "used": 0},
-    }  # fmt: skip
+        "running": {"limit": 4, "used": 0},
+        "queued": {"limit": 20, "used": 0},
+    }
     for brand in ("vita", "maison"):
         assert (await edge.get(f"/index/cohorts?brand={brand}", key=key, head=NOW)).status == 202
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE jobs SET state = 'running' WHERE parameters::text LIKE '%maison%'")
     assert (await edge.get("/quota", key=key)).json["jobs"] == {
-        "running": {"limit": 4, "used": 1}, "queued": {"limit": 20, "used": 1},
-    }  # fmt: skip
+        "running": {"limit": 4, "used": 1},
+        "queued": {"limit": 20, "used": 1},
+    }
     assert (await edge.get("/quota", key=other)).json["jobs"]["queued"] == {"limit": 100, "used": 0}
     assert (await edge.get("/quota")).json["jobs"] is None
     assert (await edge.get("/quota", token=free_token(settings))).json["jobs"] is None

@@ -23,8 +23,11 @@ def contents() -> Contents:
 def _is_a_problem(answer: Answer, status: int, slug: str, location: str) -> bool:
     problem = answer.json
     return (answer.status, problem["status"], problem["type"].rsplit("/", 1)[1], answer.head["Location"]) == (
-        status, status, slug, location,
-    )  # fmt: skip
+        status,
+        status,
+        slug,
+        location,
+    )
 
 
 async def test_a_trailing_slash_redirects_with_a_problem_document(edge: Edge) -> None:

@@ -28,8 +28,13 @@ async def test_health_touches_nothing_and_names_its_revision(edge: Edge) -> None
 async def test_ready_tells_each_part_and_an_empty_index_is_degraded(edge: Edge) -> None:
     answer = await edge.get("/ready", anonymous=False)
     assert {part["name"]: part["state"] for part in answer.json["parts"]} == {
-        "database": "ok", "clock": "ok", "jobs": "ok", "state": "ok", "cache": "ok", "search": "empty",
-    }  # fmt: skip
+        "database": "ok",
+        "clock": "ok",
+        "jobs": "ok",
+        "state": "ok",
+        "cache": "ok",
+        "search": "empty",
+    }
     assert (answer.status, answer.json["status"]) == (200, "degraded")
 
 
@@ -42,10 +47,12 @@ async def ready_part(edge: Edge, name: str) -> tuple[str, str]:
 async def test_ready_tells_that_nobody_takes_up_what_waits(edge: Edge) -> None:
     def execute(statement: str) -> None:
         with connect(edge.settings.database_url, application="tests") as connection:
-            connection.execute(statement.encode())
+            connection.execute(statement)
 
-    execute("INSERT INTO jobs (kind, queue, fingerprint, not_before) "
-            "VALUES ('cohorts', 'reports', '1', now() - interval '50 seconds'), ('export', 'exports', '2', now())")  # fmt: skip
+    execute(
+        "INSERT INTO jobs (kind, queue, fingerprint, not_before) "
+        "VALUES ('cohorts', 'reports', '1', now() - interval '50 seconds'), ('export', 'exports', '2', now())"
+    )
     state, detail = await ready_part(edge, "jobs")
     assert state == "late"
     assert "reports for 5" in detail and "exports" not in detail
@@ -134,8 +141,13 @@ async def test_root_takes_no_public_token_and_no_stranger(edge: Edge) -> None:
 
 
 NO_TOKENS = [
-    "", "x", "iixp_anon_", "iixp_free_" + "A" * 48, "iixk_live_" + "A" * 48, "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnk",
-]  # fmt: skip
+    "",
+    "x",
+    "iixp_anon_",
+    "iixp_free_" + "A" * 48,
+    "iixk_live_" + "A" * 48,
+    "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnk",
+]
 
 
 async def test_what_is_no_token_is_401_with_one_slug(edge: Edge) -> None:

@@ -46,10 +46,16 @@ FIGURE = st.one_of(
 PRICE = st.one_of(
     st.just(""), st.sampled_from(["1", "2.50", "2.505", "free", "-3", "0", "999999999999.99", "1000000000000"])
 )
-ROW = st.fixed_dictionaries({
-    "id": st.sampled_from(["a", "b", "c", ""]), "day": st.sampled_from(["2026-01-01", "2026-01-02", "2026-02-30", "", "2098-01-01"]),
-    "shop": st.sampled_from(["N", "S", ""]), "price": PRICE, "cur": st.sampled_from(["USD", "EUR", "usd", ""]), "water": FIGURE,
-})  # fmt: skip
+ROW = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from(["a", "b", "c", ""]),
+        "day": st.sampled_from(["2026-01-01", "2026-01-02", "2026-02-30", "", "2098-01-01"]),
+        "shop": st.sampled_from(["N", "S", ""]),
+        "price": PRICE,
+        "cur": st.sampled_from(["USD", "EUR", "usd", ""]),
+        "water": FIGURE,
+    }
+)
 NUMBER = 0
 
 
@@ -112,8 +118,10 @@ def test_a_summary_says_what_became_of_every_row(settings: Settings, tmp_path: P
     header = "id,day,shop,price,cur,water\n"
     first = "a,2026-01-01,N,1,USD,5\nb,2026-01-01,N,2,USD,\n"
     put(settings, tmp_path, text, header + first)
-    second = ("a,2026-01-01,N,1,USD,5\na,2026-01-02,N,3,USD,6\na,2026-01-02,N,4,USD,7\nb,2026-01-01,N,9,USD,x\nc,,,,,1\n"
-              "c,soon,N,1,USD,1\n")  # fmt: skip
+    second = (
+        "a,2026-01-01,N,1,USD,5\na,2026-01-02,N,3,USD,6\na,2026-01-02,N,4,USD,7\nb,2026-01-01,N,9,USD,x\nc,,,,,1\n"
+        "c,soon,N,1,USD,1\n"
+    )
     counts = Counter(put(settings, tmp_path, text, header + second, "b.csv").counts)
     by_kind = {account.kind: account for account in accounts(counts)}
     rows, items, observations, impacts = (by_kind[kind] for kind in ("rows", "items", "observations", "impacts"))

@@ -30,7 +30,7 @@ def command(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query.encode(), values or None).fetchall()
+        return connection.execute(query, values or None).fetchall()
 
 
 def test_a_load_is_listed_shown_counted_and_undone(command: Any, settings: Settings, tmp_path: Path) -> None:
@@ -45,8 +45,20 @@ def test_a_load_is_listed_shown_counted_and_undone(command: Any, settings: Setti
     assert ask(settings, "SELECT count(*) FROM observations") == [(5,)]
     done = command("loads", "undo", summary.load_id, "--reason", "wrong [red]file", "--json")
     assert json.loads(done.stdout) == [{**counted, "data_version": 2}]
-    for table in ("items", "observations", "observation_claims", "item_claims", "item_contents", "brands", "categories",
-                  "channels", "month_cells", "category_tree", "item_changes", "item_sources"):  # fmt: skip
+    for table in (
+        "items",
+        "observations",
+        "observation_claims",
+        "item_claims",
+        "item_contents",
+        "brands",
+        "categories",
+        "channels",
+        "month_cells",
+        "category_tree",
+        "item_changes",
+        "item_sources",
+    ):
         assert ask(settings, f"SELECT count(*) FROM {table}") == [(0,)], table
     [listed] = json.loads(command("loads", "list", "--json").stdout)
     assert listed["state"] == "undone"
@@ -107,10 +119,17 @@ def test_the_files_of_deleted_observations_can_be_loaded_again(
     assert load_rows(settings, tmp_path).counts["observations_new"] == 5
 
 
-@pytest.mark.parametrize(("options", "reason"), [
-    ((), "not meant"), (("--source", "nobody"), "no source"), (("--iid", "IID-NONE"), "no item"), (("--iid", "x"), "an IID is"),
-    (("--from", "01.02.2099"), "YYYY-MM-DD"), (("--source", "shop", "--from", "2099-01-01"), "no observation"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ((), "not meant"),
+        (("--source", "nobody"), "no source"),
+        (("--iid", "IID-NONE"), "no item"),
+        (("--iid", "x"), "an IID is"),
+        (("--from", "01.02.2099"), "YYYY-MM-DD"),
+        (("--source", "shop", "--from", "2099-01-01"), "no observation"),
+    ],
+)
 def test_a_deletion_of_nothing_or_of_everything_is_refused(
     command: Any, settings: Settings, tmp_path: Path, options: tuple[str, ...], reason: str
 ) -> None:

@@ -59,9 +59,19 @@ def rejected(settings: Settings) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(
     "figure",
-    ["0.123456789012345", "0.1234567890123456", "12.12345678901234567", "123456789012345678", "1.5e-3", "0", "9" * 60 + "." + "7" * 90,
-     ".5", "1E+3", "000.10"],
-)  # fmt: skip
+    [
+        "0.123456789012345",
+        "0.1234567890123456",
+        "12.12345678901234567",
+        "123456789012345678",
+        "1.5e-3",
+        "0",
+        "9" * 60 + "." + "7" * 90,
+        ".5",
+        "1E+3",
+        "000.10",
+    ],
+)
 def test_a_number_of_any_length_is_loaded_digit_for_digit(settings: Settings, tmp_path: Path, figure: str) -> None:
     put(settings, tmp_path, FIGURES, f"id,co2\na,{figure}\n")
     judge = "SELECT per_unit = $1::numeric FROM impacts"
@@ -98,8 +108,12 @@ def test_factors_are_the_exact_means_of_their_groups(settings: Settings) -> None
     load(settings, read(PROJECT / "deploy/mappings/rivm_food_footprints.toml"), [file])
     crosswalk = read(PROJECT / "deploy/mappings/rivm_food_footprints.toml").factors.code.crosswalk  # type: ignore[union-attr]
     codes = {group: listed.split() for group, listed in crosswalk or ()}
-    columns = {"co2e_kg": ("gwp_kg_co2e", 1), "water_l": ("water_m3", 1000), "land_use_m2a": ("land_use_m2a", 1),
-               "acidification_kg_so2e": ("acidification_kg_so2e", 1)}  # fmt: skip
+    columns = {
+        "co2e_kg": ("gwp_kg_co2e", 1),
+        "water_l": ("water_m3", 1000),
+        "land_use_m2a": ("land_use_m2a", 1),
+        "acidification_kg_so2e": ("acidification_kg_so2e", 1),
+    }
     for indicator, (column, factor) in columns.items():
         figure = f"TRY_CAST({column} AS DECIMAL(38, 24))"
         rows = duckdb.sql(f"""SELECT product_group_nl, count({figure}), CAST(sum({figure}) AS VARCHAR)
@@ -150,21 +164,29 @@ def test_no_day_is_put_in_the_place_of_one_that_cannot_be_read(settings: Setting
 def test_two_ids_that_claim_one_iid_are_a_reject_and_no_merge(settings: Settings, tmp_path: Path) -> None:
     text = PRICES.partition("[observation]")[0] + 'iid = "iid"\n'
     taken = mint("shop", "i5").iid
-    content = (f"id,iid,name\ni1,IID-ABC-123,First\ni2,iid-abc-124,Second\ni3,IID-ABC-123,Same as the first\ni4,BAD,Bad\n"
-               f"i5,,Minted\ni6,{taken},Claims the minted one\ni1,IID-ABC-999,Another of the first\n")  # fmt: skip
+    content = (
+        f"id,iid,name\ni1,IID-ABC-123,First\ni2,iid-abc-124,Second\ni3,IID-ABC-123,Same as the first\ni4,BAD,Bad\n"
+        f"i5,,Minted\ni6,{taken},Claims the minted one\ni1,IID-ABC-999,Another of the first\n"
+    )
     put(settings, tmp_path, text, content)
     assert ask(settings, "SELECT name FROM items ORDER BY name") == [("First",), ("Minted",), ("Second",)]
     assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [
-        (4, "iid", "IID-ABC-123"), (5, "iid", "BAD"), (7, "iid", taken), (8, "iid", "IID-ABC-999"),
-    ]  # fmt: skip
+        (4, "iid", "IID-ABC-123"),
+        (5, "iid", "BAD"),
+        (7, "iid", taken),
+        (8, "iid", "IID-ABC-999"),
+    ]
 
 
 def test_text_and_price_of_an_item_come_from_the_same_newest_row(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content = "id,name,day,shop,price,cur\n" + "".join(
-        f"a,Title of day {day},2026-07-{day:02d},S1,{day}.00,USD\n" for day in (3, 9, 5, 1)
-    ) + "a,Last title of day 9,2026-07-09,S2,9.50,USD\n" + "a,Title of day 2,2026-07-02,S1,2.00,USD\n" * 40  # fmt: skip
+    content = (
+        "id,name,day,shop,price,cur\n"
+        + "".join(f"a,Title of day {day},2026-07-{day:02d},S1,{day}.00,USD\n" for day in (3, 9, 5, 1))
+        + "a,Last title of day 9,2026-07-09,S2,9.50,USD\n"
+        + "a,Title of day 2,2026-07-02,S1,2.00,USD\n" * 40
+    )
     monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 100)
     put(settings, tmp_path, PRICES, content)
     assert ask(settings, "SELECT name FROM items") == [("Last title of day 9",)]

@@ -125,9 +125,13 @@ def _undo_last(settings: Settings) -> None:
 
 @pytest.mark.parametrize(
     ("join", "name"),
-    [('id = "key"\njoin_by = "id"\njoin_source = "shop"', "1"), ('id = "key"\njoin_by = "sku"', "1"), ('id = "key"\njoin_by = "iid"', mint("shop", "1").iid.lower())],
+    [
+        ('id = "key"\njoin_by = "id"\njoin_source = "shop"', "1"),
+        ('id = "key"\njoin_by = "sku"', "1"),
+        ('id = "key"\njoin_by = "iid"', mint("shop", "1").iid.lower()),
+    ],
     ids=["id", "identifier", "iid"],
-)  # fmt: skip
+)
 def test_observations_and_impacts_are_joined_to_items_that_the_index_has(
     settings: Settings, tmp_path: Path, join: str, name: str
 ) -> None:

@@ -43,7 +43,7 @@ load.load(Settings.from_environment(), read(Path(sys.argv[1])), [Path(sys.argv[2
 
 def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query.encode(), values or None).fetchall()
+        return connection.execute(query, values or None).fetchall()
 
 
 def state(settings: Settings) -> list[Any]:
@@ -75,8 +75,9 @@ def test_what_the_file_says_is_in_the_index(settings: Settings, tmp_path: Path) 
         ("2026-07-02", 1150, 1200, "HKD"),
     ]
     assert ask(settings, "SELECT slug, item_count, channels FROM brands ORDER BY slug") == [
-        ("maison", 1, ["NORTH"]), ("vita", 2, ["NORTH", "SOUTH"]),
-    ]  # fmt: skip
+        ("maison", 1, ["NORTH"]),
+        ("vita", 2, ["NORTH", "SOUTH"]),
+    ]
     assert ask(settings, "SELECT kind, state, data_version FROM jobs") == [("search-index", "queued", 1)]
 
 
@@ -124,15 +125,22 @@ def test_a_state_told_twice_keeps_its_last_word(settings: Settings, tmp_path: Pa
 
 
 REJECTED = [
-    (",No id,B,G,K,1,2026-07-01,N,1,", "no item id"), ("9,,B,G,K,1,2026-07-01,N,1,", "no name"),
-    ("9,X,B,G,K,1,2026-02-30,N,1,", "no day"), ("9,X,B,G,K,1,01.07.2026,N,1,", "no day"),
-    ("9,X,B,G,K,1,1850-07-01,N,1,", "before 1900"), ("9,X,B,G,K,1,2026-07-01,,1,", "no channel"),
-    ("9,X,B,G,K,1,2026-07-01,N,-1,", "not a price"), ("9,X,B,G,K,1,2026-07-01,N,NaN,", "not a price"),
-    ("9,X,B,G,K,1,2026-07-01,N,inf,", "not a price"), ("9,X,B,G,K,1,2026-07-01,N,1.005,", "not a price"),
-    ("9,X,B,G,K,1,2026-07-01,N,1e5,", "not a price"), ("9,X,B,G,K,1,2026-07-01,N,99999999999999,", "not a price"),
-    ("9,X,B,G,K,1,2026-07-01,N", "has 8 columns instead of 10"), ("9," + "X" * 1001 + ",B,G,K,1,2026-07-01,N,1,", "1,000"),
+    (",No id,B,G,K,1,2026-07-01,N,1,", "no item id"),
+    ("9,,B,G,K,1,2026-07-01,N,1,", "no name"),
+    ("9,X,B,G,K,1,2026-02-30,N,1,", "no day"),
+    ("9,X,B,G,K,1,01.07.2026,N,1,", "no day"),
+    ("9,X,B,G,K,1,1850-07-01,N,1,", "before 1900"),
+    ("9,X,B,G,K,1,2026-07-01,,1,", "no channel"),
+    ("9,X,B,G,K,1,2026-07-01,N,-1,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,NaN,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,inf,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,1.005,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,1e5,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,99999999999999,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N", "has 8 columns instead of 10"),
+    ("9," + "X" * 1001 + ",B,G,K,1,2026-07-01,N,1,", "1,000"),
     ("9,a\0b,B,G,K,1,2026-07-01,N,1,", "NUL"),
-]  # fmt: skip
+]
 
 
 def test_a_row_that_cannot_be_used_is_kept_with_its_line_and_reason(settings: Settings, tmp_path: Path) -> None:
@@ -157,12 +165,14 @@ def test_bad_utf8_spoils_only_its_row(settings: Settings, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "content", "word"),
     [
-        ("empty.csv", b"", "empty"), ("cut.csv.gz", gzip.compress((HEADER + ROWS * 50).encode())[:-40], "broken"),
-        ("other.csv", b"a,b\n1,2\n", "sku"), ("noise.csv.gz", b"\x1f\x8b" + os.urandom(200), "broken"),
+        ("empty.csv", b"", "empty"),
+        ("cut.csv.gz", gzip.compress((HEADER + ROWS * 50).encode())[:-40], "broken"),
+        ("other.csv", b"a,b\n1,2\n", "sku"),
+        ("noise.csv.gz", b"\x1f\x8b" + os.urandom(200), "broken"),
         ("noise.parquet", b"PAR1" + os.urandom(100), "broken"),
     ],
     ids=["empty", "cut", "other", "noise in gzip", "noise in parquet"],
-)  # fmt: skip
+)
 def test_a_broken_file_changes_nothing_and_says_why(
     settings: Settings, tmp_path: Path, name: str, content: bytes, word: str
 ) -> None:
@@ -179,8 +189,10 @@ def test_a_broken_file_changes_nothing_and_says_why(
 @pytest.mark.parametrize("form", ["csv.gz", "csv.zst", "ndjson", "ndjson.gz", "parquet", "bom.csv", "crlf.csv"])
 def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: Path, form: str) -> None:
     text, path = HEADER + ROWS, tmp_path / f"shop.{form}"
-    table = pyarrow.csv.read_csv(pa.BufferReader(text.encode()), convert_options=pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(HEADER.strip().split(","), pa.string())))  # fmt: skip
+    table = pyarrow.csv.read_csv(
+        pa.BufferReader(text.encode()),
+        convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(HEADER.strip().split(","), pa.string())),
+    )
     if form == "parquet":
         pyarrow.parquet.write_table(table, path)
     elif form.startswith("ndjson"):
@@ -189,8 +201,11 @@ def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: P
     elif form == "csv.zst":
         path.write_bytes(pa.compress(text.encode(), "zstd", asbytes=True))
     else:
-        raw = {"csv.gz": gzip.compress(text.encode()), "bom.csv": b"\xef\xbb\xbf" + text.encode(),
-               "crlf.csv": text.replace("\n", "\r\n").encode()}[form]  # fmt: skip
+        raw = {
+            "csv.gz": gzip.compress(text.encode()),
+            "bom.csv": b"\xef\xbb\xbf" + text.encode(),
+            "crlf.csv": text.replace("\n", "\r\n").encode(),
+        }[form]
         path.write_bytes(raw)
     summary = load(settings, mapping(tmp_path), [path])
     assert (summary.counts["items_new"], summary.counts["observations_new"]) == (3, 5)
@@ -199,8 +214,12 @@ def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: P
 
 def test_a_killed_load_leaves_nothing_and_the_next_one_says_so(settings: Settings, tmp_path: Path) -> None:
     path = tmp_path / "big.csv"
-    path.write_text(HEADER + "".join(
-        f"{n},Item {n},Vita,Drinks,Soy milk,1.0,2026-07-{n % 28 + 1:02d},NORTH,10.90,12\n" for n in range(2_000)))  # fmt: skip
+    path.write_text(
+        HEADER
+        + "".join(
+            f"{n},Item {n},Vita,Drinks,Soy milk,1.0,2026-07-{n % 28 + 1:02d},NORTH,10.90,12\n" for n in range(2_000)
+        )
+    )
     mapping(tmp_path)
     environment = {**os.environ, **settings.environment()}
     process = subprocess.Popen([sys.executable, "-c", HANGING, str(tmp_path / "shop.toml"), str(path)], env=environment)
@@ -222,10 +241,13 @@ def test_what_is_derived_equals_a_rebuild_from_nothing(settings: Settings, tmp_p
     derived = ask(
         settings, "SELECT slug, item_count, channels, first_seen_on FROM brands WHERE item_count > 0 ORDER BY slug"
     )
-    rebuilt = ask(settings, """
+    rebuilt = ask(
+        settings,
+        """
         SELECT b.slug, count(DISTINCT i.id), array_agg(DISTINCT c.code ORDER BY c.code), min(o.day)
         FROM brands b JOIN items i ON i.brand_id = b.id JOIN observations o ON o.item_id = i.id
-        JOIN channels c ON c.id = o.channel_id GROUP BY b.slug ORDER BY b.slug""")  # fmt: skip
+        JOIN channels c ON c.id = o.channel_id GROUP BY b.slug ORDER BY b.slug""",
+    )
     assert derived == rebuilt
 
 

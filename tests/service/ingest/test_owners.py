@@ -33,16 +33,29 @@ THIRD = "3,Custard,Vita,Desserts,Custard,,2026-07-02,WEST,25,30\n"
 MERGED, SURVIVOR, THIRD_IID = (mint("shop", number).iid for number in "123")
 QUESTIONS: dict[str, dict[str, Any]] = {
     "cohorts": {
-        "brand": [], "category": ["drinks", "desserts"], "from": "2026-05-01", "to": "2026-07-31", "granularity": "day",
-        "channel": [], "currency": None, "group_by": ["brand", "channel"], "kind": None,
+        "brand": [],
+        "category": ["drinks", "desserts"],
+        "from": "2026-05-01",
+        "to": "2026-07-31",
+        "granularity": "day",
+        "channel": [],
+        "currency": None,
+        "group_by": ["brand", "channel"],
+        "kind": None,
     },
     "category-insights": {"from": "2026-06-01", "to": "2026-07-31", "granularity": "month"},
     "brand-insights": {"from": "2026-06-01", "to": "2026-07-31"},
     "sustainability-rollup": {
-        "brand": [], "category": [], "from": "2026-05-01", "to": "2026-07-31", "granularity": "month", "channel": [],
-        "group_by": ["brand"], "kind": None,
+        "brand": [],
+        "category": [],
+        "from": "2026-05-01",
+        "to": "2026-07-31",
+        "granularity": "month",
+        "channel": [],
+        "group_by": ["brand"],
+        "kind": None,
     },
-}  # fmt: skip
+}
 
 
 def act(settings: Settings, what: Any, *iids: str) -> int:
@@ -53,7 +66,7 @@ def act(settings: Settings, what: Any, *iids: str) -> int:
 
 def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query.encode(), values or None).fetchall()
+        return connection.execute(query, values or None).fetchall()
 
 
 def key_of_a_customer(settings: Settings) -> str:
@@ -76,8 +89,12 @@ def reports(settings: Settings) -> dict[str, Any]:
 
 
 def released(settings: Settings, dataset: str) -> list[dict[str, Any]]:
-    rows = ask(settings, "SELECT sha256 FROM release_files WHERE dataset = $1 AND data_version = "
-               "(SELECT max(data_version) FROM releases) ORDER BY place", dataset)  # fmt: skip
+    rows = ask(
+        settings,
+        "SELECT sha256 FROM release_files WHERE dataset = $1 AND data_version = "
+        "(SELECT max(data_version) FROM releases) ORDER BY place",
+        dataset,
+    )
     paths = [str(settings.results_dir / key_of(row[0])) for row in rows]
     listed: list[dict[str, Any]] = (
         pyarrow.dataset.dataset(paths, schema=arrow_schema(DATASETS[dataset])).to_table().to_pylist()
@@ -111,8 +128,9 @@ def test_after_a_withdrawal_reports_are_those_of_an_index_without_the_item(
         load_rows(other, tmp_path, OLD + THIRD, text=TEXT, name="without.csv")
         assert reports(settings) == reports(other)
     assert ask(settings, "SELECT slug, item_count, channels FROM brands ORDER BY slug") == [
-        ("leaf", 0, []), ("vita", 2, ["EAST", "NORTH", "WEST"]),
-    ]  # fmt: skip
+        ("leaf", 0, []),
+        ("vita", 2, ["EAST", "NORTH", "WEST"]),
+    ]
     act(settings, item_acts.restore, SURVIVOR)
     assert reports(settings) == before
 
@@ -149,8 +167,10 @@ async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings:
     assert (record["attributes"], record["sustainability"]["co2e_kg"]) == ({"weight_kg": "1.5"}, 1.5)
     prices = (await edge.get(f"/index/pricing/{SURVIVOR}?from=2026-06-01", key=key)).json
     assert [(row["day"], row["channel"]) for row in prices["data"]] == [
-        ("2026-06-03", "EAST"), ("2026-07-01", "NORTH"), ("2026-07-02", "SOUTH"),
-    ]  # fmt: skip
+        ("2026-06-03", "EAST"),
+        ("2026-07-01", "NORTH"),
+        ("2026-07-02", "SOUTH"),
+    ]
     figures = (await edge.get(f"/index/sustainability/{SURVIVOR}", key=key)).json
     assert figures["data"][0]["per_unit"] == 1.5 and figures["meta"]["coverage"]["observed_days"] == 3
     act(settings, item_acts.split, MERGED)
@@ -181,7 +201,9 @@ async def test_exports_releases_and_search_know_the_survivor_alone(
         (SURVIVOR, day) for day in ("2026-06-03", "2026-07-01", "2026-07-02")
     ]
     assert {(row["iid"], row["status"], row["survivor_iid"]) for row in released(settings, "items")} == {
-        (SURVIVOR, "active", None), (MERGED, "merged", SURVIVOR)}  # fmt: skip
+        (SURVIVOR, "active", None),
+        (MERGED, "merged", SURVIVOR),
+    }
     assert [row["slug"] for row in released(settings, "brands")] == ["leaf"]
     assert [row["code"] for row in released(settings, "categories")] == ["drinks", "drinks.soy-milk"]
     assert make_index(settings.worker_database_url, settings.search_dir)["items"] == 1
@@ -203,14 +225,22 @@ async def test_a_copy_hears_of_items_that_an_undone_load_had_brought(
     assert ([row["iid"] for row in again["rows"]], again["gone"]) == ([SURVIVOR], [])
 
 
-@pytest.mark.parametrize(("acts", "refused"), [
-    ([(item_acts.withdraw, MERGED)], (item_acts.withdraw, MERGED)),
-    ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.withdraw, MERGED)),
-    ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.merge, THIRD_IID, MERGED)),
-    ([(item_acts.withdraw, SURVIVOR)], (item_acts.merge, MERGED, SURVIVOR)),
-    ([], (item_acts.merge, MERGED, MERGED)), ([], (item_acts.split, MERGED)), ([], (item_acts.restore, MERGED)),
-    ([], (item_acts.withdraw, "IID-NONE")),
-], ids=lambda value: "-".join(getattr(part, "__name__", "") for part in value if callable(part)) if isinstance(value, tuple) else "")  # fmt: skip
+@pytest.mark.parametrize(
+    ("acts", "refused"),
+    [
+        ([(item_acts.withdraw, MERGED)], (item_acts.withdraw, MERGED)),
+        ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.withdraw, MERGED)),
+        ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.merge, THIRD_IID, MERGED)),
+        ([(item_acts.withdraw, SURVIVOR)], (item_acts.merge, MERGED, SURVIVOR)),
+        ([], (item_acts.merge, MERGED, MERGED)),
+        ([], (item_acts.split, MERGED)),
+        ([], (item_acts.restore, MERGED)),
+        ([], (item_acts.withdraw, "IID-NONE")),
+    ],
+    ids=lambda value: (
+        "-".join(getattr(part, "__name__", "") for part in value if callable(part)) if isinstance(value, tuple) else ""
+    ),
+)
 def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
     settings: Settings, tmp_path: Path, acts: list[Any], refused: Any
 ) -> None:
@@ -229,7 +259,9 @@ def test_merging_a_survivor_moves_what_was_merged_into_it(settings: Settings, tm
     before = ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid")
     act(settings, item_acts.merge, SURVIVOR, THIRD_IID)
     assert set(ask(settings, "SELECT iid, survivor_iid FROM items WHERE status = 'merged'")) == {
-        (MERGED, THIRD_IID), (SURVIVOR, THIRD_IID)}  # fmt: skip
+        (MERGED, THIRD_IID),
+        (SURVIVOR, THIRD_IID),
+    }
     act(settings, item_acts.split, SURVIVOR)
     assert ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid") == before
 

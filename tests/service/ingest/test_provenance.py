@@ -18,7 +18,7 @@ FIRST = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
 
 def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query.encode(), values or None).fetchall()
+        return connection.execute(query, values or None).fetchall()
 
 
 def other(settings: Settings, folder: Path, rows: str, *, name: str = "other.csv") -> Summary:
@@ -30,9 +30,12 @@ def other(settings: Settings, folder: Path, rows: str, *, name: str = "other.csv
 def test_a_field_that_comes_as_null_keeps_the_value_that_is_known(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, FIRST)
     load_rows(settings, tmp_path, "1,Soy drink,,,,,2026-07-02,NORTH,11,12\n", name="b.csv")
-    rows = ask(settings, """
+    rows = ask(
+        settings,
+        """
         SELECT i.name, b.slug, c.code, i.product_type, i.attributes, i.version FROM items i
-        LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id""")  # fmt: skip
+        LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id""",
+    )
     assert rows == [("Soy drink", "vita", "drinks.soy-milk", "Soy milk", {"weight_kg": "1.0"}, 2)]
 
 
@@ -91,10 +94,15 @@ ORDERS = (("a", "b"), ("b", "a"))
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("ranks", "name", "product_type"), [
-    ({"a": None, "b": None}, "B's name", "B type"), ({"a": 1, "b": 2}, "A's name", "B type"),
-    ({"a": 1, "b": None}, "A's name", "B type"), ({"a": 2, "b": 1}, "B's name", "B type"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ranks", "name", "product_type"),
+    [
+        ({"a": None, "b": None}, "B's name", "B type"),
+        ({"a": 1, "b": 2}, "A's name", "B type"),
+        ({"a": 1, "b": None}, "A's name", "B type"),
+        ({"a": 2, "b": 1}, "B's name", "B type"),
+    ],
+)
 def test_the_rank_decides_between_sources_else_the_survivors_own_and_never_the_order_of_loads(
     settings: Settings,
     tmp_path: Path,
@@ -149,10 +157,14 @@ def factors(settings: Settings, folder: Path, source: str, rows: str) -> None:
     load(settings, mapping(folder, FACTORS.format(source=source)), [path])
 
 
-@pytest.mark.parametrize(("undone", "kept"), [
-    ("2", [("desserts", 9, "lab_b"), ("drinks", 3, "lab_a")]), ("3", [("drinks", 3, "lab_a")]),
-    ("4", [("desserts", 9, "lab_b"), ("drinks", 2, "lab_b")]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("undone", "kept"),
+    [
+        ("2", [("desserts", 9, "lab_b"), ("drinks", 3, "lab_a")]),
+        ("3", [("drinks", 3, "lab_a")]),
+        ("4", [("desserts", 9, "lab_b"), ("drinks", 2, "lab_b")]),
+    ],
+)
 def test_an_undone_load_of_factors_gives_way_to_what_holds_without_it(
     settings: Settings, tmp_path: Path, undone: str, kept: list[tuple[str, int, str]]
 ) -> None:

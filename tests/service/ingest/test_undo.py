@@ -48,25 +48,29 @@ ANSWERS = {
                c.days, c.prices, c.list_prices
         FROM month_cells c LEFT JOIN brands b ON c.scope = 'b' AND b.id = c.id
         LEFT JOIN categories g ON c.scope IN ('c', 't') AND g.id = c.id LEFT JOIN channels h ON c.scope = 'h' AND h.id = c.id""",
-}  # fmt: skip
+}
 CELLS = "SELECT scope::text, id, month, currency, kind::text, n, items, units, days, channels, prices, list_prices, entries, item_ids FROM month_cells"
 MOMENTS = "SELECT iid, updated_at::text FROM items UNION ALL SELECT slug, updated_at::text FROM brands"
 
 
 def ask(connection: Connection, query: str) -> list[tuple[Any, ...]]:
-    return sorted(connection.execute(query.encode()).fetchall(), key=repr)
+    return sorted(connection.execute(query).fetchall(), key=repr)
 
 
 def records(connection: Connection) -> list[str]:
     """Every record as the lookup makes it, without what two histories differ in."""
     iids = [row[0] for row in connection.execute("SELECT iid FROM items WHERE status = 'active' ORDER BY iid")]
     cursor = connection.cursor()
-    rows = cursor.execute(RECORDS.records.encode(), (iids,)).fetchall()
+    rows = cursor.execute(RECORDS.records, (iids,)).fetchall()
     names = [column.name for column in cursor.description or ()]
     made = []
     for row in rows:
-        values = {name: json.dumps(value, default=str) if isinstance(value, dict | list) and name not in ("alt_names", "category_path") else value
-                  for name, value in zip(names, row, strict=True)}  # fmt: skip
+        values = {
+            name: json.dumps(value, default=str)
+            if isinstance(value, dict | list) and name not in ("alt_names", "category_path")
+            else value
+            for name, value in zip(names, row, strict=True)
+        }
         shown = document(values, "https://example.test")
         shown["updated_at"] = None
         shown["brand"] = shown["brand"] and shown["brand"]["slug"]
@@ -155,8 +159,16 @@ def something(chance: random.Random) -> Happening:
     if kind == "load":
         return Happening("load", chance.choice(SOURCES), some_rows(chance))
     if kind == "delete":
-        return Happening("delete", chosen=chance.choice((
-            Chosen(source=chance.choice(SOURCES)), Chosen(iid=chance.choice(IIDS)), Chosen(source="shop_a", iid=IIDS[0]))))  # fmt: skip
+        return Happening(
+            "delete",
+            chosen=chance.choice(
+                (
+                    Chosen(source=chance.choice(SOURCES)),
+                    Chosen(iid=chance.choice(IIDS)),
+                    Chosen(source="shop_a", iid=IIDS[0]),
+                )
+            ),
+        )
     return Happening(kind, iids=tuple(chance.sample(IIDS, 2 if kind == "merge" else 1)))
 
 

@@ -29,14 +29,14 @@ from workers.tasks import run
 def order(settings: Settings, fingerprint: str = "1", attempts: int = 3) -> str:
     with connect(settings.database_url, application="tests") as connection:
         values = ("search-index", "maintenance", None, Jsonb({}), fingerprint, 1, attempts)
-        row = connection.execute(JOBS.join.encode(), values).fetchone()
+        row = connection.execute(JOBS.join, values).fetchone()
     assert row is not None
     return str(row[0])
 
 
 def column(settings: Settings, job: str, name: str) -> Any:
     with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute(f"SELECT {name} FROM jobs WHERE id = $1".encode(), (job,)).fetchone()
+        row = connection.execute(f"SELECT {name} FROM jobs WHERE id = $1", (job,)).fetchone()
     assert row is not None
     return row[0]
 
@@ -111,9 +111,9 @@ def test_a_relay_that_falls_silent_in_the_middle_holds_the_others_up_for_seconds
 ) -> None:
     order(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as silent:
-        silent.execute(relays.SQL.let_go.replace("5s", "300ms").encode())
+        silent.execute(relays.SQL.let_go.replace("5s", "300ms"))
         silent.execute("BEGIN")
-        silent.execute(relays.SQL.alone.encode())
+        silent.execute(relays.SQL.alone)
         assert sweep(settings) == 1
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
             silent.execute("SELECT 1")
@@ -146,7 +146,7 @@ def test_a_stale_finisher_writes_nothing_and_its_twin_without_the_fence_would(
         assert not succeed(connection, job, stale["attempt"], {"by": "stale"})
         unfenced = LEASE.succeed.replace("AND attempt = $2", "AND $2::integer IS NOT NULL")
         with connection.transaction(force_rollback=True):
-            assert connection.execute(unfenced.encode(), (job, stale["attempt"], Jsonb({}))).fetchone() is not None
+            assert connection.execute(unfenced, (job, stale["attempt"], Jsonb({}))).fetchone() is not None
         assert succeed(connection, job, current["attempt"], {"by": "current"})
     assert column(settings, job, "result") == {"by": "current"}
 
@@ -163,7 +163,7 @@ def test_cancel_wins_over_a_late_finish(settings: Settings) -> None:
         running = pool.submit(run, settings, job, {"search-index": make})
         began.wait(5)
         with connect(settings.database_url, application="tests") as connection:
-            connection.execute(JOBS.cancel.encode(), (job,))
+            connection.execute(JOBS.cancel, (job,))
         go_on.set()
         assert running.result() is None
     assert column(settings, job, "state") == "cancelled"
@@ -176,7 +176,7 @@ def test_a_lease_that_was_taken_away_stops_its_worker(settings: Settings) -> Non
         assert taken is not None
         with Lease(settings.worker_database_url, job, taken["attempt"], 1) as lease:
             with connect(settings.database_url, application="tests") as operator:
-                operator.execute(JOBS.cancel.encode(), (job,))
+                operator.execute(JOBS.cancel, (job,))
             assert lease.lost.wait(5)
             with pytest.raises(LeaseLost):
                 lease.check()
@@ -191,7 +191,7 @@ def test_the_beat_of_a_stale_attempt_keeps_no_lease(settings: Settings) -> None:
         connection.execute("UPDATE jobs SET attempt = 2 WHERE id = $1", (job,))  # another worker has it now
         for attempt, kept in ((taken["attempt"], False), (2, True)):
             values = (job, attempt, 600, 0.5, "late", 1, 2)
-            assert (connection.execute(LEASE.beat.encode(), values).fetchone() is not None) == kept
+            assert (connection.execute(LEASE.beat, values).fetchone() is not None) == kept
             assert (column(settings, job, "lease_until") > until) == kept
 
 

@@ -34,20 +34,35 @@ def two(url: str) -> Iterator[tuple[Connection, Connection]]:
 
 def work_for(connection: Connection, organization_id: str) -> None:
     """Begin a transaction as the edge does when it places an order."""
-    connection.execute(f"SET LOCAL itemindex.organization = '{organization_id}'".encode())
+    connection.execute(f"SET LOCAL itemindex.organization = '{organization_id}'")
     connection.execute(b"SET LOCAL itemindex.task = 'jobs'")
 
 
 def place(connection: Connection, acme: str, fingerprint: str, limit: int) -> bool:
     """Order another job for the organization; tell whether its queue had room."""
-    values = ("cohorts", "reports", "{}", fingerprint, 1, 3, acme, "json", limit, f"org:{acme}", fingerprint, 1, 10,
-              None, BACKLOG_MAX)  # fmt: skip
+    values = (
+        "cohorts",
+        "reports",
+        "{}",
+        fingerprint,
+        1,
+        3,
+        acme,
+        "json",
+        limit,
+        f"org:{acme}",
+        fingerprint,
+        1,
+        10,
+        None,
+        BACKLOG_MAX,
+    )
     work_for(connection, acme)
-    return connection.execute(ORDERS.place.encode(), values).fetchone() is not None
+    return connection.execute(ORDERS.place, values).fetchone() is not None
 
 
 def lock(connection: Connection, acme: str) -> None:
-    connection.execute(ORDERS.lock.encode(), (acme,))
+    connection.execute(ORDERS.lock, (acme,))
 
 
 def test_two_orders_at_once_fill_a_queue_of_one_once(settings: Settings, acme: str) -> None:
@@ -86,7 +101,7 @@ def queued(settings: Settings, acme: str, fingerprint: str, age: str) -> None:
 
 
 def take(connection: Connection) -> list[Any]:
-    return connection.execute(RELAY.take.encode(), (10, 8)).fetchall()
+    return connection.execute(RELAY.take, (10, 8)).fetchall()
 
 
 @pytest.fixture
@@ -99,14 +114,14 @@ def one_at_a_time(settings: Settings, acme: str) -> None:
 @pytest.mark.usefixtures("one_at_a_time")
 def test_two_relays_at_once_give_one_job_to_who_may_run_one(settings: Settings, acme: str) -> None:
     with two(settings.worker_database_url) as (first, second):
-        first.execute(RELAY.alone.encode())
+        first.execute(RELAY.alone)
         assert len(take(first)) == 1
         queued(settings, acme, "early", "2 minutes")  # its transaction began before, and is seen only now
         with pytest.raises(psycopg.errors.LockNotAvailable):
-            second.execute(RELAY.alone.encode())
+            second.execute(RELAY.alone)
         second.rollback()
         first.commit()
-        second.execute(RELAY.alone.encode())
+        second.execute(RELAY.alone)
         assert take(second) == []
 
 
@@ -124,8 +139,8 @@ def test_nobody_adds_to_a_backlog_that_is_too_long_but_an_equal_job_is_joined(se
     with connect(settings.edge_database_url, application="tests") as connection:
         work_for(connection, other)
         values = ("cohorts", "reports", "{}", "there", 1, 3, other, "json", 20, f"org:{other}", "c1", 1, 10, None, 1)
-        assert connection.execute(ORDERS.place.encode(), values).fetchone() is not None
+        assert connection.execute(ORDERS.place, values).fetchone() is not None
         refused = ("cohorts", "reports", "{}", "new", 1, 3, other, "json", 20, f"org:{other}", "c2", 1, 10, None, 1)
-        assert connection.execute(ORDERS.place.encode(), refused).fetchone() is None
-        row = connection.execute(ORDERS.crowded.encode(), (1,)).fetchone()
+        assert connection.execute(ORDERS.place, refused).fetchone() is None
+        row = connection.execute(ORDERS.crowded, (1,)).fetchone()
     assert row == (True,)

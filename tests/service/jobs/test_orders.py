@@ -46,7 +46,7 @@ def settle(settings: Settings) -> int:
 
 def rows(settings: Settings, query: str) -> list[Any]:
     with connect(settings.database_url, application="tests") as connection:
-        cursor = connection.execute(query.encode())
+        cursor = connection.execute(query)
         return cursor.fetchall() if cursor.description else []
 
 
@@ -76,10 +76,18 @@ async def test_what_is_given_back_is_taken_out_of_the_statistics_of_its_route(
     assert (await edge.ask("DELETE", f"/index/exports/{(await export(edge, key)).json['id']}", key=key)).status == 204
     assert settle(settings) == 5
     await edge.resources.usage.flush()
-    by_route = rows(settings, "SELECT endpoint, sum(units) FILTER (WHERE units > 0)::int, sum(units)::int FROM usage "
-                              "GROUP BY endpoint HAVING max(units) > 0 OR min(units) < 0 ORDER BY 1")  # fmt: skip
-    assert by_route == [("brand-insights", 10, 0), ("category-insights", 10, 0), ("cohorts", 10, 0),
-                        ("export-order", 100, 0), ("rollup", 20, 0)]  # fmt: skip
+    by_route = rows(
+        settings,
+        "SELECT endpoint, sum(units) FILTER (WHERE units > 0)::int, sum(units)::int FROM usage "
+        "GROUP BY endpoint HAVING max(units) > 0 OR min(units) < 0 ORDER BY 1",
+    )
+    assert by_route == [
+        ("brand-insights", 10, 0),
+        ("category-insights", 10, 0),
+        ("cohorts", 10, 0),
+        ("export-order", 100, 0),
+        ("rollup", 20, 0),
+    ]
     # The relay died before it had written down what it gave back: it asks again, and nothing is given twice.
     rows(settings, "UPDATE job_orders SET refund_due = true, refunded_at = NULL")
     assert settle(settings) == 5

@@ -31,15 +31,23 @@ def message(body: bytes, **headers: Any) -> bytes:
     """Return a message as kombu lays it into a list of Redis."""
     given = {"task": EXECUTE, "id": str(uuid.uuid4()), "lang": "py", "argsrepr": CANARY, **headers}
     properties = {
-        "delivery_tag": str(uuid.uuid4()), "body_encoding": "base64", "delivery_mode": 2, "priority": 0,
-        "delivery_info": {"exchange": "", "routing_key": "maintenance"}, "correlation_id": given["id"], "reply_to": "",
-    }  # fmt: skip
+        "delivery_tag": str(uuid.uuid4()),
+        "body_encoding": "base64",
+        "delivery_mode": 2,
+        "priority": 0,
+        "delivery_info": {"exchange": "", "routing_key": "maintenance"},
+        "correlation_id": given["id"],
+        "reply_to": "",
+    }
     return json.dumps(
         {
-            "body": base64.b64encode(body).decode(), "content-encoding": "utf-8", "content-type": "application/json",
-            "headers": {name: value for name, value in given.items() if value is not None}, "properties": properties,
+            "body": base64.b64encode(body).decode(),
+            "content-encoding": "utf-8",
+            "content-type": "application/json",
+            "headers": {name: value for name, value in given.items() if value is not None},
+            "properties": properties,
         }
-    ).encode()  # fmt: skip
+    ).encode()
 
 
 def changed(**members: Any) -> bytes:
@@ -48,34 +56,63 @@ def changed(**members: Any) -> bytes:
 
 
 POISON = {
-    "empty": b"", "no JSON": CANARY.encode(), "null": b"null", "a number": b"7", "a list": b"[]", "a text": b'"x"',
-    "no properties": b"{}", "cut off": message(b"[]")[:40], "no UTF-8": b"\xff\xfe" + CANARY.encode(), "deep": b"[" * 100_000,
-    "properties null": changed(properties=None), "headers null": changed(headers=None), "headers a list": changed(headers=[]),
-    "body no base64": changed(body="%%%"), "body a number": changed(body=7), "body null": changed(body=None),
+    "empty": b"",
+    "no JSON": CANARY.encode(),
+    "null": b"null",
+    "a number": b"7",
+    "a list": b"[]",
+    "a text": b'"x"',
+    "no properties": b"{}",
+    "cut off": message(b"[]")[:40],
+    "no UTF-8": b"\xff\xfe" + CANARY.encode(),
+    "deep": b"[" * 100_000,
+    "properties null": changed(properties=None),
+    "headers null": changed(headers=None),
+    "headers a list": changed(headers=[]),
+    "body no base64": changed(body="%%%"),
+    "body a number": changed(body=7),
+    "body null": changed(body=None),
     "unknown encoding": changed(properties={**json.loads(message(b""))["properties"], "body_encoding": "rot13"}),
     "false compression": message(CANARY.encode(), compression="application/x-gzip"),
     "unknown compression": message(CANARY.encode(), compression="application/x-canary"),
-    "pickle": changed(**{"content-type": "application/x-python-serialize"}), "yaml": changed(**{"content-type": "application/x-yaml"}),
-    "unknown content": changed(**{"content-type": CANARY}), "no task": message(b"[]", task=None),
-    "unknown task": message(CANARY.encode(), task=f"os.system.{CANARY}"), "task a number": message(b"[]", task=7),
-    "no id": message(b"[[], {}, {}]", id=None), "body empty": message(b""), "body null in JSON": message(b"null"),
-    "body no JSON": message(CANARY.encode()), "wrong arguments": message(json.dumps([[CANARY, CANARY], {}, {}]).encode()),
-    "argument no id": message(json.dumps([[CANARY], {}, {}]).encode()), "an ETA": message(b"[[], {}, {}]", eta=CANARY),
-    "an expiry": message(b"[[], {}, {}]", expires=CANARY), "limits": message(b"[[], {}, {}]", timelimit=CANARY),
+    "pickle": changed(**{"content-type": "application/x-python-serialize"}),
+    "yaml": changed(**{"content-type": "application/x-yaml"}),
+    "unknown content": changed(**{"content-type": CANARY}),
+    "no task": message(b"[]", task=None),
+    "unknown task": message(CANARY.encode(), task=f"os.system.{CANARY}"),
+    "task a number": message(b"[]", task=7),
+    "no id": message(b"[[], {}, {}]", id=None),
+    "body empty": message(b""),
+    "body null in JSON": message(b"null"),
+    "body no JSON": message(CANARY.encode()),
+    "wrong arguments": message(json.dumps([[CANARY, CANARY], {}, {}]).encode()),
+    "argument no id": message(json.dumps([[CANARY], {}, {}]).encode()),
+    "an ETA": message(b"[[], {}, {}]", eta=CANARY),
+    "an expiry": message(b"[[], {}, {}]", expires=CANARY),
+    "limits": message(b"[[], {}, {}]", timelimit=CANARY),
     "ten megabytes": message(b"x" * 10_000_000),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
 def worker(settings: Settings, tmp_path: Path) -> Iterator[ServiceProcess]:
     """A worker of one process on the maintenance queue, whose health is served on METRICS_LISTEN."""
     environment = {
-        **settings.environment(), "METRICS_LISTEN": f"127.0.0.1:{free_port()}", "HEARTBEAT_FILE": str(tmp_path / "heartbeat"),
-    }  # fmt: skip
+        **settings.environment(),
+        "METRICS_LISTEN": f"127.0.0.1:{free_port()}",
+        "HEARTBEAT_FILE": str(tmp_path / "heartbeat"),
+    }
     child = ServiceProcess(
-        Program(name="worker", command=worker_command("maintenance", 1), log=tmp_path / "worker.log",
-                environment=environment, stop_seconds=5, heartbeat=tmp_path / "heartbeat", heartbeat_seconds=3.0)
-    )  # fmt: skip
+        Program(
+            name="worker",
+            command=worker_command("maintenance", 1),
+            log=tmp_path / "worker.log",
+            environment=environment,
+            stop_seconds=5,
+            heartbeat=tmp_path / "heartbeat",
+            heartbeat_seconds=3.0,
+        )
+    )
     child.start()
     yield child
     child.stop()
@@ -103,7 +140,7 @@ def ordered(settings: Settings, fingerprint: str, broker: "redis.Redis[bytes]") 
     """Order an index and ring for it; return the job."""
     with connect(settings.database_url, application="tests") as connection:
         values = ("search-index", "maintenance", None, Jsonb({}), fingerprint, 1, 3)
-        row = connection.execute(JOBS.join.encode(), values).fetchone()
+        row = connection.execute(JOBS.join, values).fetchone()
     assert row is not None
     broker.lpush("maintenance", message(json.dumps([[str(row[0])], {}, {}]).encode()))
     return str(row[0])

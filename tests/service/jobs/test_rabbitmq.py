@@ -65,7 +65,7 @@ def tier(broker: RabbitMq, settings: Settings, tmp_path: Path) -> Iterator[dict[
 def order(settings: Settings, fingerprint: str) -> str:
     with connect(settings.database_url, application="tests") as connection:
         values = ("search-index", "maintenance", None, Jsonb({}), fingerprint, 1, 3)
-        row = connection.execute(JOBS.join.encode(), values).fetchone()
+        row = connection.execute(JOBS.join, values).fetchone()
     assert row is not None
     return str(row[0])
 

@@ -135,18 +135,18 @@ def test_the_parts_of_an_export_are_due_when_the_clock_is_set_back(settings: Set
     step(HOUR)
     with worker(settings) as connection:
         assert claim(connection, job, 30) is not None
-        connection.execute(PARTS.plan.encode(), (job, 1, "release", ["rows"], [1], [2]))
+        connection.execute(PARTS.plan, (job, 1, "release", ["rows"], [1], [2]))
         step(0)
-        assert connection.execute(PARTS.take.encode(), (job, 30, 4)).fetchone() is None
+        assert connection.execute(PARTS.take, (job, 30, 4)).fetchone() is None
         settle(settings)
-        assert connection.execute(PARTS.take.encode(), (job, 30, 4)).fetchone() is not None
+        assert connection.execute(PARTS.take, (job, 30, 4)).fetchone() is not None
 
 
 def test_moments_of_a_clock_that_was_never_off_are_left_alone(settings: Settings) -> None:
     waiting, running = order(settings, "1"), order(settings, "2")
     with worker(settings) as connection:
         claim(connection, waiting, 30)
-        connection.execute(LEASE.postpone.encode(), (waiting, 1, None))
+        connection.execute(LEASE.postpone, (waiting, 1, None))
         claim(connection, running, settings.lease_ttl_seconds)
     before = [column(settings, job, "row(not_before, lease_until)::text") for job in (waiting, running)]
     settle(settings)
@@ -160,7 +160,7 @@ def test_a_job_that_was_put_off_very_often_still_fails_with_a_pause_of_a_minute(
     with worker(settings) as connection:
         taken = claim(connection, job, 30)
         assert taken is not None
-        assert connection.execute(LEASE.fail.encode(), (job, taken["attempt"], None, False)).fetchone() == ("queued",)
+        assert connection.execute(LEASE.fail, (job, taken["attempt"], None, False)).fetchone() == ("queued",)
     assert column(settings, job, "not_before <= statement_timestamp() + interval '1 minute'")
 
 

@@ -40,9 +40,13 @@ async def test_a_paid_call_takes_no_id_token_and_says_so(signed_in: SignedIn) ->
 async def test_bad_and_expired_tokens_are_told_apart_and_nothing_else_is(signed_in: SignedIn) -> None:
     edge, issuer = signed_in.edge, signed_in.issuer
     now = issuer.claims()["iat"]
-    tokens = {issuer.token(iat=now - 900, exp=now - 300): "expired-credentials", issuer.token(aud="other"): "invalid-credentials",
-              issuer.token() + "x": "invalid-credentials", "abc": "invalid-credentials",
-              "x" * 8_193: "invalid-credentials"}  # fmt: skip
+    tokens = {
+        issuer.token(iat=now - 900, exp=now - 300): "expired-credentials",
+        issuer.token(aud="other"): "invalid-credentials",
+        issuer.token() + "x": "invalid-credentials",
+        "abc": "invalid-credentials",
+        "x" * 8_193: "invalid-credentials",
+    }
     bodies = set()
     for token, slug in tokens.items():
         answer = await edge.ask("GET", "/", anonymous=False, head={"Authorization": f"Bearer {token}"})
@@ -115,9 +119,17 @@ async def test_a_provider_that_was_never_reached_is_our_fault_not_the_callers(si
     assert (await signed_in.ask("GET", "/quota")).status == 503
 
 
-@pytest.mark.parametrize("entry", [
-    {"kty": "EC", "crv": ["P-256"]}, {"kty": "EC", "crv": "P-256", "x": {"a": []}}, [], "key", {"kty": {}}, {"use": []},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"kty": "EC", "crv": ["P-256"]},
+        {"kty": "EC", "crv": "P-256", "x": {"a": []}},
+        [],
+        "key",
+        {"kty": {}},
+        {"use": []},
+    ],
+)
 async def test_no_entry_of_the_providers_keys_keeps_the_others_from_being_used(signed_in: SignedIn, entry: Any) -> None:
     signed_in.issuer.extra_keys = [entry]
     assert (await signed_in.ask("GET", "/quota")).status == 200

@@ -126,11 +126,17 @@ async def test_whoever_holds_a_leaked_key_can_revoke_it(signed_in: SignedIn) -> 
     key = await signed_in.key()
     wrong = key[:-8] + ("A" if key[-8] != "A" else "B") + key[-7:]
     for text in ("nonsense", wrong, key[:20]):
-        assert (await signed_in.edge.ask("POST", "/org/api-key/revocations", anonymous=False,
-                                         body=b'{"key":"%b"}' % text.encode())).status == 204  # fmt: skip
+        assert (
+            await signed_in.edge.ask(
+                "POST", "/org/api-key/revocations", anonymous=False, body=b'{"key":"%b"}' % text.encode()
+            )
+        ).status == 204
     assert await _works(signed_in, key) == 200
-    assert (await signed_in.edge.ask("POST", "/org/api-key/revocations", anonymous=False,
-                                     body=b'{"key":"%b"}' % key.encode())).status == 204  # fmt: skip
+    assert (
+        await signed_in.edge.ask(
+            "POST", "/org/api-key/revocations", anonymous=False, body=b'{"key":"%b"}' % key.encode()
+        )
+    ).status == 204
     await _until(signed_in, key, 401)
     assert (await signed_in.ask("GET", "/org/audit")).json["data"][0]["act"] == "key.reported-leaked"
 
@@ -151,9 +157,11 @@ async def test_only_owners_and_admins_touch_keys_and_people(signed_in: SignedIn,
     await signed_in.key()
     await signed_in.join("bob", role)
     acts: list[tuple[str, str, Any]] = [
-        ("POST", "/org/api-key/rotations", None), ("DELETE", "/org/api-key", None), ("POST", "/org/api-key", None),
+        ("POST", "/org/api-key/rotations", None),
+        ("DELETE", "/org/api-key", None),
+        ("POST", "/org/api-key", None),
         ("POST", "/org/invitations", {"email": "eve@example.org", "role": "viewer"}),
-    ]  # fmt: skip
+    ]
     for method, path, body in acts:
         answer = await signed_in.ask(method, path, "bob", body)
         assert answer.status in ((200, 201, 204) if allowed else (403,)), (path, answer)
@@ -241,11 +249,11 @@ async def test_a_suspended_organization_is_refused_within_a_second_and_can_read_
     key = await signed_in.key()
     assert await _works(signed_in, key) == 200
     with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute(SQL.change_state.encode(), (organization, "suspended", "operator"))
+        connection.execute(SQL.change_state, (organization, "suspended", "operator"))
         await _until(signed_in, key, 401)
         shown = (await signed_in.ask("GET", "/org")).json
         assert shown["state"] == "suspended"
-        connection.execute(SQL.change_state.encode(), (organization, "active", "operator"))
+        connection.execute(SQL.change_state, (organization, "active", "operator"))
     await _until(signed_in, key, 200)
 
 
@@ -254,7 +262,7 @@ async def test_a_change_of_plan_counts_within_a_second(signed_in: SignedIn) -> N
     key = await signed_in.key()
     assert (await signed_in.edge.get("/quota", key=key)).json["limits"][0]["limit"] == 50_000
     with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute(SQL.change_plan.encode(), (organization, "institutional", "operator"))
+        connection.execute(SQL.change_plan, (organization, "institutional", "operator"))
         async with asyncio.timeout(1):
             while (await signed_in.edge.get("/quota", key=key)).json["limits"][0]["limit"] != 1_000_000:
                 await asyncio.sleep(0.01)
@@ -296,10 +304,18 @@ async def test_each_list_has_the_envelope_of_all_lists(signed_in: SignedIn, name
 
 
 BAD_BODIES = [
-    b'{"name":"one","name":"two"}', b'{"name":' + b"[" * 40 + b"]" * 40 + b"}",
-    b"{", b"[]", b'{"name":1}', b'{"name":""}', b'{"name":"a","more":1}', b'{"name":NaN}',
-    b"[" * 50_000, b'{"name":"a\\u0000b"}', b"\xff",
-]  # fmt: skip
+    b'{"name":"one","name":"two"}',
+    b'{"name":' + b"[" * 40 + b"]" * 40 + b"}",
+    b"{",
+    b"[]",
+    b'{"name":1}',
+    b'{"name":""}',
+    b'{"name":"a","more":1}',
+    b'{"name":NaN}',
+    b"[" * 50_000,
+    b'{"name":"a\\u0000b"}',
+    b"\xff",
+]
 
 
 async def test_a_bad_body_is_told_and_never_a_fault_of_ours(signed_in: SignedIn) -> None:

@@ -140,8 +140,13 @@ async def test_a_billing_system_is_sent_a_signed_notice_until_it_takes_it(
     app.router.add_post("/notices", billing.take)
     async with TestServer(app) as server:
         url = str(server.make_url("/notices"))
-        chosen = replace(settings, oidc_issuer=issuer.url, plan_approval="webhook", plan_approval_url=url,
-                         plan_approval_secret=SECRET)  # fmt: skip
+        chosen = replace(
+            settings,
+            oidc_issuer=issuer.url,
+            plan_approval="webhook",
+            plan_approval_url=url,
+            plan_approval_secret=SECRET,
+        )
         async with running_edge(chosen, tmp_path) as edge:
             signed_in = SignedIn(edge, issuer)
             made = (await signed_in.ask("POST", "/org", body={"name": "Acme"})).json
@@ -168,11 +173,15 @@ async def _until_noted(settings: Settings) -> None:
                 await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("given", [
-    {"PLAN_APPROVAL": "auto"}, {"PLAN_APPROVAL": "webhook"},
-    {"PLAN_APPROVAL": "webhook", "PLAN_APPROVAL_URL": "https://billing.example"},
-    {"PLAN_APPROVAL": "webhook", "PLAN_APPROVAL_URL": "file:///etc/passwd", "PLAN_APPROVAL_SECRET": SECRET},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"PLAN_APPROVAL": "auto"},
+        {"PLAN_APPROVAL": "webhook"},
+        {"PLAN_APPROVAL": "webhook", "PLAN_APPROVAL_URL": "https://billing.example"},
+        {"PLAN_APPROVAL": "webhook", "PLAN_APPROVAL_URL": "file:///etc/passwd", "PLAN_APPROVAL_SECRET": SECRET},
+    ],
+)
 def test_an_unusable_way_of_approval_is_refused_at_the_start(given: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match="PLAN_APPROVAL"):
         Settings.from_environment(given)

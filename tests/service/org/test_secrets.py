@@ -72,9 +72,11 @@ def test_links_and_cursors_of_the_previous_secret_are_accepted_until_it_ends() -
 
 def _run(settings: Settings, *arguments: str) -> tuple[int, str]:
     environment = {
-        "DATABASE_URL": settings.database_url, "EDGE_DATABASE_URL": settings.edge_database_url,
-        "WORKER_DATABASE_URL": settings.worker_database_url, "TOKEN_PEPPER": settings.token_pepper,
-    }  # fmt: skip
+        "DATABASE_URL": settings.database_url,
+        "EDGE_DATABASE_URL": settings.edge_database_url,
+        "WORKER_DATABASE_URL": settings.worker_database_url,
+        "TOKEN_PEPPER": settings.token_pepper,
+    }
     done = CliRunner(env=environment).invoke(secrets, list(arguments))
     return done.exit_code, done.output
 
@@ -99,8 +101,12 @@ def test_the_steps_for_a_signing_secret_can_be_copied(settings: Settings) -> Non
     lines = [line for line in output.splitlines() if not line.startswith("#")]
     new = lines[0].partition("=")[2]
     assert len(new) >= 32
-    assert lines == [f"TOKEN_PEPPER_PREVIOUS={new}", f"TOKEN_PEPPER={new}",
-                     f"TOKEN_PEPPER_PREVIOUS={settings.token_pepper}", "TOKEN_PEPPER_PREVIOUS="]  # fmt: skip
+    assert lines == [
+        f"TOKEN_PEPPER_PREVIOUS={new}",
+        f"TOKEN_PEPPER={new}",
+        f"TOKEN_PEPPER_PREVIOUS={settings.token_pepper}",
+        "TOKEN_PEPPER_PREVIOUS=",
+    ]
 
 
 def test_keys_that_were_not_used_since_are_listed(settings: Settings) -> None:

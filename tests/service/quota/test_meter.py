@@ -20,8 +20,17 @@ from shared.plans import Plan
 from shared.redis import keys
 from shared.telemetry.log import Log
 
-ANONYMOUS = Plan(name="anonymous", title="", rank=0, counted_by="ip", daily_units=3, burst_units=1000,
-                 jobs_running=0, jobs_queued=0, batch_iids_max=0)  # fmt: skip
+ANONYMOUS = Plan(
+    name="anonymous",
+    title="",
+    rank=0,
+    counted_by="ip",
+    daily_units=3,
+    burst_units=1000,
+    jobs_running=0,
+    jobs_queued=0,
+    batch_iids_max=0,
+)
 PROCESSES, CALLERS, ROUNDS = 3, 40, 12
 
 

@@ -17,10 +17,19 @@ from shared.telemetry.log import Log
 
 LIMITS = {"anonymous": 3, "free": 12}
 PLANS = {
-    name: Plan(name=name, title="", rank=0, counted_by="ip", daily_units=limit, burst_units=10**6, jobs_running=0,
-               jobs_queued=0, batch_iids_max=0)
+    name: Plan(
+        name=name,
+        title="",
+        rank=0,
+        counted_by="ip",
+        daily_units=limit,
+        burst_units=10**6,
+        jobs_running=0,
+        jobs_queued=0,
+        batch_iids_max=0,
+    )
     for name, limit in LIMITS.items()
-}  # fmt: skip
+}
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("charge"), st.sampled_from(sorted(PLANS)), st.integers(1, 4)),

@@ -16,8 +16,17 @@ from shared.plans import Plan
 from shared.telemetry.log import Log
 
 LIMIT = 5
-PLAN = Plan(name="brand", title="", rank=0, counted_by="organization", daily_units=LIMIT, burst_units=1000,
-            jobs_running=0, jobs_queued=0, batch_iids_max=0)  # fmt: skip
+PLAN = Plan(
+    name="brand",
+    title="",
+    rank=0,
+    counted_by="organization",
+    daily_units=LIMIT,
+    burst_units=1000,
+    jobs_running=0,
+    jobs_queued=0,
+    batch_iids_max=0,
+)
 HOUR = 3_600
 MIDNIGHT = DAY_SECONDS // 2
 Step = Callable[[int], None]

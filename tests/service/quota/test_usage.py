@@ -26,7 +26,7 @@ async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Se
     await database.open()
     usage = UsageRecorder(database, flush_seconds=60)
     with connect(settings.database_url, application="tests") as connection:
-        made = connection.execute(SQL.create_organization_as_operator.encode(), ("Acme", "brand", "op")).fetchone()
+        made = connection.execute(SQL.create_organization_as_operator, ("Acme", "brand", "op")).fetchone()
         connection.commit()
         assert made is not None
         caller = Principal("api-key", "abcdefghij", BRAND, made[0], "Acme")

@@ -25,7 +25,9 @@ def read(settings: Settings, dataset: str, version: int | None = None) -> pa.Tab
     with connect(settings.database_url, application="tests") as connection:
         rows = connection.execute(
             "SELECT sha256 FROM release_files WHERE dataset = $1 AND data_version = coalesce($2, (SELECT max(data_version) FROM releases)) "
-            "ORDER BY place", (dataset, version)).fetchall()  # fmt: skip
+            "ORDER BY place",
+            (dataset, version),
+        ).fetchall()
     paths = [str(settings.results_dir / key_of(row[0])) for row in rows]
     return pyarrow.dataset.dataset(paths, schema=arrow_schema(DATASETS[dataset])).to_table()
 
@@ -39,10 +41,14 @@ def test_a_release_says_what_the_index_says(settings: Settings, tmp_path: Path) 
     assert len(seen) == 5 and len(items) == 3
     assert [(row["iid"], row["day"]) for row in seen] == sorted((row["iid"], row["day"]) for row in seen)
     soy = [row for row in seen if items[row["iid"]]["name"] == "Soy milk 1L"]
-    assert [(row["day"], row["channel"], row["price"], row["price_minor"], row["list_price"], row["list_minor"]) for row in soy] == [
+    assert [
+        (row["day"], row["channel"], row["price"], row["price_minor"], row["list_price"], row["list_minor"])
+        for row in soy
+    ] == [
         (date(2026, 7, 1), "NORTH", Decimal("10.9000"), 1090, Decimal("12.0000"), 1200),
         (date(2026, 7, 2), "NORTH", Decimal("11.5000"), 1150, Decimal("12.0000"), 1200),
-        (date(2026, 7, 2), "SOUTH", Decimal("9.0000"), 900, None, None)]  # fmt: skip
+        (date(2026, 7, 2), "SOUTH", Decimal("9.0000"), 900, None, None),
+    ]
     assert {(row["kind"], row["source"], row["currency"], row["units"]) for row in seen} == {
         ("listing", "shop", "HKD", 1)
     }

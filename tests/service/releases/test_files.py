@@ -113,8 +113,13 @@ async def test_parts_and_conditions(edge: Edge, key: str, by: str) -> None:
 
 async def test_the_plan_is_asked_before_anything_else(edge: Edge, settings: Settings, key: str) -> None:
     brand = api_key(settings, "brand")
-    for path in ("/index/datasets", RELEASES, f"{RELEASES}/latest", f"{RELEASES}/latest/files/2026-07-0000.parquet",
-                 "/index/datasets/nothing/releases"):  # fmt: skip
+    for path in (
+        "/index/datasets",
+        RELEASES,
+        f"{RELEASES}/latest",
+        f"{RELEASES}/latest/files/2026-07-0000.parquet",
+        "/index/datasets/nothing/releases",
+    ):
         refused = await edge.get(path, key=brand)
         assert (refused.status, refused.json["required_plan"]) == (403, "institutional")
         assert (await edge.get(path)).status == 403
@@ -122,9 +127,16 @@ async def test_the_plan_is_asked_before_anything_else(edge: Edge, settings: Sett
 
 
 NAMES_OF_NOTHING = [
-    "..%2F..%2Fpostgres%2Fpg_hba.conf", "..%5c..%5cx.parquet", "%2e%2e", "%00.parquet", "x.parquet%00",
-    "2026-07-0000.PARQUET", ".partial", "2026-07-9999.parquet", "a" * 250,
-]  # fmt: skip
+    "..%2F..%2Fpostgres%2Fpg_hba.conf",
+    "..%5c..%5cx.parquet",
+    "%2e%2e",
+    "%00.parquet",
+    "x.parquet%00",
+    "2026-07-0000.PARQUET",
+    ".partial",
+    "2026-07-9999.parquet",
+    "a" * 250,
+]
 
 
 async def test_names_that_are_none_of_ours_are_404(edge: Edge, key: str) -> None:

@@ -161,13 +161,22 @@ async def test_a_dry_run_tells_the_price_and_charges_nothing(edge: Edge, setting
 
 
 BAD_PARAMETERS = [
-    ("", "brand"), ("?brand=vita&brands=x", "brands"), ("?brand=vita&from=2026-7-1", "from"), ("?brand=vita&from=20260701", "from"),
-    ("?brand=vita&from=2026-07-02&to=2026-07-01", "to"), ("?brand=vita&granularity=year", "granularity"),
-    ("?brand=vita&format=xml", "format"), ("?brand=vita&group_by=price", "group_by"), ("?brand=nobody", "brand"),
-    ("?brand=vita&group_by=brand&group_by=channel&group_by=category", "group_by"), ("?category=nothing", "category"),
-    ("?brand=vita&channel=EAST", "channel"), ("?brand=vita&currency=hkd", "currency"), ("?brand=vita&dry_run=1", "dry_run"),
+    ("", "brand"),
+    ("?brand=vita&brands=x", "brands"),
+    ("?brand=vita&from=2026-7-1", "from"),
+    ("?brand=vita&from=20260701", "from"),
+    ("?brand=vita&from=2026-07-02&to=2026-07-01", "to"),
+    ("?brand=vita&granularity=year", "granularity"),
+    ("?brand=vita&format=xml", "format"),
+    ("?brand=vita&group_by=price", "group_by"),
+    ("?brand=nobody", "brand"),
+    ("?brand=vita&group_by=brand&group_by=channel&group_by=category", "group_by"),
+    ("?category=nothing", "category"),
+    ("?brand=vita&channel=EAST", "channel"),
+    ("?brand=vita&currency=hkd", "currency"),
+    ("?brand=vita&dry_run=1", "dry_run"),
     ("?brand=vita&to=2026-07-01&to=2026-07-02", "to"),
-]  # fmt: skip
+]
 
 
 async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, settings: Settings, key: str) -> None:
@@ -181,13 +190,19 @@ async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, settings: 
 
 @pytest.mark.parametrize(
     ("path", "kind", "parameters"),
-    [("/index/insights/categories", "category-insights", {"code": None}),
-     ("/index/insights/categories/drinks", "category-insights", {"code": "drinks"}),
-     ("/index/insights/brands", "brand-insights", {"slug": None}),
-     ("/index/insights/brands/vita", "brand-insights", {"slug": "vita"}),
-     ("/index/rollups/sustainability?group_by=brand", "sustainability-rollup", {"group_by": ["brand"]}),
-     ("/index/cohorts?category=drinks&from=2026-07-01", "cohorts", {"category": ["drinks"], "from": "2026-07-01", "to": None})],
-)  # fmt: skip
+    [
+        ("/index/insights/categories", "category-insights", {"code": None}),
+        ("/index/insights/categories/drinks", "category-insights", {"code": "drinks"}),
+        ("/index/insights/brands", "brand-insights", {"slug": None}),
+        ("/index/insights/brands/vita", "brand-insights", {"slug": "vita"}),
+        ("/index/rollups/sustainability?group_by=brand", "sustainability-rollup", {"group_by": ["brand"]}),
+        (
+            "/index/cohorts?category=drinks&from=2026-07-01",
+            "cohorts",
+            {"category": ["drinks"], "from": "2026-07-01", "to": None},
+        ),
+    ],
+)
 async def test_each_report_asks_its_maker_the_canonical_question(
     edge: Edge, settings: Settings, path: str, kind: str, parameters: dict[str, Any]
 ) -> None:
@@ -266,6 +281,9 @@ async def test_the_documents_example_of_a_job_is_what_the_service_answers(edge: 
     for path in ("/v1/index/cohorts", "/v1/jobs/{id}", "/v1/jobs/{id}/result", "/v1/jobs/{id}/events"):
         assert json.dumps(paths[path]["get"])
     assert set(paths["/v1/index/cohorts"]["get"]["responses"]["200"]["content"]) == {
-        "application/json", "text/csv", "application/x-ndjson", "application/vnd.apache.parquet",
-    }  # fmt: skip
+        "application/json",
+        "text/csv",
+        "application/x-ndjson",
+        "application/vnd.apache.parquet",
+    }
     assert set(paths["/v1/index/cohorts"]["get"]["responses"]["202"]["content"]) == {"application/json"}

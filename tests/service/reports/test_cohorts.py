@@ -46,7 +46,7 @@ def raw(market: Settings) -> duckdb.DuckDBPyConnection:
 
 def engine_of(connection: Connection) -> duckdb.DuckDBPyConnection:
     """Give another engine the raw rows."""
-    rows = connection.execute(RAW.encode()).fetchall()
+    rows = connection.execute(RAW).fetchall()
     names = ("day", "item_id", "price_minor", "currency", "channel", "brand", "category", "kind", "list_minor")
     engine = duckdb.connect()
     engine.register("arrived", pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)}))
@@ -69,11 +69,14 @@ def asked(chance: random.Random, brands: list[str], categories: list[str]) -> di
     return {
         "brand": chance.sample(brands, chance.randint(1, 3)) if which != "category" else [],
         "category": chance.sample(categories, chance.randint(1, 3)) if which != "brand" else [],
-        "from": first.isoformat(), "to": last.isoformat(), "granularity": chance.choice(("day", "week", "month", "month")),
-        "channel": chance.choice(([], [], ["NORTH"], ["NORTH", "KIOSK"])), "currency": chance.choice((None, "USD", "HKD")),
+        "from": first.isoformat(),
+        "to": last.isoformat(),
+        "granularity": chance.choice(("day", "week", "month", "month")),
+        "channel": chance.choice(([], [], ["NORTH"], ["NORTH", "KIOSK"])),
+        "currency": chance.choice((None, "USD", "HKD")),
         "group_by": chance.sample(("brand", "category", "channel"), chance.choice((0, 0, 1, 2))),
         "kind": chance.choice((None, "listing", "sale", "both")),
-    }  # fmt: skip
+    }
 
 
 def plain(parameters: dict[str, Any], percentile: str) -> str:
@@ -140,7 +143,7 @@ def known(connection: Connection) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("seed", range(2))
 def test_random_cohorts_equal_percentile_cont_over_the_raw_rows(connection: Connection, seed: int) -> None:
     chance, (brands, categories) = random.Random(seed), known(connection)
-    connection.execute(f"CREATE TEMP TABLE raw AS {RAW}".encode())
+    connection.execute(f"CREATE TEMP TABLE raw AS {RAW}")
     for _ in range(60):
         parameters = asked(chance, brands, categories)
         percentile = "percentile_cont({0}) WITHIN GROUP (ORDER BY {1})"
@@ -162,7 +165,7 @@ def test_random_cohorts_equal_another_engine(connection: Connection, raw: duckdb
 
 def test_by_default_it_is_the_last_90_days_that_hold_data_of_the_brand(connection: Connection) -> None:
     answer = make(connection, {"brand": ["vita"]}, quiet)
-    newest = connection.execute(f"SELECT max(day) FROM ({RAW}) r WHERE brand = 'vita'".encode()).fetchone()
+    newest = connection.execute(f"SELECT max(day) FROM ({RAW}) r WHERE brand = 'vita'").fetchone()
     assert newest is not None
     assert (answer.last, answer.first) == (newest[0], newest[0] - timedelta(days=89))
     assert answer.coverage.days == 90
@@ -180,7 +183,9 @@ def test_days_without_data_are_told_as_missing_and_no_row_is_made_up(connection:
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
-        ({"brand": ["nobody"]}, BrandNotFound), ({"category": ["no.where"]}, CategoryNotFound), ({}, InvalidParameter),
+        ({"brand": ["nobody"]}, BrandNotFound),
+        ({"category": ["no.where"]}, CategoryNotFound),
+        ({}, InvalidParameter),
         ({"brand": ["vita"], "channel": ["MOON"]}, InvalidParameter),
         ({"brand": ["vita"], "granularity": "year"}, InvalidParameter),
         ({"brand": ["vita"], "group_by": ["size"]}, InvalidParameter),
@@ -188,7 +193,7 @@ def test_days_without_data_are_told_as_missing_and_no_row_is_made_up(connection:
         ({"brand": ["vita"], "from": "2026-13-01"}, InvalidParameter),
         ({"brand": ["vita"], "from": "2026-03-02", "to": "2026-03-01"}, InvalidParameter),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_answered_names_the_parameter(connection: Connection, parameters: Any, error: Any) -> None:
     with pytest.raises(error):
         make(connection, parameters, quiet)

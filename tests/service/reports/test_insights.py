@@ -35,7 +35,7 @@ def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture
 def connection(market: Settings) -> Iterator[Connection]:
     with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
-        opened_connection.execute(f"CREATE TEMP TABLE raw AS {RAW}".encode())
+        opened_connection.execute(f"CREATE TEMP TABLE raw AS {RAW}")
         yield opened_connection
 
 
@@ -68,10 +68,20 @@ def test_a_categorys_figures_shares_and_ranks(
         GROUP BY {period}, lower(top) ORDER BY 1, 2""".encode()
     ).fetchall()
     ours = [
-        (r["period"], r["category"], r["items"], r["observations"], r["median"], r["rank"], r["list_price_n"],
-         r["promotion_share"], r["discount_mean"], r["discount_median"])
+        (
+            r["period"],
+            r["category"],
+            r["items"],
+            r["observations"],
+            r["median"],
+            r["rank"],
+            r["list_price_n"],
+            r["promotion_share"],
+            r["discount_mean"],
+            r["discount_median"],
+        )
         for r in answer.table.to_pylist()
-    ]  # fmt: skip
+    ]
     assert [row[:4] + row[5:7] for row in ours] == [row[:4] + row[5:7] for row in rows]
     for mine, theirs in zip(ours, rows, strict=True):
         assert float(mine[4]) == pytest.approx(float(theirs[4]), rel=1e-9)
@@ -83,9 +93,13 @@ def test_a_categorys_figures_shares_and_ranks(
 
 def test_a_categorys_change_is_against_the_period_before(connection: Connection) -> None:
     answer = category_insights.make(connection, {**MONTHS, "code": "food"}, quiet)
-    medians = dict(connection.execute(f"""
+    medians = dict(
+        connection.execute(
+            f"""
         SELECT date_trunc('month', day)::date, {MEDIAN} FROM raw WHERE (category = 'food' OR category LIKE 'food.%%')
-        AND currency = 'USD' GROUP BY 1""".replace("%%", "%").encode()).fetchall())  # fmt: skip
+        AND currency = 'USD' GROUP BY 1""".replace("%%", "%").encode()
+        ).fetchall()
+    )
     months = sorted(medians)
     rows = answer.table.to_pylist()
     assert len(rows) == 3
@@ -99,7 +113,7 @@ def test_the_top_brands_of_a_category(connection: Connection) -> None:
     answer = category_insights.make(connection, {**MONTHS, "code": "food", "granularity": None}, quiet)
     rows = connection.execute("""
         SELECT brand, count(*) FROM raw WHERE (category = 'food' OR category LIKE 'food.%') AND currency = 'USD'
-        AND day BETWEEN '2026-04-01' AND '2026-06-30' AND brand IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 5""").fetchall()  # fmt: skip
+        AND day BETWEEN '2026-04-01' AND '2026-06-30' AND brand IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 5""").fetchall()
     [row] = answer.table.to_pylist()
     assert [one["observations"] for one in row["top_brands"]] == [row[1] for row in rows]
 
@@ -110,7 +124,7 @@ def test_a_brands_standing_shares_and_prices_against_its_categories(connection: 
         SELECT * FROM (SELECT date_trunc('month', day)::date AS period, brand, count(*) AS n, count(DISTINCT item_id) AS items,
             rank() OVER (PARTITION BY date_trunc('month', day) ORDER BY count(*) DESC) AS rank, count(*) OVER (PARTITION BY date_trunc('month', day)) AS of
             FROM raw WHERE currency = 'USD' AND brand IS NOT NULL GROUP BY date_trunc('month', day), brand) r
-        WHERE brand = 'alco' ORDER BY period""").fetchall()  # fmt: skip
+        WHERE brand = 'alco' ORDER BY period""").fetchall()
     rows = answer.table.to_pylist()
     known = {row[0]: row for row in ranks}
     assert len(rows) == 3
@@ -124,7 +138,7 @@ def test_a_brands_standing_shares_and_prices_against_its_categories(connection: 
         [(whole,)] = connection.execute(
             f"SELECT {MEDIAN} FROM raw WHERE category = $1 AND date_trunc('month', day) = $2 AND currency = 'USD'".encode(),
             (part["category"], row["period"]),
-        ).fetchall()  # fmt: skip
+        ).fetchall()
         assert float(part["category_median"]) == pytest.approx(float(whole))
         assert part["against_category"] == pytest.approx(float(part["median"] / part["category_median"]), abs=1e-5)
 
@@ -158,12 +172,14 @@ def test_without_a_brand_the_largest_are_listed_in_their_order(connection: Conne
 @pytest.mark.parametrize(
     ("kind", "parameters", "error"),
     [
-        ("category-insights", {"code": "no.where"}, CategoryNotFound), ("brand-insights", {"slug": "nobody"}, BrandNotFound),
+        ("category-insights", {"code": "no.where"}, CategoryNotFound),
+        ("brand-insights", {"slug": "nobody"}, BrandNotFound),
         ("sustainability-rollup", {"brand": ["nobody"]}, BrandNotFound),
         ("sustainability-rollup", {"group_by": ["size"]}, InvalidParameter),
-        ("category-insights", {"channel": ["MOON"]}, InvalidParameter), ("brand-insights", {"granularity": "year"}, InvalidParameter),
+        ("category-insights", {"channel": ["MOON"]}, InvalidParameter),
+        ("brand-insights", {"granularity": "year"}, InvalidParameter),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_answered_is_named(connection: Connection, kind: str, parameters: Any, error: Any) -> None:
     with pytest.raises(error):
         MAKERS[kind](connection, parameters, quiet)

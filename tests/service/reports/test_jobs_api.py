@@ -62,7 +62,7 @@ def settle(settings: Settings) -> int:
 
 def execute(settings: Settings, statement: str) -> None:
     with connect(settings.database_url, application="tests") as connection:
-        connection.execute(statement.encode())
+        connection.execute(statement)
 
 
 async def test_the_list_pages_through_all_jobs_newest_first(edge: Edge, settings: Settings) -> None:

@@ -57,16 +57,20 @@ def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with opened(servers, tmp_path_factory.mktemp("market")) as settings:
         with connect(settings.database_url, application="tests") as connection:
             source = "SELECT id FROM sources WHERE name = 'generated'"
-            connection.execute(f"""INSERT INTO impact_factors SELECT * FROM (VALUES
+            connection.execute(
+                f"""INSERT INTO impact_factors SELECT * FROM (VALUES
                 ('category', 'food', 'co2e_kg', 2.0, 3, 'mean of the lab'), ('category', 'food.tea', 'co2e_kg', 5.0, 1, 'tea'),
                 ('category', 'food', 'water_l', 100.0, 3, 'mean'), ('product_type', 'Rice', 'co2e_kg', 9.0, 1, 'rice'),
                 ('category', 'drinks', 'land_use_m2a', 0.5, 1, 'land')
-                ) v, ({source}) s""".encode())  # fmt: skip
+                ) v, ({source}) s""".encode()
+            )
             # Some of the items that have figures of their own lose their prices.
-            connection.execute(f"""INSERT INTO impacts
+            connection.execute(
+                f"""INSERT INTO impacts
                 SELECT i.id, 'co2e_kg', i.n * 1.25, CASE WHEN i.n % 2 = 0 THEN 'measured' ELSE 'modelled' END, 'weighed', s.id,
                     '2026-01-01' FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM items) i, ({source}) s
-                WHERE i.n % 7 = 0""".encode())  # fmt: skip
+                WHERE i.n % 7 = 0""".encode()
+            )
         unpriced = (
             "1,Bench,Oakley,Home,Garden,2,2026-05-02,NORTH,1,\n2,Chair,Oakley,Home,Garden,2,2026-02-02,NORTH,1,\n"
         )
@@ -95,7 +99,7 @@ def engine(market: Settings) -> duckdb.DuckDBPyConnection:
     found = duckdb.connect()
     with connect(market.worker_database_url, application="tests") as opened_connection:
         for name, query in TABLES.items():
-            cursor = opened_connection.execute(query.encode())
+            cursor = opened_connection.execute(query)
             names = [column.name for column in cursor.description or ()]
             arrived = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in cursor])
             found.register("arrived", arrived)
@@ -123,16 +127,23 @@ def expected(engine: duckdb.DuckDBPyConnection, asked: dict[str, Any]) -> list[t
     groups = "".join(f"{name}, " for name in asked["group_by"])
     quantities = QUANTITIES.format(
         period_of_day=f"CAST(date_trunc('{granularity}', day) AS date)" if granularity else f"DATE '{asked['from']}'",
-        groups=groups, once=basis == "assortment", unpriced=basis == "assortment" and "channel" not in asked["group_by"],
-        first=asked["from"], last=asked["to"], where=where + (" AND kind = 's'" if basis == "sales" else ""),
-    )  # fmt: skip
+        groups=groups,
+        once=basis == "assortment",
+        unpriced=basis == "assortment" and "channel" not in asked["group_by"],
+        first=asked["from"],
+        last=asked["to"],
+        where=where + (" AND kind = 's'" if basis == "sales" else ""),
+    )
     sums = ", ".join(f"sum(units * per_unit) FILTER (WHERE indicator = '{one}')" for one in NAMES)
     counts = ", ".join(f"count(DISTINCT item_id) FILTER (WHERE best = {n})" for n in (3, 2, 1))
-    return [(basis, *row) for row in engine.execute(f"""
+    return [
+        (basis, *row)
+        for row in engine.execute(f"""
         SELECT period, {groups} count(DISTINCT item_id), sum(units) FILTER (WHERE indicator = 'co2e_kg'), {sums}, {counts}
         FROM ({quantities}) JOIN figures USING (item_id)
         JOIN (SELECT item_id, max(evidence) AS best FROM figures GROUP BY item_id) USING (item_id)
-        GROUP BY {groups} period""").fetchall()]  # fmt: skip
+        GROUP BY {groups} period""").fetchall()
+    ]
 
 
 def asked(chance: random.Random, brands: list[str], categories: list[str]) -> dict[str, Any]:
@@ -140,11 +151,14 @@ def asked(chance: random.Random, brands: list[str], categories: list[str]) -> di
     return {
         "brand": chance.sample(brands, chance.randint(1, 3)) if chance.random() < 0.4 else [],
         "category": chance.sample(categories, chance.randint(1, 3)) if chance.random() < 0.4 else [],
-        "from": first.isoformat(), "to": (first + timedelta(days=chance.choice((0, 5, 40, 90)))).isoformat(),
-        "granularity": chance.choice((None, "day", "week", "month")), "basis": chance.choice((None, "sales", "assortment")),
-        "channel": chance.choice(([], [], [], ["NORTH", "KIOSK"])), "currency": chance.choice((None, None, "USD", "HKD")),
+        "from": first.isoformat(),
+        "to": (first + timedelta(days=chance.choice((0, 5, 40, 90)))).isoformat(),
+        "granularity": chance.choice((None, "day", "week", "month")),
+        "basis": chance.choice((None, "sales", "assortment")),
+        "channel": chance.choice(([], [], [], ["NORTH", "KIOSK"])),
+        "currency": chance.choice((None, None, "USD", "HKD")),
         "group_by": chance.sample(("brand", "category", "channel"), chance.choice((0, 0, 1, 2))),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("seed", range(2))

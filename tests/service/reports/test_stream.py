@@ -36,9 +36,13 @@ async def told(edge: Edge, settings: Settings) -> tuple[str, str, Answer]:
 
 
 RANGES = [
-    ("bytes=0-9", 0, 10), ("bytes=5-", 5, None), ("bytes=-7", -7, None), ("bytes=0-999999", 0, None),
-    ("bytes=-999999", 0, None), ("BYTES=1-1", 1, 2),
-]  # fmt: skip
+    ("bytes=0-9", 0, 10),
+    ("bytes=5-", 5, None),
+    ("bytes=-7", -7, None),
+    ("bytes=0-999999", 0, None),
+    ("bytes=-999999", 0, None),
+    ("BYTES=1-1", 1, 2),
+]
 
 
 async def test_a_range_is_just_that_part(edge: Edge, told: tuple[str, str, Answer]) -> None:
@@ -94,8 +98,10 @@ async def test_an_answer_of_the_callers_own_can_be_had_in_parts_too(edge: Edge, 
     whole = await edge.get(COHORT, key=key)
     assert whole.json["meta"]["cached"] is True
     middle = whole.body.index(b'"meta"')
-    parts = [await edge.get(COHORT, key=key, head={"Range": f"bytes={a}-{b}", "If-Range": whole.head["ETag"]})
-             for a, b in ((0, middle - 5), (middle - 4, middle + 4), (middle + 5, len(whole.body)))]  # fmt: skip
+    parts = [
+        await edge.get(COHORT, key=key, head={"Range": f"bytes={a}-{b}", "If-Range": whole.head["ETag"]})
+        for a, b in ((0, middle - 5), (middle - 4, middle + 4), (middle + 5, len(whole.body)))
+    ]
     assert [part.status for part in parts] == [206] * 3
     assert b"".join(part.body for part in parts) == whole.body
 

@@ -33,12 +33,15 @@ def contents() -> Contents:
 @pytest.mark.parametrize(
     ("path", "rows"),
     [
-        ("/index/cohorts?brand=vita", 1), ("/index/cohorts?category=drinks&group_by=channel&granularity=day", 4),
-        ("/index/insights/categories", 2), ("/index/insights/categories/drinks.soy-milk", 1),
-        ("/index/insights/brands", 2), ("/index/insights/brands/vita", 1),
+        ("/index/cohorts?brand=vita", 1),
+        ("/index/cohorts?category=drinks&group_by=channel&granularity=day", 4),
+        ("/index/insights/categories", 2),
+        ("/index/insights/categories/drinks.soy-milk", 1),
+        ("/index/insights/brands", 2),
+        ("/index/insights/brands/vita", 1),
         ("/index/rollups/sustainability?group_by=brand", 2),
     ],
-)  # fmt: skip
+)
 async def test_a_report_is_made_and_answered(edge: Edge, settings: Settings, path: str, rows: int) -> None:
     key = api_key(settings, "institutional")
     answer, _ = await asyncio.gather(edge.get(path, key=key), work(settings))
@@ -92,8 +95,11 @@ async def test_children_of_a_category_are_listed(edge: Edge, settings: Settings)
 
 async def test_a_few_far_rows_end_nobodys_window(edge: Edge, settings: Settings, tmp_path: Path) -> None:
     key, path = api_key(settings), "/index/insights/brands"
-    far = "".join(f"2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-{day:02d},{store},25,\n"
-                  for day in range(3, 9) for store in ("A", "B", "C", "D", "E", "F"))  # fmt: skip
+    far = "".join(
+        f"2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-{day:02d},{store},25,\n"
+        for day in range(3, 9)
+        for store in ("A", "B", "C", "D", "E", "F")
+    )
     far += "3,豆奶 Soy drink,Vita,Drinks,Soy milk,,2026-11-20,SOUTH,8.5,\n"
     await asyncio.to_thread(load_rows, settings, tmp_path, far, name="far.csv")
     answer, _ = await asyncio.gather(edge.get(path, key=key), work(settings))

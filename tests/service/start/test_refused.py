@@ -27,8 +27,15 @@ def start(command: str, settings: Settings, folder: Path, **more: str) -> tuple[
     """Start a part as its operator does; return its exit code and what it printed."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     environment = {**kept, **settings.environment(), "EDGE_BIND": f"unix:{folder}/edge.sock", **more, "COLUMNS": "300"}
-    done = subprocess.run([sys.executable, *COMMANDS[command]], cwd=PROJECT, env=environment, capture_output=True,
-                          text=True, check=False, timeout=60)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *COMMANDS[command]],
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     return done.returncode, done.stdout + done.stderr
 
 

@@ -57,16 +57,25 @@ class Front:
         """Render nginx.conf for this front."""
         return render(
             {
-                "RUN_DIR": str(self.folder), "LOG_DIR": str(self.folder), "ERRORS_BASE": ERRORS,
-                "LISTEN": f"127.0.0.1:{self.port}", "METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
-                "EDGE_A": str(self.edges[0]), "EDGE_B": str(self.edges[1]), "STATIC_DIR": str(self.folder / "static"),
+                "RUN_DIR": str(self.folder),
+                "LOG_DIR": str(self.folder),
+                "ERRORS_BASE": ERRORS,
+                "LISTEN": f"127.0.0.1:{self.port}",
+                "METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
+                "EDGE_A": str(self.edges[0]),
+                "EDGE_B": str(self.edges[1]),
+                "STATIC_DIR": str(self.folder / "static"),
                 "STORED_DIR": str(self.folder / "stored"),
                 "USER": "user root;" if os.getuid() == 0 else "",
-                "HEADER_TIMEOUT": "1s", "BODY_TIMEOUT": "1s", "SEND_TIMEOUT": "1s", "UPSTREAM_TIMEOUT": "1s",
-                "FREE_READ_TIMEOUT": "1s", "RETRY_TIMEOUT": "2s",
+                "HEADER_TIMEOUT": "1s",
+                "BODY_TIMEOUT": "1s",
+                "SEND_TIMEOUT": "1s",
+                "UPSTREAM_TIMEOUT": "1s",
+                "FREE_READ_TIMEOUT": "1s",
+                "RETRY_TIMEOUT": "2s",
                 **self.values,
             }
-        ).replace("worker_processes auto", "worker_processes 1")  # fmt: skip
+        ).replace("worker_processes auto", "worker_processes 1")
 
     async def start(self, conf: str | None = None) -> None:
         """Start the stub, then nginx; wait until it listens."""
@@ -78,9 +87,17 @@ class Front:
         log = self.folder / "error.log"
         with log.open("ab") as stderr:
             self._nginx = await asyncio.create_subprocess_exec(
-                binary(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"), "-e", str(log),
-                "-g", "daemon off;", stderr=stderr,
-            )  # fmt: skip
+                binary(),
+                "-p",
+                str(self.folder),
+                "-c",
+                str(self.folder / "nginx.conf"),
+                "-e",
+                str(log),
+                "-g",
+                "daemon off;",
+                stderr=stderr,
+            )
         for _ in range(200):
             with suppress(OSError):
                 _, writer = await asyncio.open_connection("127.0.0.1", self.port)

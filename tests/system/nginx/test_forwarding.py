@@ -64,9 +64,17 @@ async def test_connection_cannot_strip_what_nginx_sets(front: Front) -> None:
 
 @pytest.mark.parametrize(
     ("chain", "expected"),
-    [("198.51.100.7", "198.51.100.7"), ("203.0.113.9, 198.51.100.7", "198.51.100.7"), ("198.51.100.7, 127.0.0.1", "198.51.100.7"),
-     ("2001:db8::7", "2001:db8::7"), ("127.1", "127.0.0.1"), ("0x7f.1", "127.0.0.1"), ("unknown", "127.0.0.1"), ("", "127.0.0.1")],
-)  # fmt: skip
+    [
+        ("198.51.100.7", "198.51.100.7"),
+        ("203.0.113.9, 198.51.100.7", "198.51.100.7"),
+        ("198.51.100.7, 127.0.0.1", "198.51.100.7"),
+        ("2001:db8::7", "2001:db8::7"),
+        ("127.1", "127.0.0.1"),
+        ("0x7f.1", "127.0.0.1"),
+        ("unknown", "127.0.0.1"),
+        ("", "127.0.0.1"),
+    ],
+)
 async def test_behind_a_trusted_proxy_the_rightmost_untrusted_hop_counts(
     make_front: MakeFront, chain: str, expected: str
 ) -> None:

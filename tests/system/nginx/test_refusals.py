@@ -95,7 +95,7 @@ async def test_what_is_not_http_is_refused_and_the_line_closed(front: Front, sen
         (CHUNKED.replace(b"chunked", b"xchunked") + b"0\r\n\r\n", 501, "not-implemented"),
         (CHUNKED.replace(b"chunked", b"chunked, identity") + b"0\r\n\r\n", 501, "not-implemented"),
     ],
-)  # fmt: skip
+)
 async def test_each_refusal_is_a_whole_problem_document(front: Front, sent: bytes, status: int, slug: str) -> None:
     answer = parsed(await front.raw(sent))
     problem = answer.json

@@ -19,8 +19,15 @@ BEGINNING, *EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
 @pytest.mark.parametrize("example", EXAMPLES, ids=[text.split()[1].strip(",") for text in EXAMPLES])
 def test_the_example_works(buyer: Buyer, tmp_path: Path, example: str) -> None:
     environment = {**os.environ, "ITEMINDEX_URL": buyer.api, "ITEMINDEX_KEY": buyer.key}
-    done = subprocess.run([sys.executable, "-c", BEGINNING + example], capture_output=True, text=True, check=False,
-                          cwd=tmp_path, env=environment, timeout=120)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", BEGINNING + example],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=environment,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
 
 

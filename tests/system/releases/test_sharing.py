@@ -40,8 +40,14 @@ def test_the_protocols_own_client_reads_everything(buyer: Buyer, tmp_path: Path)
     with buyer.get("/delta-sharing/profile") as answer:
         assert answer.headers["Cache-Control"] == "no-store"
         profile.write_bytes(answer.read())
-    done = subprocess.run([sys.executable, "-c", CLIENT, str(profile)], capture_output=True, text=True, check=False,
-                          cwd=PROJECT, timeout=150)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", CLIENT, str(profile)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PROJECT,
+        timeout=150,
+    )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     manifests = {name: buyer.manifest(name) for name in ("items", "observations", "brands")}

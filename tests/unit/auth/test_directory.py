@@ -12,9 +12,17 @@ from shared.telemetry.log import Log
 
 PEPPER = "p" * 32
 PLAN = {
-    "name": "brand", "title": "Brand", "rank": 2, "counted_by": "organization", "daily_units": 1, "burst_units": 1,
-    "jobs_running": 1, "jobs_queued": 1, "batch_iids_max": 1, "self_service": False,
-}  # fmt: skip
+    "name": "brand",
+    "title": "Brand",
+    "rank": 2,
+    "counted_by": "organization",
+    "daily_units": 1,
+    "burst_units": 1,
+    "jobs_running": 1,
+    "jobs_queued": 1,
+    "batch_iids_max": 1,
+    "self_service": False,
+}
 
 
 class Slow:

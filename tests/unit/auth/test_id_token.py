@@ -70,14 +70,37 @@ def test_the_keys_own_algorithm_counts_not_the_tokens() -> None:
         believe(text, [RSA])
 
 
-@pytest.mark.parametrize("change", [
-    {"iss": "https://id.example.org/"}, {"iss": "http://id.example.org"}, {"iss": None}, {"iss": ["https://id.example.org"]},
-    {"aud": "other"}, {"aud": None}, {"aud": {"a": CLIENT}}, {"aud": ["other"]}, {"aud": [CLIENT, "other"]},
-    {"aud": [CLIENT, "other"], "azp": "other"}, {"azp": "other"},
-    {"exp": None}, {"exp": "9999999999"}, {"exp": True}, {"exp": 10**15}, {"exp": -1}, {"exp": int(NOW) + 900_000},
-    {"iat": None}, {"iat": int(NOW) + 30_000}, {"nbf": int(NOW) + 30_000}, {"nbf": "soon"},
-    {"sub": None}, {"sub": ""}, {"sub": 7}, {"sub": "x" * 256}, {"sub": "a\nb"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"iss": "https://id.example.org/"},
+        {"iss": "http://id.example.org"},
+        {"iss": None},
+        {"iss": ["https://id.example.org"]},
+        {"aud": "other"},
+        {"aud": None},
+        {"aud": {"a": CLIENT}},
+        {"aud": ["other"]},
+        {"aud": [CLIENT, "other"]},
+        {"aud": [CLIENT, "other"], "azp": "other"},
+        {"azp": "other"},
+        {"exp": None},
+        {"exp": "9999999999"},
+        {"exp": True},
+        {"exp": 10**15},
+        {"exp": -1},
+        {"exp": int(NOW) + 900_000},
+        {"iat": None},
+        {"iat": int(NOW) + 30_000},
+        {"nbf": int(NOW) + 30_000},
+        {"nbf": "soon"},
+        {"sub": None},
+        {"sub": ""},
+        {"sub": 7},
+        {"sub": "x" * 256},
+        {"sub": "a\nb"},
+    ],
+)
 def test_a_wrong_claim_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(InvalidToken):
         believe(signed(ISSUER.claims(**change)))
@@ -94,8 +117,19 @@ def test_a_token_lives_a_minute_longer_than_it_says_and_then_is_expired_not_inva
         believe(text, now=NOW + 62)
 
 
-@pytest.mark.parametrize("head", [{"crit": ["b64"]}, {"crit": []}, {"typ": "at+jwt"}, {"typ": 7}, {"kid": ""}, {"kid": 7},
-                                  {"kid": "../../dev/null"}, {"kid": "x" * 8000}])  # fmt: skip
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"crit": ["b64"]},
+        {"crit": []},
+        {"typ": "at+jwt"},
+        {"typ": 7},
+        {"kid": ""},
+        {"kid": 7},
+        {"kid": "../../dev/null"},
+        {"kid": "x" * 8000},
+    ],
+)
 def test_an_odd_header_is_refused(head: dict[str, Any]) -> None:
     with pytest.raises(InvalidToken):
         believe(signed(ISSUER.claims(), **head))
@@ -104,17 +138,38 @@ def test_an_odd_header_is_refused(head: dict[str, Any]) -> None:
 def test_any_changed_byte_is_refused() -> None:
     text = signed(ISSUER.claims())
     head, payload, signature = text.split(".")
-    forged = [f"{head}.{segment(ISSUER.claims('eve'))}.{signature}", f"{head}.{payload}.", f"{head}.{payload}",
-              f"{text}.x", f"{text}.x.y", f"{text}=", f"{text}\n", f" {text}", f"{text}\0",
-              f"{head}.{payload}.{'B' if signature[0] == 'A' else 'A'}{signature[1:]}",
-              f"{head}.{payload}.{signature[:-1]}\u0391"]  # fmt: skip
+    forged = [
+        f"{head}.{segment(ISSUER.claims('eve'))}.{signature}",
+        f"{head}.{payload}.",
+        f"{head}.{payload}",
+        f"{text}.x",
+        f"{text}.x.y",
+        f"{text}=",
+        f"{text}\n",
+        f" {text}",
+        f"{text}\0",
+        f"{head}.{payload}.{'B' if signature[0] == 'A' else 'A'}{signature[1:]}",
+        f"{head}.{payload}.{signature[:-1]}\u0391",
+    ]
     for other in forged:
         with pytest.raises(InvalidToken):
             believe(other)
 
 
-@pytest.mark.parametrize("payload", [b'{"sub":"a","sub":"b"}', b'{"exp":NaN}', b"[]", b"7", b"{", b"[" * 5000, b"\xff",
-                                     b'{"exp":1e400}', b'{"exp":' + b"9" * 6000 + b"}"])  # fmt: skip
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b'{"sub":"a","sub":"b"}',
+        b'{"exp":NaN}',
+        b"[]",
+        b"7",
+        b"{",
+        b"[" * 5000,
+        b"\xff",
+        b'{"exp":1e400}',
+        b'{"exp":' + b"9" * 6000 + b"}",
+    ],
+)
 def test_odd_json_is_refused_and_breaks_nothing(payload: bytes) -> None:
     with pytest.raises(InvalidToken):
         believe(signed(payload))
@@ -128,12 +183,29 @@ def test_a_token_of_more_than_8_kb_is_refused_unread() -> None:
 def test_keys_that_cannot_be_used_do_not_spoil_the_set() -> None:
     good = ISSUER.keys[0].published()
     odd: list[Any] = [
-        None, 7, {}, {"kty": "AKP"}, {"kty": "EC", "crv": "P-256"}, {"kty": "oct", "k": "AAAA", "kid": "one"},
-        {**good, "use": "enc"}, {**good, "kid": 7}, {**good, "alg": "HS256"}, {**good, "crv": "P-521"}, {**good, "x": "!!"},
-        {**RSA.published(), "n": "AQAB"}, {"kty": "EC", "crv": ["P-256"]}, {"kty": ["EC"]}, {**good, "alg": ["ES256"]},
-        {**good, "key_ops": ["encrypt"]}, {**good, "key_ops": "verify"}, {**good, "use": ["sig"]}, {**good, "crv": {}},
-        {**good, "x": ["a"]}, {**good, "kid": {}}, {"kty": "RSA", "n": {}, "e": []},
-    ]  # fmt: skip
+        None,
+        7,
+        {},
+        {"kty": "AKP"},
+        {"kty": "EC", "crv": "P-256"},
+        {"kty": "oct", "k": "AAAA", "kid": "one"},
+        {**good, "use": "enc"},
+        {**good, "kid": 7},
+        {**good, "alg": "HS256"},
+        {**good, "crv": "P-521"},
+        {**good, "x": "!!"},
+        {**RSA.published(), "n": "AQAB"},
+        {"kty": "EC", "crv": ["P-256"]},
+        {"kty": ["EC"]},
+        {**good, "alg": ["ES256"]},
+        {**good, "key_ops": ["encrypt"]},
+        {**good, "key_ops": "verify"},
+        {**good, "use": ["sig"]},
+        {**good, "crv": {}},
+        {**good, "x": ["a"]},
+        {**good, "kid": {}},
+        {"kty": "RSA", "n": {}, "e": []},
+    ]
     assert [key.kid for key in id_token.usable_keys({"keys": [*odd, good]})] == ["one"]
     for document in (None, [], {"keys": None}, {"keys": {}}, "keys"):
         assert id_token.usable_keys(document) == []
@@ -156,11 +228,27 @@ def test_of_several_keys_with_one_kid_each_is_tried() -> None:
 LOGOUT = {"http://schemas.openid.net/event/backchannel-logout": {}}
 
 
-@pytest.mark.parametrize("claims", [
-    {"events": LOGOUT}, {"events": LOGOUT, "nonce": None, "sid": "s"}, {"scope": "openid"}, {"scp": ["read"]},
-    {"client_id": CLIENT}, {"token_use": "access"}, {"token_use": "refresh"}, {"token_use": ["id"]}, {"typ": "Bearer"},
-    {"typ": "Refresh"}, {"typ": "Logout"}, {"typ": "Offline"}, {"typ": 7}, {"nonce": ""}, {"nonce": ["a"]}, {"nonce": 7},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"events": LOGOUT},
+        {"events": LOGOUT, "nonce": None, "sid": "s"},
+        {"scope": "openid"},
+        {"scp": ["read"]},
+        {"client_id": CLIENT},
+        {"token_use": "access"},
+        {"token_use": "refresh"},
+        {"token_use": ["id"]},
+        {"typ": "Bearer"},
+        {"typ": "Refresh"},
+        {"typ": "Logout"},
+        {"typ": "Offline"},
+        {"typ": 7},
+        {"nonce": ""},
+        {"nonce": ["a"]},
+        {"nonce": 7},
+    ],
+)
 @pytest.mark.parametrize("head", [{}, {"typ": "JWT"}])
 def test_what_a_provider_signs_for_another_purpose_is_no_id_token(claims: dict[str, Any], head: dict[str, Any]) -> None:
     with pytest.raises(InvalidToken):

@@ -14,10 +14,25 @@ from shared.printable import json_line, printable, printable_lines
 from shared.telemetry.log import Log
 
 HOSTILE = [
-    "\x1b]0;owned\x07", "\x1b[31mred", "\x9b31mred", "[/b]", "[/]", "[link=http://evil]x[/link]", "T-shirt [black]", "a\\",
-    "\x1b]8;;http://evil\x1b\\x\x1b]8;;\x1b\\", "two\nlines", "\r2026 [alert] forged", "\u202egnp.exe", "\u2028", "\ud800",
-    "{other}", "\x7f", "[bold]", "\\[/x]",
-]  # fmt: skip
+    "\x1b]0;owned\x07",
+    "\x1b[31mred",
+    "\x9b31mred",
+    "[/b]",
+    "[/]",
+    "[link=http://evil]x[/link]",
+    "T-shirt [black]",
+    "a\\",
+    "\x1b]8;;http://evil\x1b\\x\x1b]8;;\x1b\\",
+    "two\nlines",
+    "\r2026 [alert] forged",
+    "\u202egnp.exe",
+    "\u2028",
+    "\ud800",
+    "{other}",
+    "\x7f",
+    "[bold]",
+    "\\[/x]",
+]
 
 
 def rendered(text: str) -> str:

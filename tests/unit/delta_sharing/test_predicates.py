@@ -34,11 +34,18 @@ def rows(draw: st.DrawFn) -> dict[str, Any]:
     minor = draw(st.integers(0, 30))
     listed = draw(st.none() | st.integers(0, 30))
     return {
-        "iid": draw(NAMES), "day": FIRST + timedelta(days=draw(st.integers(0, 20))), "channel": draw(NAMES),
-        "kind": "sale", "source": "s", "currency": draw(st.sampled_from(["HKD", "EUR"])),
-        "price": Decimal(minor) / 100, "price_minor": minor, "list_minor": listed,
-        "list_price": None if listed is None else Decimal(listed) / 100, "units": draw(st.integers(1, 5)),
-    }  # fmt: skip
+        "iid": draw(NAMES),
+        "day": FIRST + timedelta(days=draw(st.integers(0, 20))),
+        "channel": draw(NAMES),
+        "kind": "sale",
+        "source": "s",
+        "currency": draw(st.sampled_from(["HKD", "EUR"])),
+        "price": Decimal(minor) / 100,
+        "price_minor": minor,
+        "list_minor": listed,
+        "list_price": None if listed is None else Decimal(listed) / 100,
+        "units": draw(st.integers(1, 5)),
+    }
 
 
 FILES = st.lists(st.lists(rows(), min_size=1, max_size=5), min_size=1, max_size=4)
@@ -89,9 +96,13 @@ def holds_a_match(judge: duckdb.DuckDBPyConnection, table: pa.Table, condition: 
 @settings(max_examples=300, deadline=None)
 @given(files=FILES, column=COLUMNS, sign=st.sampled_from(list(SIGNS.values())), literal=LITERALS)
 def test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row(
-    store: DirectoryStore, judge: duckdb.DuckDBPyConnection, files: list[list[dict[str, Any]]], column: str, sign: str,
+    store: DirectoryStore,
+    judge: duckdb.DuckDBPyConnection,
+    files: list[list[dict[str, Any]]],
+    column: str,
+    sign: str,
     literal: str,
-) -> None:  # fmt: skip
+) -> None:
     hint = f"{column} {sign} {literal}"
     hints = PredicateHints.read([hint], None, TYPES)
     for listed in files:
@@ -102,13 +113,25 @@ def test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row(
 
 @settings(max_examples=300, deadline=None)
 @given(
-    files=FILES, column=COLUMNS, op=st.sampled_from(list(SIGNS)), told=st.sampled_from(list(SQL_TYPES)),
-    value=st.one_of(TEXTS, NUMBERS), joined=st.sampled_from(["and", "or", "not"]), typed=st.booleans(),
-)  # fmt: skip
+    files=FILES,
+    column=COLUMNS,
+    op=st.sampled_from(list(SIGNS)),
+    told=st.sampled_from(list(SQL_TYPES)),
+    value=st.one_of(TEXTS, NUMBERS),
+    joined=st.sampled_from(["and", "or", "not"]),
+    typed=st.booleans(),
+)
 def test_no_hint_in_json_leaves_out_a_file_with_a_matching_row(
-    store: DirectoryStore, judge: duckdb.DuckDBPyConnection, files: list[list[dict[str, Any]]], column: str, op: str,
-    told: str, value: str, joined: str, typed: bool,
-) -> None:  # fmt: skip
+    store: DirectoryStore,
+    judge: duckdb.DuckDBPyConnection,
+    files: list[list[dict[str, Any]]],
+    column: str,
+    op: str,
+    told: str,
+    value: str,
+    joined: str,
+    typed: bool,
+) -> None:
     assume("`" not in column)
     as_number = typed and value.lstrip("-").isdigit() and len(value) < 4_000
     literal = {"op": "literal", "value": int(value) if as_number else value, "valueType": told}
@@ -138,25 +161,46 @@ def one_file(store: DirectoryStore) -> ReleaseFile:
 @pytest.mark.parametrize(
     ("hint", "kept"),
     [
-        ("day < '10000-01-01'", True), ("day = '2026-7-15'", True), ("day = '2026-07-15'", True),
-        ("day = '2026-08-01'", False), ("day > '2026-07-31'", False), ("day <= '2026-06-30'", False),
-        ("price_minor > 20", False), ("price_minor > 19.5", True), ("price_minor = 9.99", False),
-        (f"price_minor > {'9' * 5000}", True), ("price_minor = '5'", True), ("currency = 'EUR'", False),
-        ("currency = 'E''R'", True), ("price = 5", True), ("day = 5", True),
+        ("day < '10000-01-01'", True),
+        ("day = '2026-7-15'", True),
+        ("day = '2026-07-15'", True),
+        ("day = '2026-08-01'", False),
+        ("day > '2026-07-31'", False),
+        ("day <= '2026-06-30'", False),
+        ("price_minor > 20", False),
+        ("price_minor > 19.5", True),
+        ("price_minor = 9.99", False),
+        (f"price_minor > {'9' * 5000}", True),
+        ("price_minor = '5'", True),
+        ("currency = 'EUR'", False),
+        ("currency = 'E''R'", True),
+        ("price = 5", True),
+        ("day = 5", True),
     ],
-)  # fmt: skip
+)
 def test_a_hint_leaves_out_what_it_proves_and_nothing_else(store: DirectoryStore, hint: str, kept: bool) -> None:
     assert PredicateHints.read([hint], None, TYPES).may_match(one_file(store)) is kept
 
 
 @pytest.mark.parametrize(
     "tree",
-    ["5", "[]", '{"op": "and", "children": 5}', '{"op": "or", "children": {"a": 1}}', '{"op": [], "children": [1]}',
-     '{"op": "equal", "children": [{"op": "column", "name": []}, {"op": "literal", "value": 1, "valueType": {}}]}',
-     '{"op": "equal", "children": [{"op": "column", "name": "units"}, {"op": "literal", "value": 1e999}]}',
-     '{"op": "and", "children": [' * 50 + "]}" * 50, "[" * 5000, "\ud800", "null", "",
-     '{"op": "lessThan", "children": [{"op": "column", "name": "units"}, {"op": "literal", "valueType": "long", "value": -'
-     + "9" * 5000 + "}]}"],
-)  # fmt: skip
+    [
+        "5",
+        "[]",
+        '{"op": "and", "children": 5}',
+        '{"op": "or", "children": {"a": 1}}',
+        '{"op": [], "children": [1]}',
+        '{"op": "equal", "children": [{"op": "column", "name": []}, {"op": "literal", "value": 1, "valueType": {}}]}',
+        '{"op": "equal", "children": [{"op": "column", "name": "units"}, {"op": "literal", "value": 1e999}]}',
+        '{"op": "and", "children": [' * 50 + "]}" * 50,
+        "[" * 5000,
+        "\ud800",
+        "null",
+        "",
+        '{"op": "lessThan", "children": [{"op": "column", "name": "units"}, {"op": "literal", "valueType": "long", "value": -'
+        + "9" * 5000
+        + "}]}",
+    ],
+)
 def test_a_tree_of_another_form_leaves_out_nothing(store: DirectoryStore, tree: str) -> None:
     assert PredicateHints.read([], tree, TYPES).may_match(one_file(store))

@@ -11,10 +11,14 @@ from edge.http.json_body import JSON_DEPTH_MAX, decode_json
 from shared.errors import InvalidJson
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=20,
-)  # fmt: skip
+)
 
 
 @given(JSON)
@@ -41,8 +45,21 @@ def test_the_bound_on_nesting_is_exact() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "{'a':1}", "NaN", "[Infinity]", "1e999", '"\\ud800"', "01", "[1,]", "\ufeff{}", "[" * 60_000, '{"a":' * 9_000],
-)  # fmt: skip
+    [
+        "",
+        "{",
+        "{'a':1}",
+        "NaN",
+        "[Infinity]",
+        "1e999",
+        '"\\ud800"',
+        "01",
+        "[1,]",
+        "\ufeff{}",
+        "[" * 60_000,
+        '{"a":' * 9_000,
+    ],
+)
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(InvalidJson):
         decode_json(text)

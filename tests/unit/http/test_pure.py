@@ -22,8 +22,17 @@ from shared.errors import InvalidCursor
 from shared.plans import Plan
 from shared.telemetry.log import trace_of
 
-BRAND = Plan(name="brand", title="Brand", rank=2, counted_by="organization", daily_units=50_000, burst_units=50, jobs_running=4,
-             jobs_queued=20, batch_iids_max=100)  # fmt: skip
+BRAND = Plan(
+    name="brand",
+    title="Brand",
+    rank=2,
+    counted_by="organization",
+    daily_units=50_000,
+    burst_units=50,
+    jobs_running=4,
+    jobs_queued=20,
+    batch_iids_max=100,
+)
 CURSORS = CursorSigner("a secret that is long enough for tests")
 
 
@@ -69,15 +78,34 @@ def test_what_is_no_cursor_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("field", "matches"),
-    [('W/"a.1"', True), ('"a.1"', True), ('"x", W/"a.1"', True), ("*", True), ('"a.2"', False), ("", False), (None, False), ("a.1", False)],
-)  # fmt: skip
+    [
+        ('W/"a.1"', True),
+        ('"a.1"', True),
+        ('"x", W/"a.1"', True),
+        ("*", True),
+        ('"a.2"', False),
+        ("", False),
+        (None, False),
+        ("a.1", False),
+    ],
+)
 def test_if_none_match(field: str | None, matches: bool) -> None:
     assert none_match(field, 'W/"a.1"') == matches
 
 
 def _decision(**changes: object) -> Decision:
-    values = {"account": "org:1", "charge_id": "c", "plan": BRAND, "units": 1, "outcome": 1, "used_day": 10, "used_second": 2,
-              "day": 20_778, "ends_in_seconds": 41_213, "verified": True}  # fmt: skip
+    values = {
+        "account": "org:1",
+        "charge_id": "c",
+        "plan": BRAND,
+        "units": 1,
+        "outcome": 1,
+        "used_day": 10,
+        "used_second": 2,
+        "day": 20_778,
+        "ends_in_seconds": 41_213,
+        "verified": True,
+    }
     return Decision(**{**values, **changes})  # type: ignore[arg-type]
 
 

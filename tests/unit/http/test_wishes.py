@@ -12,21 +12,47 @@ from shared.results.layout import MEDIA_TYPES
 
 @pytest.mark.parametrize(
     ("field", "seconds"),
-    [(None, 10), ("", 10), ("wait=0", 0), ("wait=7", 7), ("WAIT = 7", 7), ('wait="7"', 7), ("wait=600", 30), ("respond-async", 0),
-     ("respond-async, wait=20", 0), ("handling=lenient, wait=3", 3), ("wait=-1", 10), ("wait=soon", 10), ("wait=٣", 10),
-     ("wait=5; foo=bar", 5)],
-)  # fmt: skip
+    [
+        (None, 10),
+        ("", 10),
+        ("wait=0", 0),
+        ("wait=7", 7),
+        ("WAIT = 7", 7),
+        ('wait="7"', 7),
+        ("wait=600", 30),
+        ("respond-async", 0),
+        ("respond-async, wait=20", 0),
+        ("handling=lenient, wait=3", 3),
+        ("wait=-1", 10),
+        ("wait=soon", 10),
+        ("wait=٣", 10),
+        ("wait=5; foo=bar", 5),
+    ],
+)
 def test_how_long_a_caller_wants_to_wait(field: str | None, seconds: int) -> None:
     assert wait_seconds(field) == seconds
 
 
 @pytest.mark.parametrize(
     ("field", "format"),
-    [(None, "json"), ("", "json"), ("*/*", "json"), ("application/json", "json"), ("text/csv", "csv"), ("text/*", "csv"),
-     ("application/*", "json"), ("application/json;q=0.1, text/csv;q=0.2", "csv"), ("application/json;q=0, */*", "csv"),
-     ("application/vnd.apache.parquet", "parquet"), ("APPLICATION/X-NDJSON", "ndjson"), ("text/html, */*;q=0.1", "json"),
-     ("image/png", None), ("text/csv;q=0", None), ("nonsense", None)],
-)  # fmt: skip
+    [
+        (None, "json"),
+        ("", "json"),
+        ("*/*", "json"),
+        ("application/json", "json"),
+        ("text/csv", "csv"),
+        ("text/*", "csv"),
+        ("application/*", "json"),
+        ("application/json;q=0.1, text/csv;q=0.2", "csv"),
+        ("application/json;q=0, */*", "csv"),
+        ("application/vnd.apache.parquet", "parquet"),
+        ("APPLICATION/X-NDJSON", "ndjson"),
+        ("text/html, */*;q=0.1", "json"),
+        ("image/png", None),
+        ("text/csv;q=0", None),
+        ("nonsense", None),
+    ],
+)
 def test_which_format_a_caller_likes_best(field: str | None, format: str | None) -> None:
     assert best_format(field, MEDIA_TYPES) == format
 

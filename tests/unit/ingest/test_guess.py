@@ -33,8 +33,18 @@ def test_a_price_list_is_understood(tmp_path: Path) -> None:
     assert (mapping.source, mapping.delimiter) == ("my_prices_1", ";")
     found = Previewer(mapping, shown=1).of_items([path], Transformer(mapping, {}))
     assert (found.counts["observations_read"], found.counts["rejected"]) == (40, 0)
-    assert found.observations == [{"item": "Thing 0", "day": "2026-07-01", "channel": "North", "kind": "listing", "price": "1200.50",
-                                   "list_price": None, "currency": "EUR", "units": 1}]  # fmt: skip
+    assert found.observations == [
+        {
+            "item": "Thing 0",
+            "day": "2026-07-01",
+            "channel": "North",
+            "kind": "listing",
+            "price": "1200.50",
+            "list_price": None,
+            "currency": "EUR",
+            "units": 1,
+        }
+    ]
     assert found.items[0]["identifiers"] == {"gtin": "4006381333931"}
 
 

@@ -27,17 +27,26 @@ def test_shipped_mappings_can_be_used(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("source = ", "TOML"), (GOOD.replace('"s"', '"S x"'), "lower-case"), (GOOD.replace("license", "licence"), "does not know `licence`"),
-        (GOOD.replace('title = "T"\n', ""), "needs `title`"), (GOOD.replace('name = "b"\n', ""), "needs `name`"),
-        (GOOD + "[factors]\n", "either"), ('source = "s"\ntitle = "T"\nlicense = "L"\n', "either"),
-        (GOOD.replace('"b"', '{ column = "b", constant = "c" }'), "exactly one of"), (GOOD.replace('"b"', '{ colum = "b" }'), "does not know `colum`"),
-        (GOOD.replace('"b"', '{ column = "b", match = "(" }'), "regular expression"), (GOOD.replace('"b"', "7"), "column's name"),
+        ("source = ", "TOML"),
+        (GOOD.replace('"s"', '"S x"'), "lower-case"),
+        (GOOD.replace("license", "licence"), "does not know `licence`"),
+        (GOOD.replace('title = "T"\n', ""), "needs `title`"),
+        (GOOD.replace('name = "b"\n', ""), "needs `name`"),
+        (GOOD + "[factors]\n", "either"),
+        ('source = "s"\ntitle = "T"\nlicense = "L"\n', "either"),
+        (GOOD.replace('"b"', '{ column = "b", constant = "c" }'), "exactly one of"),
+        (GOOD.replace('"b"', '{ colum = "b" }'), "does not know `colum`"),
+        (GOOD.replace('"b"', '{ column = "b", match = "(" }'), "regular expression"),
+        (GOOD.replace('"b"', "7"), "column's name"),
         (GOOD.replace('"b"', '{ column = "b", match = "(a)(b)" }'), "one group"),
         (GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = { constant = "hkd" }\n', "ISO 4217"),
         (GOOD.replace('"b"', '{ column = "b", round = "up" }'), "one of half-even"),
-        (GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = "u"\nkind = "gift"\n', "one of listing, sale, or a table that names a column"),
+        (
+            GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = "u"\nkind = "gift"\n',
+            "one of listing, sale, or a table that names a column",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_named(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "m.toml"
     path.write_text(text)
@@ -54,12 +63,18 @@ def _batch(*texts: str | None) -> Batch:
 @pytest.mark.parametrize(
     ("field", "text", "cleaned"),
     [
-        (Field(column="x"), "  a ", "a"), (Field(column="x", null=("", "n/a")), "n/a", None), (Field(column="x", case="upper"), "ab", "AB"),
-        (Field(column="x", match="-(?P<value>[0-9]+)$"), "a-12", "12"), (Field(column="x", replace=(("-", " "),)), "a-b", "a b"),
-        (Field(column="x", crosswalk=(("a", "b"),)), "a", "b"), (Field(column="x", crosswalk=(("a", "b"),)), "z", None),
-        (Field(constant="k"), "a", "k"), (Field(file_name=r"(\d{4})"), "a", "2026"), (Field(column="x"), "", None),
+        (Field(column="x"), "  a ", "a"),
+        (Field(column="x", null=("", "n/a")), "n/a", None),
+        (Field(column="x", case="upper"), "ab", "AB"),
+        (Field(column="x", match="-(?P<value>[0-9]+)$"), "a-12", "12"),
+        (Field(column="x", replace=(("-", " "),)), "a-b", "a b"),
+        (Field(column="x", crosswalk=(("a", "b"),)), "a", "b"),
+        (Field(column="x", crosswalk=(("a", "b"),)), "z", None),
+        (Field(constant="k"), "a", "k"),
+        (Field(file_name=r"(\d{4})"), "a", "2026"),
+        (Field(column="x"), "", None),
     ],
-)  # fmt: skip
+)
 def test_a_text_is_cleaned(field: Field, text: str, cleaned: str | None) -> None:
     assert clean.texts(field, _batch(text), Path("prices-2026.csv")).to_pylist() == [cleaned]
 
@@ -67,15 +82,24 @@ def test_a_text_is_cleaned(field: Field, text: str, cleaned: str | None) -> None
 @pytest.mark.parametrize(
     ("field", "text", "currency", "minor"),
     [
-        (Field(column="x"), "10.9", "HKD", 1090), (Field(column="x", strip="€", thousands=".", decimal=","), "€ 1.234,50", "EUR", 123_450),
-        (Field(column="x"), "10.900", "HKD", 1090), (Field(column="x"), "10.901", "HKD", None), (Field(column="x"), "7", "JPY", 7),
-        (Field(column="x", round="half-even"), "10.905", "USD", 1090), (Field(column="x", round="half-even"), "10.915", "USD", 1092),
-        (Field(column="x", round="half-even"), "10.9050000001", "USD", 1091), (Field(column="x", round="half-even"), "10.9", "USD", 1090),
-        (Field(column="x", round="half-even"), "7.5", "JPY", 8), (Field(column="x", round="half-even"), "999999999999.999", "USD", 100_000_000_000_000),
-        (Field(column="x", round="half-even"), "1." + "3" * 21, "USD", None), (Field(column="x", round="half-even"), "x", "USD", None),
-        (Field(column="x"), "7.5", "JPY", None), (Field(column="x"), "٣", "HKD", None), (Field(column="x"), "1_0", "HKD", None),
+        (Field(column="x"), "10.9", "HKD", 1090),
+        (Field(column="x", strip="€", thousands=".", decimal=","), "€ 1.234,50", "EUR", 123_450),
+        (Field(column="x"), "10.900", "HKD", 1090),
+        (Field(column="x"), "10.901", "HKD", None),
+        (Field(column="x"), "7", "JPY", 7),
+        (Field(column="x", round="half-even"), "10.905", "USD", 1090),
+        (Field(column="x", round="half-even"), "10.915", "USD", 1092),
+        (Field(column="x", round="half-even"), "10.9050000001", "USD", 1091),
+        (Field(column="x", round="half-even"), "10.9", "USD", 1090),
+        (Field(column="x", round="half-even"), "7.5", "JPY", 8),
+        (Field(column="x", round="half-even"), "999999999999.999", "USD", 100_000_000_000_000),
+        (Field(column="x", round="half-even"), "1." + "3" * 21, "USD", None),
+        (Field(column="x", round="half-even"), "x", "USD", None),
+        (Field(column="x"), "7.5", "JPY", None),
+        (Field(column="x"), "٣", "HKD", None),
+        (Field(column="x"), "1_0", "HKD", None),
     ],
-)  # fmt: skip
+)
 def test_an_amount_is_exact_rounded_as_asked_or_nothing(
     field: Field, text: str, currency: str, minor: int | None
 ) -> None:
@@ -86,9 +110,15 @@ def test_an_amount_is_exact_rounded_as_asked_or_nothing(
 
 @pytest.mark.parametrize(
     ("form", "text", "day"),
-    [("%Y-%m-%d", "2000-01-02", 1), ("%d.%m.%Y", "02.01.2000", 1), ("%Y", "2000", 365), ("%Y-%m-%d", "2026-02-30", None),
-     ("%Y-%m-%d", "2026-2-3", None), ("%Y", "20", None)],
-)  # fmt: skip
+    [
+        ("%Y-%m-%d", "2000-01-02", 1),
+        ("%d.%m.%Y", "02.01.2000", 1),
+        ("%Y", "2000", 365),
+        ("%Y-%m-%d", "2026-02-30", None),
+        ("%Y-%m-%d", "2026-2-3", None),
+        ("%Y", "20", None),
+    ],
+)
 def test_a_day_is_a_real_day_or_nothing(form: str, text: str, day: int | None) -> None:
     assert clean.days(Field(column="x", format=(form,)), _batch(text, text), Path("f")).values.to_pylist() == [day, day]
 

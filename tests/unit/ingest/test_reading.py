@@ -106,12 +106,14 @@ def test_any_file_that_a_csv_writer_wrote_is_read_as_it_was_written(
 @pytest.mark.parametrize(
     ("before", "content"),
     [
-        ("", codecs.BOM_UTF8 + "id,name,brand\n1,Café,x\n".encode()), ('encoding = "latin-1"\n', "id,name,brand\n1,Café,x\n".encode("latin-1")),
-        ("", "id,name,brand\n1,Café,x\n".encode("utf-16")), ('encoding = "utf-16"\n', "id,name,brand\n1,Café,x\n".encode("utf-16")),
+        ("", codecs.BOM_UTF8 + "id,name,brand\n1,Café,x\n".encode()),
+        ('encoding = "latin-1"\n', "id,name,brand\n1,Café,x\n".encode("latin-1")),
+        ("", "id,name,brand\n1,Café,x\n".encode("utf-16")),
+        ('encoding = "utf-16"\n', "id,name,brand\n1,Café,x\n".encode("utf-16")),
         ('encoding = "cp1252"\ndelimiter = ";"\n', "id;name;brand\r\n1;Café;x\r\n".encode("cp1252")),
         ('delimiter = "\\t"\nquote = ""\n', "id\tname\tbrand\n1\tCafé\tx\n".encode()),
     ],
-)  # fmt: skip
+)
 def test_a_file_is_read_in_its_own_encoding_and_form(tmp_path: Path, before: str, content: bytes) -> None:
     assert rows_of(put(tmp_path, content), a_mapping(tmp_path, before=before)) == ([(2, "1", "Café", "x")], [])
 
@@ -131,8 +133,10 @@ def test_bytes_that_the_encoding_lacks_reject_their_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.csv", "a.ndjson"])
 def test_a_line_of_any_length_is_a_reject_in_flat_memory(tmp_path: Path, name: str) -> None:
     long = b"x" * (9 << 20)
-    content = {"a.csv": b"id,name,brand\n1,A,x\n2," + long + b",x\n3,C,x\n", "a.ndjson": b'{"id":1,"name":"A","brand":"x"}\n{"id":"' + long
-               + b'"}\n{"id":3,"name":"C","brand":"x"}\n'}[name]  # fmt: skip
+    content = {
+        "a.csv": b"id,name,brand\n1,A,x\n2," + long + b",x\n3,C,x\n",
+        "a.ndjson": b'{"id":1,"name":"A","brand":"x"}\n{"id":"' + long + b'"}\n{"id":3,"name":"C","brand":"x"}\n',
+    }[name]
     rows, rejects = rows_of(put(tmp_path, gzip.compress(content), name + ".gz"), a_mapping(tmp_path))
     assert [row[1] for row in rows] == ["1", "3"]
     assert len(rejects) == 1
@@ -189,13 +193,18 @@ def test_a_member_that_no_row_has_is_an_error_unless_it_is_sparse(tmp_path: Path
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ('{"id":1,"id":2,"name":"A","brand":"B"}', "names a member twice"), ('{"id":1,"name":{"x":1},"brand":"B"}', "an object or a list"),
-        ('{"id":NaN,"name":"A","brand":"B"}', "NaN"), ("[1]", "not a JSON object"), ("{", "not a JSON object"), ('{"id":"\\ud800"}', "surrogate"),
-        ('{"id":1,"x":' + "[" * 40 + "]" * 40 + "}", "nested deeper"), ('{"id":1,"x":' + "[" * 200_000 + "]" * 200_000 + "}", "nested deeper"),
+        ('{"id":1,"id":2,"name":"A","brand":"B"}', "names a member twice"),
+        ('{"id":1,"name":{"x":1},"brand":"B"}', "an object or a list"),
+        ('{"id":NaN,"name":"A","brand":"B"}', "NaN"),
+        ("[1]", "not a JSON object"),
+        ("{", "not a JSON object"),
+        ('{"id":"\\ud800"}', "surrogate"),
+        ('{"id":1,"x":' + "[" * 40 + "]" * 40 + "}", "nested deeper"),
+        ('{"id":1,"x":' + "[" * 200_000 + "]" * 200_000 + "}", "nested deeper"),
         ("\\xff", "not a JSON object"),
     ],
     ids=["twice", "object", "NaN", "list", "broken", "surrogate", "deep", "very deep", "noise"],
-)  # fmt: skip
+)
 def test_a_line_that_is_no_plain_object_is_a_reject(tmp_path: Path, line: str, reason: str) -> None:
     good = '{"id":"9","name":"A","brand":"[[[[{{{{"}'
     rows, rejects = rows_of(put(tmp_path, f"{line}\n{good}\n", "a.ndjson"), a_mapping(tmp_path))

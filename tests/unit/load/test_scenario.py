@@ -16,11 +16,22 @@ def test_the_projects_scenarios_can_be_read(path: Path) -> None:
     assert scenario.calls and scenario.title
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("callers=[1,2]", "callers=[]"), ("callers=[1,2]", "callers=[0]"), ("callers=[1,2]", "callers=[5000]"),
-    ("seconds=1", "seconds=0"), ("seconds=1", "seconds=999"), ("share=1", "share=0"), ('path="/x"', 'path="x"'),
-    ('credential="key"', 'credential="root"'), ("expect=[200]", ""), ("[ramp]", "[rampe]"), ("title", "?"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("callers=[1,2]", "callers=[]"),
+        ("callers=[1,2]", "callers=[0]"),
+        ("callers=[1,2]", "callers=[5000]"),
+        ("seconds=1", "seconds=0"),
+        ("seconds=1", "seconds=999"),
+        ("share=1", "share=0"),
+        ('path="/x"', 'path="x"'),
+        ('credential="key"', 'credential="root"'),
+        ("expect=[200]", ""),
+        ("[ramp]", "[rampe]"),
+        ("title", "?"),
+    ],
+)
 def test_a_wrong_file_is_refused_by_name(tmp_path: Path, old: str, new: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(GOOD)

@@ -13,20 +13,38 @@ import pytest
 from shared.results import formats
 
 META = {"rows": 3, "from": date(2026, 7, 1), "method": "exact"}
-SCHEMA = pa.schema([
-    ("brand", pa.string()), ("period", pa.date32()), ("currency", pa.string()), ("median", pa.decimal128(38, 6)),
-    ("share", pa.float64()), ("by_channel", pa.list_(pa.struct([("channel", pa.string()), ("low", pa.decimal128(38, 6))]))),
-])  # fmt: skip
+SCHEMA = pa.schema(
+    [
+        ("brand", pa.string()),
+        ("period", pa.date32()),
+        ("currency", pa.string()),
+        ("median", pa.decimal128(38, 6)),
+        ("share", pa.float64()),
+        ("by_channel", pa.list_(pa.struct([("channel", pa.string()), ("low", pa.decimal128(38, 6))]))),
+    ]
+)
 TABLE = pa.Table.from_pylist(
     [
-        {"brand": "vita", "period": date(2026, 7, 1), "currency": "HKD", "median": Decimal("10.9"), "share": 0.5,
-         "by_channel": [{"channel": "NORTH", "low": Decimal("9")}]},
-        {"brand": '=1+"2"', "period": date(2026, 8, 1), "currency": "JPY", "median": Decimal("100.25"), "share": None,
-         "by_channel": []},
+        {
+            "brand": "vita",
+            "period": date(2026, 7, 1),
+            "currency": "HKD",
+            "median": Decimal("10.9"),
+            "share": 0.5,
+            "by_channel": [{"channel": "NORTH", "low": Decimal("9")}],
+        },
+        {
+            "brand": '=1+"2"',
+            "period": date(2026, 8, 1),
+            "currency": "JPY",
+            "median": Decimal("100.25"),
+            "share": None,
+            "by_channel": [],
+        },
         {"brand": None, "period": None, "currency": "KWD", "median": None, "share": 1.0, "by_channel": None},
     ],
     SCHEMA,
-)  # fmt: skip
+)
 
 
 def written(format: str) -> bytes:
@@ -40,8 +58,14 @@ def test_json_has_money_as_text_with_its_currencys_digits_and_days_as_iso() -> N
     document = json.loads(written("json"))
     assert document["meta"] == {"rows": 3, "from": "2026-07-01", "method": "exact"}
     first, second, third = document["data"]
-    assert first == {"brand": "vita", "period": "2026-07-01", "currency": "HKD", "median": "10.90", "share": 0.5,
-                     "by_channel": [{"channel": "NORTH", "low": "9.00"}]}  # fmt: skip
+    assert first == {
+        "brand": "vita",
+        "period": "2026-07-01",
+        "currency": "HKD",
+        "median": "10.90",
+        "share": 0.5,
+        "by_channel": [{"channel": "NORTH", "low": "9.00"}],
+    }
     assert second["median"] == "100.25"
     assert third == {"brand": None, "period": None, "currency": "KWD", "median": None, "share": 1.0, "by_channel": None}
 
@@ -89,5 +113,9 @@ def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not
     sink = io.BytesIO()
     formats.write(table, {}, "csv", sink)
     assert [row[0] for row in csv.reader(io.StringIO(sink.getvalue().decode(), newline=""))][1:] == [
-        "-1.5", "'-1+1", "'@x", "'\tx", "plain",
-    ]  # fmt: skip
+        "-1.5",
+        "'-1+1",
+        "'@x",
+        "'\tx",
+        "plain",
+    ]

@@ -96,8 +96,18 @@ def test_the_total_tells_hits_with_all_words_apart(index: SearchIndex, q: str) -
     """Counted from the catalogue itself: every word of the question is, or begins, a word of the item's texts."""
 
     def has_all(item: Item) -> bool:
-        words = " ".join([item.name, item.brand.name if item.brand else "", item.product_type or "",
-                          *(item.category.path if item.category else [])]).lower().split()  # fmt: skip
+        words = (
+            " ".join(
+                [
+                    item.name,
+                    item.brand.name if item.brand else "",
+                    item.product_type or "",
+                    *(item.category.path if item.category else []),
+                ]
+            )
+            .lower()
+            .split()
+        )
         *whole, last = q.split()
         singular = {word.removesuffix("s") for word in words}
         return all(word in singular for word in whole) and any(word.startswith(last) for word in [*words, *singular])

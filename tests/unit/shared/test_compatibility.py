@@ -9,22 +9,55 @@ import pytest
 from deploy.openapi.compare import breaking
 
 OLD: dict[str, Any] = {
-    "paths": {"/v1/things": {"get": {
-        "parameters": [{"in": "query", "name": "q", "schema": {"type": "string", "maxLength": 200}},
-                       {"in": "query", "name": "order", "schema": {"type": "string", "enum": ["up", "down"]}}],
-        "security": [{"ApiKey": []}, {"PublicToken": []}],
-        "responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Things"}}}},
-                      "404": {}},
-    }, "post": {
-        "requestBody": {"content": {"application/json": {"schema": {
-            "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "size": {"type": "integer"}}}}}},
-        "responses": {"201": {}},
-    }}},
-    "components": {"schemas": {"Things": {
-        "type": "object", "required": ["data", "count"],
-        "properties": {"data": {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {
-            "id": {"type": "string"}, "price": {"type": ["string", "null"]}}}}, "count": {"type": "integer"}}}}},
-}  # fmt: skip
+    "paths": {
+        "/v1/things": {
+            "get": {
+                "parameters": [
+                    {"in": "query", "name": "q", "schema": {"type": "string", "maxLength": 200}},
+                    {"in": "query", "name": "order", "schema": {"type": "string", "enum": ["up", "down"]}},
+                ],
+                "security": [{"ApiKey": []}, {"PublicToken": []}],
+                "responses": {
+                    "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Things"}}}},
+                    "404": {},
+                },
+            },
+            "post": {
+                "requestBody": {
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["name"],
+                                "properties": {"name": {"type": "string"}, "size": {"type": "integer"}},
+                            }
+                        }
+                    }
+                },
+                "responses": {"201": {}},
+            },
+        }
+    },
+    "components": {
+        "schemas": {
+            "Things": {
+                "type": "object",
+                "required": ["data", "count"],
+                "properties": {
+                    "data": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "required": ["id"],
+                            "properties": {"id": {"type": "string"}, "price": {"type": ["string", "null"]}},
+                        },
+                    },
+                    "count": {"type": "integer"},
+                },
+            }
+        }
+    },
+}
 GET = OLD["paths"]["/v1/things"]["get"]
 
 

@@ -11,11 +11,23 @@ from workers.ingest.bulk_ids import mint_all
 @pytest.mark.parametrize(
     ("text", "iid"),
     [
-        ("IID-A", "IID-A"), ("iid-abc-1", "IID-ABC-1"), ("IID-" + "-".join("ABCDEFGH"), "IID-A-B-C-D-E-F-G-H"),
-        ("IID", None), ("IID-", None), ("IID--A", None), ("IID-A\n", None), (" IID-A", None), ("IID-Ä", None), ("IID-ſ", None),
-        ("IID-" + "A" * 17, None), ("IID" + "-A" * 9, None), ("IID-A_B", None), ("", None), ("IID-" + "-".join(["A" * 16] * 6), None),
+        ("IID-A", "IID-A"),
+        ("iid-abc-1", "IID-ABC-1"),
+        ("IID-" + "-".join("ABCDEFGH"), "IID-A-B-C-D-E-F-G-H"),
+        ("IID", None),
+        ("IID-", None),
+        ("IID--A", None),
+        ("IID-A\n", None),
+        (" IID-A", None),
+        ("IID-Ä", None),
+        ("IID-ſ", None),
+        ("IID-" + "A" * 17, None),
+        ("IID" + "-A" * 9, None),
+        ("IID-A_B", None),
+        ("", None),
+        ("IID-" + "-".join(["A" * 16] * 6), None),
     ],
-)  # fmt: skip
+)
 def test_the_grammar(text: str, iid: str | None) -> None:
     assert canonical_iid(text) == iid
 

@@ -5,9 +5,13 @@ import pytest
 from shared.organizations.roles import ROLES, may, right_for
 
 RIGHTS = {
-    "read": "owner admin member viewer", "call": "owner admin member", "manage-key": "owner admin",
-    "manage-members": "owner admin", "manage-owners": "owner", "manage-plan": "owner",
-}  # fmt: skip
+    "read": "owner admin member viewer",
+    "call": "owner admin member",
+    "manage-key": "owner admin",
+    "manage-members": "owner admin",
+    "manage-owners": "owner",
+    "manage-plan": "owner",
+}
 
 
 @pytest.mark.parametrize("right", RIGHTS)

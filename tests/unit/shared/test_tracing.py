@@ -29,9 +29,11 @@ def test_a_given_trace_goes_on_with_a_step_of_our_own() -> None:
 @pytest.mark.parametrize(
     "header",
     [
-        f"01-{TRACE}-{SPAN}-01", f"cc-{TRACE}-{SPAN}-01-what-the-future-will-be-like", f"00-{TRACE}-{SPAN}-03",
+        f"01-{TRACE}-{SPAN}-01",
+        f"cc-{TRACE}-{SPAN}-01-what-the-future-will-be-like",
+        f"00-{TRACE}-{SPAN}-03",
     ],
-)  # fmt: skip
+)
 def test_what_a_later_version_adds_is_passed_over(header: str) -> None:
     assert step_from(header).trace_id == TRACE
 
@@ -39,12 +41,26 @@ def test_what_a_later_version_adds_is_passed_over(header: str) -> None:
 @pytest.mark.parametrize(
     "header",
     [
-        None, "", " ", GOOD.upper(), f"{GOOD}-more", f"{GOOD} ", f" {GOOD}", f"{GOOD}\n", f"ff-{TRACE}-{SPAN}-01",
-        f"00-{'0' * 32}-{SPAN}-01", f"00-{TRACE}-{'0' * 16}-01", f"00-{TRACE[:-1]}-{SPAN}-01", f"00-{TRACE}-{SPAN}-1",
-        f"00-{TRACE}-{SPAN}", f"00_{TRACE}_{SPAN}_01", f"0-{TRACE}-{SPAN}-01", f"cc-{TRACE}-{SPAN}-01{'-x' * 4000}",
+        None,
+        "",
+        " ",
+        GOOD.upper(),
+        f"{GOOD}-more",
+        f"{GOOD} ",
+        f" {GOOD}",
+        f"{GOOD}\n",
+        f"ff-{TRACE}-{SPAN}-01",
+        f"00-{'0' * 32}-{SPAN}-01",
+        f"00-{TRACE}-{'0' * 16}-01",
+        f"00-{TRACE[:-1]}-{SPAN}-01",
+        f"00-{TRACE}-{SPAN}-1",
+        f"00-{TRACE}-{SPAN}",
+        f"00_{TRACE}_{SPAN}_01",
+        f"0-{TRACE}-{SPAN}-01",
+        f"cc-{TRACE}-{SPAN}-01{'-x' * 4000}",
         f"00-{TRACE[:-1]}٣-{SPAN}-01",
     ],
-)  # fmt: skip
+)
 def test_what_is_malformed_begins_a_new_trace(header: str | None) -> None:
     step = step_from(header, otherwise=REQUEST_ID)
     assert (step.trace_id, step.parent_id, step.sampled) == (REQUEST_ID, "", False)
@@ -116,5 +132,8 @@ def test_a_bound_log_tells_the_ids_in_every_line() -> None:
     Log("worker", stream=written).bind(job="1").bind(trace_id=TRACE).info("job-finished", state="succeeded")
     line = json.loads(written.getvalue())
     assert {name: line[name] for name in ("job", "trace_id", "state", "part")} == {
-        "job": "1", "trace_id": TRACE, "state": "succeeded", "part": "worker",
-    }  # fmt: skip
+        "job": "1",
+        "trace_id": TRACE,
+        "state": "succeeded",
+        "part": "worker",
+    }

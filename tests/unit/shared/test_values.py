@@ -41,11 +41,20 @@ def test_money_survives_the_way_there_and_back(minor: int, currency: str) -> Non
 @pytest.mark.parametrize(
     ("address", "network"),
     [
-        ("192.0.2.7", "192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"), ("64:ff9b::192.0.2.7", "192.0.2.7"),
-        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"), ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"), ("fe80::1%eth0", "fe80::/64"),
-        ("010.0.0.1", None), ("127.1", None), ("1.2.3.4:80", None), ("[::1]", None), ("", None), ("１.2.3.4", None),
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("64:ff9b::192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("010.0.0.1", None),
+        ("127.1", None),
+        ("1.2.3.4:80", None),
+        ("[::1]", None),
+        ("", None),
+        ("１.2.3.4", None),
     ],
-)  # fmt: skip
+)
 def test_who_is_counted_as_what(address: str, network: str | None) -> None:
     assert counted_network(address) == network
 

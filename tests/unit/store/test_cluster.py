@@ -24,9 +24,13 @@ async def client_of(
 ) -> AsyncIterator[ClusterClient]:
     """Run a client that knows one node to begin with."""
     client = ClusterClient(
-        f"redis+cluster://127.0.0.1:{node.port}", name="state", deadline_seconds=deadline_seconds,
-        hold_seconds=hold_seconds, acked=acked, log=_LOG,
-    )  # fmt: skip
+        f"redis+cluster://127.0.0.1:{node.port}",
+        name="state",
+        deadline_seconds=deadline_seconds,
+        hold_seconds=hold_seconds,
+        acked=acked,
+        log=_LOG,
+    )
     await client.start()
     try:
         yield client
@@ -90,8 +94,16 @@ async def test_ask_is_for_one_command_and_goes_behind_its_asking() -> None:
         assert told == ["ASKING", "SET", "ASKING", "SET"]
 
 
-@pytest.mark.parametrize("passing", ["TRYAGAIN", "CLUSTERDOWN", "LOADING", "READONLY",
-                                     "ERR Script attempted to access a non local key in a cluster node"])  # fmt: skip
+@pytest.mark.parametrize(
+    "passing",
+    [
+        "TRYAGAIN",
+        "CLUSTERDOWN",
+        "LOADING",
+        "READONLY",
+        "ERR Script attempted to access a non local key in a cluster node",
+    ],
+)
 async def test_what_passes_is_waited_out(passing: str) -> None:
     replies = {"SET": [f"-{passing} now\r\n".encode()] * 3 + [OK]}
     async with stubs(owning_all(replies)) as nodes, client_of(nodes[0]) as client:

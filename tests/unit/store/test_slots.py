@@ -21,9 +21,15 @@ def test_the_specification_s_vectors(key: bytes, slot: int) -> None:
 
 @pytest.mark.parametrize(
     ("key", "tag"),
-    [(b"{user1000}.following", b"user1000"), (b"foo{}{bar}", None), (b"foo{{bar}}zap", b"{bar"),
-     (b"foo{bar}{zap}", b"bar"), (b"foo{bar", None), (b"}foo{bar}", b"bar")],
-)  # fmt: skip
+    [
+        (b"{user1000}.following", b"user1000"),
+        (b"foo{}{bar}", None),
+        (b"foo{{bar}}zap", b"{bar"),
+        (b"foo{bar}{zap}", b"bar"),
+        (b"foo{bar", None),
+        (b"}foo{bar}", b"bar"),
+    ],
+)
 def test_what_stands_in_the_first_braces_decides(key: bytes, tag: bytes | None) -> None:
     whole = key.replace(b"{", b"(").replace(b"}", b")")
     assert (slot_of(key) == slot_of(tag)) if tag else (slot_of(key) != slot_of(whole) != slot_of(b"bar"))
@@ -31,20 +37,28 @@ def test_what_stands_in_the_first_braces_decides(key: bytes, tag: bytes | None) 
 
 @pytest.mark.parametrize("account", ["ip:192.0.2.1", "ip:2001:db8::/64", "org:8a1f"])
 def test_all_keys_of_an_account_lie_in_one_slot(account: str) -> None:
-    names = [keys.quota_prefix(account), keys.quota(account, 20_000),
-            keys.charge_marker(account, "c"), keys.refund_marker(account, "c")]  # fmt: skip
+    names = [
+        keys.quota_prefix(account),
+        keys.quota(account, 20_000),
+        keys.charge_marker(account, "c"),
+        keys.refund_marker(account, "c"),
+    ]
     assert len({slot_of(key.encode()) for key in names}) == 1
 
 
 @pytest.mark.parametrize(
     ("command", "key"),
-    [(("GET", "r:1:IID-A"), b"r:1:IID-A"), (("SET", "s:1", b"\r\n\x00", "EX", 5), b"s:1"),
-     (("EVALSHA", TAKE.digest, 2, "q:{a}:", "c:{a}:1", 1), b"q:{a}:"),
-     (("EVAL", REFUND.source, 2, "q:{a}:7", "c:{a}:1"), b"q:{a}:7"),
-     (("EVAL", "return\r\n1", 1, "k"), b"k"),
-     (("EVAL", *refunds.call("a", "1", 7, 2)), b"q:{a}:7"),
-     (("PING",), None), (("SCRIPT", "LOAD", "return 1"), None)],
-)  # fmt: skip
+    [
+        (("GET", "r:1:IID-A"), b"r:1:IID-A"),
+        (("SET", "s:1", b"\r\n\x00", "EX", 5), b"s:1"),
+        (("EVALSHA", TAKE.digest, 2, "q:{a}:", "c:{a}:1", 1), b"q:{a}:"),
+        (("EVAL", REFUND.source, 2, "q:{a}:7", "c:{a}:1"), b"q:{a}:7"),
+        (("EVAL", "return\r\n1", 1, "k"), b"k"),
+        (("EVAL", *refunds.call("a", "1", 7, 2)), b"q:{a}:7"),
+        (("PING",), None),
+        (("SCRIPT", "LOAD", "return 1"), None),
+    ],
+)
 def test_the_key_of_a_packed_command(command: tuple[str | int | bytes, ...], key: bytes | None) -> None:
     assert key_of(pack(*command)) == key
 
