@@ -38,13 +38,13 @@ sabotage: $(VENV)/.test ## Plant faults in a copy, one at a time: a test or dril
 	@$(BIN)/python -m tests.sabotage.run $(ARGS)
 
 bench: $(VENV)/.bench ## Measure a lookup and a refusal beside its peers; prints a table
-	@$(BIN)/python -m tests.load.bench $(ARGS)
+	@$(BIN)/python -m tests.perf.bench $(ARGS)
 
 hostile: $(VENV)/.test ## Try the service from its own OpenAPI document, 20,000 cases (ARGS="--cases 50000 --seed 2")
 	@$(BIN)/python -m tests.hostile.run $(ARGS)
 
 load: $(VENV)/.bench ## Drive a mix of calls up a ramp; writes build/load.html (ARGS=scenario.toml)
-	@$(BIN)/python -m tests.load.run $(ARGS)
+	@$(BIN)/python -m tests.perf.run $(ARGS)
 
 judge: $(VENV)/.service $(JUDGES)/.tools $(JUDGES)/.spectral ## Let other checkers read document, front, code, manifests and files (ARGS=--strict)
 	@$(BIN)/python -m tests.judges.run $(ARGS)

@@ -101,9 +101,7 @@ def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     lists = Paginator(cursors, lambda: resources.version.current)
     acts = OrganizationService(resources.database, settings)
     idempotent = IdempotentActs(resources.database, settings)
-    org = OrganizationApi(
-        acts, idempotent, resources.plan_notices, cursors, lambda: resources.version.current
-    )
+    org = OrganizationApi(acts, idempotent, resources.plan_notices, cursors, lambda: resources.version.current)
     people = MembersApi(acts, idempotent, origin_of(settings), lambda: resources.version.current)
     orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
     documents = JobSerializer(settings.base_url, settings.errors_base)

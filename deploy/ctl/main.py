@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "nginx": ("deploy.ctl.nginx:nginx", "The front: print its configuration, or run it."),
     "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
     "relay": ("deploy.ctl.worker:relay", "Run a relay: from job rows to doorbells."),
-    "drill": ("deploy.ctl.drill:drill", "Break things on purpose and count what is lost."),
+    "drill": ("tests.drills.command:drill", "Break things on purpose and count what is lost."),
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "releases": ("deploy.ctl.releases:releases", "The data as files: cut, list, expire."),
     "fetch": ("deploy.ctl.fetch:fetch", "Download a release, and go on where it broke off."),

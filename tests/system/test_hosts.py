@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from deploy.drill.network import Network, obstacle
+from tests.drills.network import Network, obstacle
 from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
 pytestmark = [

@@ -15,12 +15,12 @@ import pytest
 
 from deploy.ctl.demo import load_prices
 from deploy.ctl.healthcheck import wait_until_healthy
-from deploy.drill.accounts import SQL, issue_key
 from deploy.local import valkey
 from deploy.local.paths import Paths, free_port
 from deploy.local.process import ServiceProcess, tail
 from deploy.local.stack import Stack
 from shared.db.connect import connect
+from tests.drills.accounts import SQL, issue_key
 from tests.support.traffic import Traffic
 from tests.system.conftest import PROJECT
 

@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from deploy.ctl.main import COMMANDS
 from deploy.ctl.settings import settings
-from deploy.drill.faults import FAULTS
-from deploy.drill.table import BEGIN, END
+from tests.drills.faults import FAULTS
+from tests.drills.table import BEGIN, END
 
 PROJECT = Path(__file__).parents[3]
 GUIDE = (PROJECT / "deploy/guides/operate.md").read_text()

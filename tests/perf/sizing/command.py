@@ -40,7 +40,7 @@ def capacity(
     """Tell what each part needs for a load, what one of it carries, and what is done where that is not enough.
 
     The figures are processor time of each part for one call, measured (tests/perf/sizing/figures.toml); cores are planned
-    60 % busy. Measure yours with `python -m tests.load.capacity_bench`: machines differ, the proportions hardly do.
+    60 % busy. Measure yours with `python -m tests.perf.capacity_bench`: machines differ, the proportions hardly do.
     """
     if markdown:
         click.echo(pages(), nl=False)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from deploy.drill.stepped_stores import shadow_clock, step_database
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.telemetry.log import Log
+from tests.drills.stepped_stores import shadow_clock, step_database
 from tests.service.jobs.test_jobs import column, order, rung, sweep
 from tests.support.client import running_edge
 from workers.dispatch.dispatcher import Dispatcher

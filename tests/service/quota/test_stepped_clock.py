@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from deploy.drill.stepped_stores import DAY_SECONDS, seconds_to_noon, step_state_store, with_steps
 from edge.quota import limiter as meters
 from edge.quota.fallback import DegradedLimiter
 from edge.quota.limiter import LuaScript, RateLimiter
@@ -14,6 +13,7 @@ from edge.storage.redis_client import SingleNodeClient
 from shared.config import Settings
 from shared.plans import Plan
 from shared.telemetry.log import Log
+from tests.drills.stepped_stores import DAY_SECONDS, seconds_to_noon, step_state_store, with_steps
 
 LIMIT = 5
 PLAN = Plan(

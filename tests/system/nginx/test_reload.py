@@ -1,4 +1,4 @@
-"""A reload of nginx costs no caller a request. The full figure: `python -m tests.load.reload_bench`."""
+"""A reload of nginx costs no caller a request. The full figure: `python -m tests.perf.reload_bench`."""
 
 from tests.system.nginx.conftest import MakeFront
 from tests.system.nginx.reloads import reload_under_load

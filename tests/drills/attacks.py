@@ -1,0 +1,202 @@
+"""Callers as nobody wants them: `python -m tests.drills.attacks KIND PORT SECONDS PATH KEY`, a process for each kind.
+
+They come from addresses of their own on loopback, are bounded in number and rate, and print at the end how often the
+service cut them off, refused them or served them. They run at the lowest priority: a real attacker brings its own
+processors, and must not win here by taking ours.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import resource
+import socket
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+SLOW_READERS = "slow readers"
+AT_ONCE = "callers at once"
+DRY_RUNS = "flood of dry runs"
+_CONNECTIONS = {
+    "slow heads": 2_000,
+    "slow bodies": 1_000,
+    SLOW_READERS: 500,
+    "idle connections": 4_000,
+    "flood of connections": 40,
+    "oversized requests": 12,
+    AT_ONCE: 2_000,
+    DRY_RUNS: 50,
+}
+COMING_SECONDS = 1.5
+_ADDRESSES = 20
+_DRIP_SECONDS = 1.0
+_REST_SECONDS = 0.05
+_WAVE_SECONDS = 2.0
+_FILES_LEFT = 200
+_HEAD = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n"
+_DRY_RUN = "/v1/index/cohorts?brand=vitasoy&dry_run=true"
+_LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
+_LARGE = 4 * 1024 * 1024
+_OVERSIZED = (
+    b"GET /v1/health?%b HTTP/1.1\r\nHost: localhost\r\n\r\n" % (b"q" * 20_000),
+    _HEAD + b"".join(b"X-%d: %b\r\n" % (n, b"h" * 4_000) for n in range(12)) + b"\r\n",
+    b"POST /v1/index/exports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: %d\r\n\r\n" % _LARGE + b"b" * 200_000,
+)
+
+
+class Attack:
+    """One kind of attack on one port, for some seconds."""
+
+    def __init__(self, kind: str, port: int, seconds: float, path: str, key: str) -> None:
+        self._kind = kind
+        self._port = port
+        self._path = path
+        self._key = key
+        self._ends = asyncio.get_running_loop().time() + seconds
+        self.met: Counter[str] = Counter()
+
+    async def run(self) -> None:
+        """Attack until the time is over."""
+        acts: dict[str, Callable[[int], Awaitable[None]]] = {
+            "slow heads": lambda n: self._drip(n, _HEAD, b"A: b\r\n"),
+            "slow bodies": lambda n: self._drip(
+                n, b"POST /v1/index/exports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n", b"b"
+            ),
+            SLOW_READERS: self._read_slowly,
+            "idle connections": lambda n: self._drip(n, b"", b""),
+            "flood of connections": self._flood,
+            "oversized requests": self._oversize,
+            AT_ONCE: self._ask_at_once,
+            DRY_RUNS: self._ask_for_prices,
+        }
+        number = min(_CONNECTIONS[self._kind], _files_max() - _FILES_LEFT)
+        # They come one after the other: what is tried is how it is when they are there. Only these come together.
+        coming = 0.0 if self._kind == AT_ONCE else COMING_SECONDS
+        await asyncio.gather(*(self._again(acts[self._kind], n, n / number * coming) for n in range(number)))
+
+    @property
+    def _over(self) -> bool:
+        return asyncio.get_running_loop().time() >= self._ends
+
+    async def _again(self, act: Callable[[int], Awaitable[None]], number: int, wait_seconds: float) -> None:
+        await asyncio.sleep(wait_seconds)
+        while not self._over:
+            try:
+                await act(number)
+            except (OSError, asyncio.IncompleteReadError):
+                self.met["cut off"] += 1
+                await asyncio.sleep(_REST_SECONDS)
+
+    async def _connect(self, number: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        line = socket.socket()
+        if self._kind == SLOW_READERS:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        line.setblocking(False)
+        line.bind((f"127.0.1.{number % _ADDRESSES + 1}", 0))
+        try:
+            await asyncio.get_running_loop().sock_connect(line, ("127.0.0.1", self._port))
+        except OSError:
+            line.close()
+            raise
+        return await asyncio.open_connection(sock=line, limit=4_096)
+
+    async def _drip(self, number: int, first: bytes, then: bytes) -> None:
+        """Send so slowly that it never ends; count when the service has had enough."""
+        reader, writer = await self._connect(number)
+        writer.write(first)
+        try:
+            while not self._over:
+                with contextlib.suppress(TimeoutError):
+                    await self._told(await asyncio.wait_for(reader.read(64), _DRIP_SECONDS))
+                    return
+                writer.write(then)
+        finally:
+            writer.transport.abort()
+
+    async def _read_slowly(self, number: int) -> None:
+        reader, writer = await self._connect(number)
+        head = f"GET {self._path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ApiKey {self._key}\r\n\r\n"
+        writer.write(head.encode())
+        try:
+            while not self._over:
+                if not await reader.read(16):
+                    raise ConnectionResetError
+                await asyncio.sleep(_DRIP_SECONDS)
+        finally:
+            writer.transport.abort()
+
+    async def _flood(self, number: int) -> None:
+        """Connect and hang up, or send what is no request: as many as fit, each on a connection of its own."""
+        reader, writer = await self._connect(number)
+        try:
+            if number % 2:
+                writer.write(b"\x16\x03\x01 is no request\r\n\r\n")
+                await self._told(await reader.read(64))
+            else:
+                self.met["hung up"] += 1
+        finally:
+            writer.transport.abort()
+
+    async def _oversize(self, number: int) -> None:
+        reader, writer = await self._connect(number)
+        try:
+            writer.write(_OVERSIZED[number % len(_OVERSIZED)])
+            await self._told(await reader.read(64))
+        finally:
+            writer.transport.abort()
+        await asyncio.sleep(_REST_SECONDS)
+
+    async def _ask_at_once(self, number: int) -> None:
+        """Ask on a connection of one's own; all of them wait for the last one, and come again together."""
+        reader, writer = await self._connect(number)
+        try:
+            writer.write(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            await self._told(await reader.read(64))
+        finally:
+            writer.transport.abort()
+        await asyncio.sleep(_WAVE_SECONDS - asyncio.get_running_loop().time() % _WAVE_SECONDS)
+
+    async def _ask_for_prices(self, number: int) -> None:
+        """Ask for the price of a report, which costs no unit, as fast as the answers come."""
+        reader, writer = await self._connect(number)
+        head = f"GET {_DRY_RUN} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ApiKey {self._key}\r\n\r\n".encode()
+        try:
+            while not self._over:
+                writer.write(head)
+                answer = await reader.readuntil(b"\r\n\r\n")
+                await self._told(answer)
+                length = _LENGTH.search(answer)
+                await reader.readexactly(int(length[1]) if length else 0)
+        finally:
+            writer.transport.abort()
+
+    async def _told(self, answer: bytes) -> None:
+        if not answer:
+            self.met["cut off"] += 1
+            await asyncio.sleep(_REST_SECONDS)
+        else:
+            self.met["served" if answer[9:10] == b"2" else f"refused {answer[9:12].decode()}"] += 1
+
+
+def _files_max() -> int:
+    """Allow this process as many connections as the host lets it have; return how many."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard if hard != resource.RLIM_INFINITY else 1 << 20
+
+
+KINDS = tuple(_CONNECTIONS)
+
+
+async def _main(kind: str, port: int, seconds: float, path: str, key: str) -> None:
+    attack = Attack(kind, port, seconds, path, key)
+    await attack.run()
+    print(json.dumps(attack.met))
+
+
+if __name__ == "__main__":
+    os.nice(19)
+    asyncio.run(_main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4], sys.argv[5]))

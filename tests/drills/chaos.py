@@ -1,0 +1,77 @@
+"""Who kills: one process at a time, at random by a seed, always SIGKILL."""
+
+import os
+import random
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from deploy.local.stack import Stack
+
+_PAUSE_SECONDS = (0.1, 0.9)
+
+
+class Chaos(threading.Thread):
+    """Kills processes of a stack until it has killed enough or is told to stop."""
+
+    def __init__(self, stack: Stack, seed: int, kills: int) -> None:
+        super().__init__(name="chaos", daemon=True)
+        self._stack = stack
+        self._chance = random.Random(seed)
+        self._kills = kills
+        self._targets: dict[str, Callable[[], list[int]]] = {
+            "worker": lambda: self._parts("worker"),
+            "worker's child": lambda: [child for pid in self._parts("worker") for child in children_of(pid)],
+            "relay": lambda: self._parts("relay"),
+            "broker": lambda: self._parts("state"),
+            "edge": lambda: [child for pid in self._parts("edge") for child in children_of(pid)],
+            "edge's master": lambda: self._parts("edge"),
+            "PostgreSQL": lambda: self._parts("postgres"),
+            "PostgreSQL's backend": lambda: [child for pid in self._parts("postgres") for child in children_of(pid)],
+        }
+        self.enough = threading.Event()
+        self.killed: Counter[str] = Counter()
+
+    def run(self) -> None:
+        """Kill, pause, kill. Each kind of target comes once in a round, so that a short drill has met them all."""
+        names: list[str] = []
+        while sum(self.killed.values()) < self._kills and not self.enough.wait(self._chance.uniform(*_PAUSE_SECONDS)):
+            names = names or self._chance.sample(sorted(self._targets), len(self._targets))
+            name = names.pop()
+            pids = self._targets[name]()
+            if pids and kill(self._chance.choice(sorted(pids))):
+                self.killed[name] += 1
+
+    def _parts(self, beginning: str) -> list[int]:
+        """Return the processes that the stack itself has started under such a name."""
+        children = [child for child in self._stack.children if child.program.name.startswith(beginning) and child.alive]
+        return [child.process.pid for child in children if child.process is not None]
+
+
+def kill(pid: int) -> bool:
+    """Kill one process of ours; tell whether it was there."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that a process has started."""
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
+    return [int(child) for child in text.split()]
+
+
+def stands_still(pid: int) -> bool:
+    """Tell whether a process was stopped by a signal and not yet continued."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state == "T"

@@ -1,0 +1,240 @@
+"""`itemindex drill`: break things on purpose, on a stack of its own, and count what is lost."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from deploy.ctl.console import console, errors, json_option, show
+from deploy.local.paths import Paths
+from deploy.terminal import Styled, safe
+from shared.clock import utc_now
+from shared.config import Settings
+from shared.errors import ItemIndexError
+from tests.drills.attacks import AT_ONCE
+from tests.drills.callers import Seen
+from tests.drills.crowd import CrowdDrill, Measured, percentile
+from tests.drills.faults import chosen, faults_of
+from tests.drills.hosts import HostsDrill
+from tests.drills.network import obstacle
+from tests.drills.outages import OutageDrill
+from tests.drills.run import Drill, Outcome
+from tests.drills.table import markdown
+from tests.drills.verdict import Check
+
+
+@click.group()
+def drill() -> None:
+    """Break things on purpose, on a stack of its own, and count what is lost."""
+
+
+@drill.command("jobs", epilog="Example: itemindex drill jobs --jobs 500 --kills 60 --seed 7")
+@click.option("--jobs", "number", default=500, show_default=True, type=click.IntRange(2, 10_000), help="Jobs to order.")
+@click.option("--kills", default=60, show_default=True, type=click.IntRange(0, 1_000), help="Processes to kill.")
+@click.option("--seed", default=1, show_default=True, help="The same seed draws the same victims.")
+@click.option("--minutes", default=15.0, show_default=True, help="When to give up.")
+@json_option
+def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> None:
+    """Order jobs through the front while workers, children, relay, broker, edges and PostgreSQL are killed.
+
+    Everything runs on loopback below a temporary directory and is gone afterwards. Every job must end, once, with the
+    right digest or with a reason. Exit code 1 when a promise was broken.
+    """
+    with _stage(as_json=as_json) as (places, told):
+        outcome = Drill(places, number, kills, seed, minutes * 60, told).run()
+    _tell(outcome, number, seed, as_json=as_json)
+    sys.exit(0 if outcome.passed else 1)
+
+
+def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
+    if as_json:
+        checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in outcome.checks]
+        click.echo(
+            json.dumps({"checks": checks, "killed": outcome.killed, "asked_again": outcome.asked_again}, indent=1)
+        )
+        return
+    show(({"killed": what, "times": times} for what, times in sorted(outcome.killed.items())), as_json=False)
+    show(
+        _verdicts(outcome.checks),
+        as_json=False,
+        title=f"{number} jobs, seed {seed}, {outcome.seconds:.0f} s, asked again {outcome.asked_again} times",
+    )
+
+
+@drill.command("outages", epilog="Example: itemindex drill outages --seconds 6 --only PostgreSQL")
+@click.option(
+    "--seconds", default=6.0, show_default=True, type=click.FloatRange(1, 120), help="How long each fault lasts."
+)
+@click.option("--only", multiple=True, help="Only the faults whose name has this in it; may come again.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the operators' guide.")
+@json_option
+def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: bool) -> None:
+    """Let one part after another go down, hang, slow or restart, while callers go on; show what each of them saw.
+
+    Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when a caller saw what
+    the policy of the outage does not allow, when an accepted job came to nothing, or when the service did not heal.
+    With S3_BUCKET and S3_ENDPOINT=http://HOST:PORT results lie there, and the object store fails too.
+    """
+    if not chosen(faults_of(Settings.from_environment()), only):
+        raise click.UsageError("no fault is named so; those of the object store need S3_BUCKET and S3_ENDPOINT")
+    with _stage(as_json=as_json or as_markdown) as (places, told):
+        found = OutageDrill(places, seconds, told, only).run()
+    if as_json:
+        listed = [
+            {
+                "fault": s.fault,
+                "caller": s.call,
+                "saw": dict(s.statuses),
+                "slowest_seconds": s.slowest_seconds,
+                "remark": s.remark,
+                "kept": s.kept,
+            }
+            for s in found
+        ]
+        click.echo(json.dumps(listed, indent=1))
+    elif as_markdown:
+        console.pass_on(markdown(found, seconds, utc_now().date().isoformat()))
+    else:
+        show(_grid(found), as_json=False, title=f"faults of {seconds:.0f} s each: what callers saw")
+    sys.exit(0 if all(seen.kept for seen in found) else 1)
+
+
+@drill.command("crowd", epilog="Example: itemindex drill crowd --seconds 12 --rounds 3 --only slow")
+@click.option(
+    "--seconds", default=12.0, show_default=True, type=click.FloatRange(1, 120), help="Of calm, and of crowd."
+)
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 50), help="How often, by turns.")
+@click.option("--only", multiple=True, help="Only the attacks whose name has this in it; may come again.")
+@click.option("--ratio-max", default=2.0, show_default=True, help="The worst p99 that passes, in calm ones; 0: any.")
+@json_option
+def crowd(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float, as_json: bool) -> None:
+    """Ask as ordinary callers do, in calm and while others are slow, many or far too large; compare the waiting.
+
+    Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller
+    was not served, or waited longer than `--ratio-max` allows, or one of many who came at once met no answer.
+    """
+    with _stage(as_json=as_json) as (places, told):
+        found = CrowdDrill(places, seconds, rounds, told, only).run()
+    if as_json:
+        click.echo(json.dumps([_measured(one) for one in found], indent=1))
+    else:
+        show(map(_row, found), as_json=False, title=f"{seconds:.0f} s of calm and of crowd by turns, {rounds} times")
+    # Two thousand who come at once are callers as well, and have their share of the time.
+    late = [one for one in found if ratio_max and one.ratio > ratio_max and one.attack != AT_ONCE]
+    sys.exit(1 if late or not found or any(one.failures or one.unanswered for one in found) else 0)
+
+
+def _measured(one: Measured) -> dict[str, Any]:
+    return {
+        "attack": one.attack,
+        "calls": len(one.crowd),
+        "failures": dict(one.failures),
+        "unanswered": one.unanswered,
+        "calm_ms": {"p50": _ms(one.calm, 0.5), "p99": _ms(one.calm, 0.99)},
+        "crowd_ms": {"p50": _ms(one.crowd, 0.5), "p99": _ms(one.crowd, 0.99)},
+        "ratio": round(one.ratio, 2),
+        "attackers": dict(one.met),
+        "grown_mb": round(one.grown_bytes / 1e6, 1),
+    }
+
+
+def _row(one: Measured) -> dict[str, Any]:
+    measured = _measured(one)
+    calm, crowd = measured["calm_ms"], measured["crowd_ms"]
+    return {
+        "attack": one.attack,
+        "calls": len(one.crowd),
+        "not served": ", ".join(f"{what} × {n}" for what, n in one.failures.items()) or "none",
+        "calm p50 / p99": f"{calm['p50']} / {calm['p99']} ms",
+        "crowd p50 / p99": f"{crowd['p50']} / {crowd['p99']} ms",
+        "ratio": f"{measured['ratio']:.2f}",
+        "attackers met": ", ".join(f"{what} × {n:,}" for what, n in sorted(one.met.items())) or "nothing yet",
+        "memory": f"+{measured['grown_mb']} MB",
+    }
+
+
+def _ms(seconds: list[float], share: float) -> float:
+    return round(percentile(seconds, share) * 1_000, 1)
+
+
+@contextmanager
+def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
+    """Give a drill a place of its own and a way to tell what it does."""
+    if os.environ.get("DATABASE_URL") or os.environ.get("STATE_URL"):
+        raise ItemIndexError("DATABASE_URL and STATE_URL must not be set: a drill kills, and only what it has started")
+    with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
+        # Whoever does not watch reads afterwards what was done when it went wrong.
+        live = console.is_terminal and not as_json
+        told = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
+        yield Paths.below(Path(folder)), told
+
+
+@drill.command("hosts", epilog="Example: itemindex drill hosts --seconds 20")
+@click.option(
+    "--jobs", "number", default=40, show_default=True, type=click.IntRange(4, 1_000), help="Reports to order."
+)
+@click.option(
+    "--seconds", default=8.0, show_default=True, type=click.FloatRange(2, 120), help="How long each cut lasts."
+)
+@click.option("--minutes", default=6.0, show_default=True, help="When to give up.")
+@json_option
+def hosts(number: int, seconds: float, minutes: float, as_json: bool) -> None:
+    """Run stores, two edges and two workers on hosts of their own; cut one off, join it again, count what was lost.
+
+    The hosts are network namespaces, reachable from nowhere else, and gone afterwards. It takes root, or
+    `unshare --user --map-root-user --net`. Exit code 1 when a promise was broken.
+    """
+    reason = obstacle()
+    if reason is not None:
+        raise ItemIndexError(f"no hosts can be made here: {reason}")
+    with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
+        told = (lambda text: None) if as_json else (lambda text: status.update(safe(f"{text} …")))
+        found = HostsDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, told).run()
+    if as_json:
+        served = {one.name: {"counted": one.counted, "uncounted": one.uncounted} for one in found.accounts}
+        checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in found.checks]
+        click.echo(json.dumps({"checks": checks, "served": served, "seconds": found.seconds}, indent=1))
+    else:
+        show(_verdicts(found.checks), as_json=False, title=f"hosts, cut off for {seconds:.0f} s, {found.seconds:.0f} s")
+    sys.exit(0 if found.passed else 1)
+
+
+def _verdicts(checks: list[Check]) -> Iterator[dict[str, Any]]:
+    for check in checks:
+        verdict = Styled("kept", "green") if check.kept else Styled("BROKEN", "red")
+        yield {"promise": check.promise, "found": check.found, "": verdict}
+
+
+def _grid(found: list[Seen]) -> list[dict[str, Any]]:
+    """Make a row for each fault: who saw anything but the usual, and what; red where it must not be."""
+    rows = []
+    for fault in dict.fromkeys(seen.fault for seen in found):
+        cells = [seen for seen in found if seen.fault == fault]
+        told = {seen.call: seen for seen in cells}
+        unusual = [_cell(seen) for seen in cells if not set(seen.statuses) <= seen.usual]
+        broken = [Text(f"{seen.call}: {seen.remark}", "red") for seen in cells if seen.remark and not seen.kept]
+        rows.append(
+            {
+                "fault": fault,
+                "callers saw": Text("; ").join((*unusual, *broken)) or "what they always see",
+                "calls": sum(sum(seen.statuses.values()) for seen in cells),
+                "slowest": f"{max(seen.slowest_seconds for seen in cells):.1f} s",
+                "jobs": told["jobs"].remark if "jobs" in told else "–",
+                "free quota": told["quota"].remark if "quota" in told else "–",
+                "anonymous": told["anonymous quota"].remark if "anonymous quota" in told else "–",
+                "small plan": told["quota of a small plan"].remark if "quota of a small plan" in told else "–",
+            }
+        )
+    return rows
+
+
+def _cell(seen: Seen) -> Text:
+    statuses = "/".join(str(status or "none") for status in sorted(seen.statuses))
+    return Text(f"{seen.call} {statuses}", "" if seen.kept else "red")

@@ -1,0 +1,173 @@
+"""Ordinary callers in a crowd: what they wait when it is calm, and while others are slow, many, or far too large."""
+
+import http.client
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deploy.ctl.demo import load_prices
+from deploy.local.paths import Paths, free_port
+from deploy.local.stack import Stack
+from shared.db.connect import connect
+from tests.drills.accounts import issue_key, issue_token
+from tests.drills.attacks import AT_ONCE, COMING_SECONDS, DRY_RUNS, KINDS, SLOW_READERS
+from tests.drills.beside import work_beside
+from tests.drills.callers import Credentials, Front
+from tests.drills.verdict import SQL
+
+_CALLERS = 4
+_RATE = 25.0
+"""Calls a second of each ordinary caller: a steady beat, so that a service that stands still is not asked less."""
+_DEADLINE_SECONDS = 10.0
+_BEFORE_SECONDS = COMING_SECONDS + 0.5
+_READY_SECONDS = 60.0
+_EXPORT_SECONDS = 60.0
+_PROJECT = Path(__file__).parents[2]
+
+
+@dataclass
+class Measured:
+    """What ordinary callers met during one attack, and in the calm before it."""
+
+    attack: str
+    calm: list[float] = field(default_factory=list)
+    crowd: list[float] = field(default_factory=list)
+    failures: Counter[str] = field(default_factory=Counter)
+    met: Counter[str] = field(default_factory=Counter)
+    grown_bytes: int = 0
+
+    @property
+    def unanswered(self) -> int:
+        """How many of those who ask as they should, only all at once, met no answer or a broken gateway."""
+        return self.met["cut off"] + self.met["refused 502"] if self.attack == AT_ONCE else 0
+
+    @property
+    def ratio(self) -> float:
+        """The 99th percentile in the crowd over that of the calm."""
+        return percentile(self.crowd, 0.99) / percentile(self.calm, 0.99)
+
+
+def percentile(seconds: list[float], share: float) -> float:
+    """Return the value that so large a share is not above; 0 of nothing."""
+    ordered = sorted(seconds)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+@dataclass
+class CrowdDrill:
+    """The drill on a stack of its own."""
+
+    places: Paths
+    seconds: float
+    rounds: int
+    told: Callable[[str], None]
+    only: tuple[str, ...] = ()
+
+    def run(self) -> list[Measured]:
+        """Do all of it. Whatever happens, the stack is stopped afterwards."""
+        self._stack = Stack(self.places, free_port())
+        found = [Measured(kind) for kind in KINDS if not self.only or any(word in kind for word in self.only)]
+        try:
+            self._stack.start_servers(lambda what: self.told(f"starting {what}"))
+            load_prices(self._stack.settings)
+            self._stack.start_service(lambda what: self.told(f"starting {what}"))
+            work_beside(self._stack.watch, lambda: self._work(found))
+        finally:
+            self._stack.stop()
+        return found
+
+    def _work(self, found: list[Measured]) -> None:
+        with connect(self._stack.settings.database_url, application="drill", autocommit=True) as connection:
+            connection.execute(SQL.lift_limits)
+            connection.execute(SQL.limit_brands)  # the attacker is a customer with the limits of its plan
+            pepper = self._stack.settings.token_pepper
+            key, token = issue_key(connection, pepper), issue_token(connection, pepper)
+            attacker = issue_key(connection, pepper, plan="brand")
+            [(iid, _)] = connection.execute(SQL.some_item).fetchall()
+        large = any(measured.attack == SLOW_READERS for measured in found)
+        dataset = "observations" if large else "brands"
+        front = Front(self._stack.port)
+        front.wait_ready(_READY_SECONDS)
+        file = front.export(Credentials(key, token, ""), dataset, _EXPORT_SECONDS)
+        paths = [f"/v1/index/lookup/{iid}", "/v1/index/search?q=milk", "/v1/index/brands?limit=20"]
+        self._ask(paths, key, self.seconds, Counter())  # so that nothing is measured cold
+        for number in range(self.rounds):
+            for measured in found:
+                self.told(f"{measured.attack}, round {number + 1} of {self.rounds}")
+                measured.calm += self._ask(paths, key, self.seconds, measured.failures)
+                before = self._resident_bytes()
+                with self._attack(measured, file, attacker if measured.attack == DRY_RUNS else key):
+                    measured.crowd += self._ask(paths, key, self.seconds, measured.failures)
+                    measured.grown_bytes = max(measured.grown_bytes, self._resident_bytes() - before)
+                time.sleep(_BEFORE_SECONDS)
+
+    @contextmanager
+    def _attack(self, measured: Measured, file: str, key: str) -> Iterator[None]:
+        seconds = self.seconds + _BEFORE_SECONDS
+        command = [sys.executable, "-m", "tests.drills.attacks", measured.attack, str(self._stack.port), str(seconds)]
+        process = subprocess.Popen([*command, file, key], stdout=subprocess.PIPE, cwd=_PROJECT)
+        try:
+            time.sleep(_BEFORE_SECONDS)
+            yield
+            printed, _ = process.communicate(timeout=seconds + _DEADLINE_SECONDS)
+            measured.met.update(json.loads(printed))
+        finally:
+            process.kill()
+            process.wait()
+
+    def _ask(self, paths: list[str], key: str, seconds: float, failures: Counter[str]) -> list[float]:
+        """Ask at a steady beat for so long; return what each answer took, counted from when it was due."""
+        taken: list[float] = []
+        callers = [
+            threading.Thread(target=self._caller, args=(paths, key, n, seconds, taken, failures), daemon=True)
+            for n in range(_CALLERS)
+        ]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        return taken
+
+    def _caller(
+        self, paths: list[str], key: str, number: int, seconds: float, taken: list[float], failures: Counter[str]
+    ) -> None:
+        head = {"Authorization": f"ApiKey {key}"}
+        line = http.client.HTTPConnection("127.0.0.1", self._stack.port, timeout=_DEADLINE_SECONDS)
+        due = time.perf_counter() + number / _RATE / _CALLERS
+        for n in range(int(seconds * _RATE)):
+            time.sleep(max(0.0, due - time.perf_counter()))
+            if n % 10 == 0:
+                line.close()  # a new connection now and then, as new callers come
+            try:
+                line.request("GET", paths[(n + number) % len(paths)], headers=head)
+                answer = line.getresponse()
+                answer.read()
+                if answer.status != 200:
+                    failures[str(answer.status)] += 1
+            except (OSError, http.client.HTTPException) as error:
+                failures[type(error).__name__] += 1
+                line.close()
+            taken.append(time.perf_counter() - due)
+            due += 1 / _RATE
+        line.close()
+
+    def _resident_bytes(self) -> int:
+        """Return the memory that the front and the edges hold."""
+        named = [c for c in self._stack.children if c.program.name.startswith(("nginx", "edge")) and c.process]
+        groups = {child.process.pid for child in named if child.process is not None}
+        total = 0
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = status.read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[2]) in groups:
+                total += int(fields[21]) * 4_096
+        return total

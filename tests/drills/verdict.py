@@ -1,0 +1,90 @@
+"""Did anything get lost? What the database, the store and the API say, held against what is right."""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from shared.config import Settings
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.objects.open import store_of
+from shared.telemetry.log import Log
+from tests.drills.client import Client, decoded
+from tests.drills.questions import is_poison, right_digest
+from workers.dispatch.retention import tidy
+
+SQL = beside(__file__, "drill.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One promise, what was found, and whether it was kept."""
+
+    promise: str
+    found: str
+    kept: bool
+
+
+def judge(settings: Settings, connection: Connection, client: Client, asked: int) -> list[Check]:
+    """Return every promise about the jobs with its verdict."""
+    orders = connection.execute(SQL.orders).fetchall()
+    states = Counter(state for _, _, _, state, *_ in orders)
+    made = [row for row in orders if row[3] == "succeeded"]
+    failed = [row for row in orders if row[3] == "failed"]
+    poison = [row for row in orders if is_poison(row[2])]
+    jobs = {row[1] for row in orders}
+    served = sum(_served(client, row[0], row[6]) for row in made)
+    lost = [row for row in poison if (row[3], row[4], row[5]) == ("failed", 3, "job-lost")]
+    return [
+        _check("every question became exactly one job", len(jobs), asked),
+        _check("every job ended", states["succeeded"] + states["failed"], len(orders)),
+        _check("every failed job says why", sum(row[5] is not None for row in failed), len(failed)),
+        _check("every poisoned job ended as job-lost after 3 attempts", len(lost), len(poison)),
+        _check("every result has the right digest", sum(row[6] == right_digest(row[2]) for row in made), len(made)),
+        _check("every result is served whole, byte for byte", served, len(made)),
+        _check("no job was published twice", _published_once(connection, jobs), len(made)),
+        _check("no result was published by an attempt that was overtaken", _one(connection, SQL.overtaken), 0),
+        _check("no job was taken up again after its end", _one(connection, SQL.taken_after_end), 0),
+        _check("no bytes are left but those of published results", _left(settings, connection), len(made)),
+        _check("no refund is still owed", _one(connection, SQL.owed), 0),
+    ]
+
+
+def _check(promise: str, found: int, right: int) -> Check:
+    return Check(promise, f"{found} of {right}" if right else str(found), found == right)
+
+
+def _served(client: Client, order: str, result_sha256: str) -> bool:
+    job = decoded(client.get(f"/jobs/{order}")[1])
+    status, body = client.get(f"/jobs/{order}/result")
+    document: Any = decoded(body)
+    rows = hashlib.sha256(b"".join(msgspec.json.encode(row) + b"\n" for row in document["data"])).hexdigest()
+    whole = hashlib.sha256(body).hexdigest() == job["result"]["sha256"] and len(body) == job["result"]["bytes"]
+    return status == 200 and whole and rows == document["meta"]["result_sha256"] == result_sha256 and _at_one(job)
+
+
+def _at_one(job: Any) -> bool:
+    return bool(job["progress"]["fraction"] == 1)
+
+
+def _published_once(connection: Connection, jobs: set[str]) -> int:
+    published: dict[str, int] = dict(connection.execute(SQL.published).fetchall())
+    return sum(published.get(job) == 1 for job in jobs)
+
+
+def _left(settings: Settings, connection: Connection) -> int:
+    """Sweep, with an attempt's bytes among the rest that no row knows of; return how many attempts are left."""
+    store = store_of(settings)
+    with store.writing(f"{uuid4()}/1/nobody.json") as file:
+        file.write(b"of a worker that died")
+    tidy(connection, store, Log("drill", level="error"))
+    return len(list(store.attempts()))
+
+
+def _one(connection: Connection, query: str) -> int:
+    row = connection.execute(query).fetchone()
+    return int(row[0]) if row else 0
