@@ -59,7 +59,7 @@ REQUEST_BODY_BYTES_MAX = 64 * 1024
 def create_app(resources: Services) -> web.Application:
     """Build the application: every request passes the gates from top to bottom, then its handler."""
     settings = resources.settings
-    problems = ProblemDetails(settings.errors_base, resources.log)
+    problems = ProblemDetails(settings.problem_base_url, resources.log)
     trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
     sign_up = f"{origin_of(settings)}/dashboard"
     limits = RateLimit(resources.meter, PersonLimits(resources.meter, settings))
@@ -97,14 +97,14 @@ def describe(app: web.Application) -> dict[str, Any]:
 def routes(resources: Services, document: Document) -> tuple[Route, ...]:
     """Return every route of the edge with its rule: who may come in, and what one call costs."""
     settings = resources.settings
-    cursors = CursorSigner(settings.cursor_secret, settings.cursor_secret_previous)
+    cursors = CursorSigner(settings.signing_secret, settings.signing_secret_previous)
     lists = Paginator(cursors, lambda: resources.version.current)
     acts = OrganizationService(resources.database, settings)
     idempotent = IdempotentActs(resources.database, settings)
     org = OrganizationApi(acts, idempotent, resources.plan_notices, cursors, lambda: resources.version.current)
     people = MembersApi(acts, idempotent, origin_of(settings), lambda: resources.version.current)
     orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
-    documents = JobSerializer(settings.base_url, settings.errors_base)
+    documents = JobSerializer(settings.base_url, settings.problem_base_url)
     desk = ReportService(
         resources.database, resources.version, orders, documents, resources.results, resources.meter, cursors
     )
@@ -162,7 +162,7 @@ def _free_routes(resources: Services, lists: Paginator, cursors: CursorSigner) -
 
 def _paid_routes(resources: Services, lists: Paginator, desk: ReportService, orders: JobOrders) -> tuple[Route, ...]:
     settings = resources.settings
-    documents = JobSerializer(settings.base_url, settings.errors_base)
+    documents = JobSerializer(settings.base_url, settings.problem_base_url)
     jobs = Jobs(orders, documents, resources.results, lists)
     events = Events(orders, documents)
     pricing = Pricing(resources.database, settings.base_url)

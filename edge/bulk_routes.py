@@ -24,7 +24,7 @@ def export_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
     settings = resources.settings
     orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
     jobs, links = (
-        JobSerializer(settings.base_url, settings.errors_base),
+        JobSerializer(settings.base_url, settings.problem_base_url),
         SignedUrls(*settings.signing_secrets),
     )
     documents = ExportSerializer(settings.base_url, jobs, links, settings.signed_url_seconds)

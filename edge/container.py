@@ -95,7 +95,7 @@ def build(settings: Settings) -> Services:
         directory=directory,
         people=people,
         usage=UsageRecorder(database, settings.usage_flush_seconds),
-        meter=RateLimiter(state, DegradedLimiter(closed=settings.quota_outage == "closed")),
+        meter=RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed")),
         records=RecordCache(
             cache,
             version,
@@ -118,7 +118,7 @@ def _database(settings: Settings) -> Database:
     return Database(
         settings.edge_database_url,
         connections_max=settings.database_pool_max,
-        deadline_seconds=settings.database_deadline_ms / 1000,
+        deadline_seconds=settings.database_timeout_seconds,
     )
 
 
@@ -126,14 +126,18 @@ def _stores(settings: Settings, log: Log) -> tuple[RedisClient, RedisClient]:
     # Quotas wait for a failover and are exact through it; a record has PostgreSQL behind it and waits for nobody.
     return (
         _store(
-            "state", settings.state_url, settings.state_deadline_ms, log, settings.state_failover_seconds, acked=True
+            "state",
+            settings.state_url,
+            settings.state_timeout_seconds,
+            log,
+            settings.state_failover_seconds,
+            acked=True,
         ),
-        _store("cache", settings.cache_url, settings.cache_deadline_ms, log, 0.0, acked=False),
+        _store("cache", settings.cache_url, settings.cache_timeout_seconds, log, 0.0, acked=False),
     )
 
 
-def _store(name: str, url: str, deadline_ms: int, log: Log, hold_seconds: float, *, acked: bool) -> RedisClient:
-    deadline_seconds = deadline_ms / 1000
+def _store(name: str, url: str, deadline_seconds: float, log: Log, hold_seconds: float, *, acked: bool) -> RedisClient:
     if not is_cluster(url):
         return SingleNodeClient(url, name=name, deadline_seconds=deadline_seconds, log=log)
     return ClusterClient(
@@ -180,4 +184,4 @@ async def opened(resources: Services) -> AsyncIterator[Services]:
 def file_responder(resources: Services) -> FileResponder:
     """Return what sends stored files and counts their bytes."""
     allowance = DownloadAllowance(resources.meter, resources.settings)
-    return FileResponder(resources.results, resources.settings.accel_location, allowance)
+    return FileResponder(resources.results, resources.settings.x_accel_location, allowance)

@@ -78,7 +78,7 @@ class FastPath:
         self.take = resources.meter.take
         self.lines = resources.lines
         self.used = resources.usage.note
-        self.errors_base = resources.settings.errors_base
+        self.problem_base_url = resources.settings.problem_base_url
         self.draining = False
         self._served = metrics.Tally()
         self._refused = metrics.Tally()
@@ -182,7 +182,7 @@ class FastPathProtocol(RequestHandler):
                 status, slug = 200, b"null"
             else:
                 status, slug, form = _UNAVAILABLE if decision.outcome == NOT_COUNTED else _REFUSED
-                self._finish(_refused(form, decision, network, request_id, lane.errors_base))
+                self._finish(_refused(form, decision, network, request_id, lane.problem_base_url))
             seconds = perf_counter() - started
             lane.count(decision, status, seconds)
             lane.used(principal, network, ROUTE, status, 1 if status == 200 else 0)
@@ -226,14 +226,14 @@ def _caller(network: str, account: str, organization: str | None, key: str) -> b
     return msgspec.json.encode(members)[1:-1]
 
 
-def _refused(form: bytes, decision: Decision, network: str, request_id: bytes, errors_base: str) -> bytes:
-    before, after = _refusal_body(decision, network, errors_base)
+def _refused(form: bytes, decision: Decision, network: str, request_id: bytes, problem_base_url: str) -> bytes:
+    before, after = _refusal_body(decision, network, problem_base_url)
     body = before + _instance(request_id) + after
     now = rfc822_formatted_time().encode()
     return form % (decision.retry_after_seconds, limit_fields(decision), request_id, len(body), now, body)
 
 
-def _refusal_body(decision: Decision, network: str, errors_base: str) -> tuple[bytes, bytes]:
+def _refusal_body(decision: Decision, network: str, problem_base_url: str) -> tuple[bytes, bytes]:
     """Return the refusal's document on both sides of its instance; the same for all refusals of one second."""
     return _cached_refusal_body(
         decision.account,
@@ -243,16 +243,16 @@ def _refusal_body(decision: Decision, network: str, errors_base: str) -> tuple[b
         decision.day,
         decision.ends_in_seconds,
         network,
-        errors_base,
+        problem_base_url,
     )
 
 
 @lru_cache(maxsize=4096)
 def _cached_refusal_body(
-    account: str, plan: Any, outcome: int, used_day: int, day: int, ends_in: int, network: str, errors_base: str
+    account: str, plan: Any, outcome: int, used_day: int, day: int, ends_in: int, network: str, problem_base_url: str
 ) -> tuple[bytes, bytes]:
     decision = Decision(account, "", plan, 1, outcome, used_day, 0, day, ends_in)
-    whole = refusal(decision, network).document(errors_base, "0" * 32)
+    whole = refusal(decision, network).document(problem_base_url, "0" * 32)
     before, _, after = whole.partition(_UUID_MARK.encode())
     return before, after
 

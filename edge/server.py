@@ -67,10 +67,10 @@ class EdgeWorker(GunicornUVLoopWebWorker):
 class EdgeServer(web.Server):
     """Makes a connection's protocol: aiohttp's own, with the fast lane in front of it."""
 
-    def __init__(self, handler: Any, *, lane: FastPath, errors_base: str, **options: Any) -> None:
+    def __init__(self, handler: Any, *, lane: FastPath, problem_base_url: str, **options: Any) -> None:
         super().__init__(handler, **options)
         self._lane = lane
-        self._errors_base = errors_base
+        self._errors_base = problem_base_url
         self._options = {
             k: v for k, v in options.items() if k not in ("request_factory", "handler_cancellation", "loop")
         }
@@ -99,11 +99,11 @@ class EdgeHandler(FastPathProtocol):
         manager: web.Server,
         loop: asyncio.AbstractEventLoop,
         lane: FastPath,
-        errors_base: str,
+        problem_base_url: str,
         options: dict[str, Any],
     ) -> None:
         super().__init__(manager, loop, lane, options)
-        self._errors_base = errors_base
+        self._errors_base = problem_base_url
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
@@ -166,7 +166,7 @@ class DrainingRunner(web.AppRunner):
         return EdgeServer(
             self.app._handle,
             lane=self._lane,
-            errors_base=self._resources.settings.errors_base,
+            problem_base_url=self._resources.settings.problem_base_url,
             request_factory=self.app._make_request,
             keepalive_timeout=_KEEP_ALIVE_SECONDS,
             access_log=None,

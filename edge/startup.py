@@ -7,7 +7,7 @@ from shared.config import Settings
 from shared.config_checks import same_user
 from shared.errors import ConfigurationError
 
-NEEDED = ("edge_database_url", "state_url", "cache_url", "token_pepper", "cursor_secret")
+NEEDED = ("edge_database_url", "state_url", "cache_url", "token_pepper", "signing_secret")
 
 
 def checked_settings() -> Settings:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
+from shared.config_aliases import with_current_names
 from shared.config_checks import SECRET_CHARACTERS_MIN, faults
 from shared.errors import ConfigurationError
 from shared.redis.urls import is_cluster
@@ -26,10 +27,10 @@ class Settings:
     )
     edge_database_url: str = _setting("PostgreSQL as the edge's role; empty: DATABASE_URL.", "", secret=True)
     worker_database_url: str = _setting("PostgreSQL as the workers' role; empty: DATABASE_URL.", "", secret=True)
-    analytics_database_url: str = _setting(
+    replica_database_url: str = _setting(
         "Streaming replica of PostgreSQL that reports are read from; empty: the primary.", "", secret=True
     )
-    analytics_wait_seconds: float = _setting(
+    replica_wait_seconds: float = _setting(
         "How long a report waits for the replica to hold what it was ordered of, before it reads the primary.", 2.0
     )
     state_url: str = _setting(
@@ -46,7 +47,9 @@ class Settings:
     )
 
     base_url: str = _setting("Public address of the API, with its version segment.", "http://127.0.0.1:8080/v1")
-    errors_base: str = _setting("Address below which each problem's slug is explained; empty: BASE_URL + /errors.", "")
+    problem_base_url: str = _setting(
+        "Address below which each problem's slug is explained; empty: BASE_URL + /errors.", ""
+    )
     revision: str = _setting("Identity of the running code, shown by /health as `api-<id>`.", "dev")
 
     anonymous_token: str = _setting(
@@ -61,10 +64,10 @@ class Settings:
         "",
         secret=True,
     )
-    cursor_secret_previous: str = _setting(
+    signing_secret_previous: str = _setting(
         "The other signing key during a rotation: what it has signed is accepted.", "", secret=True
     )
-    cursor_secret: str = _setting(
+    signing_secret: str = _setting(
         "Key that signs cursors of lists and addresses of files; 32 characters or more.", "", secret=True
     )
 
@@ -75,7 +78,7 @@ class Settings:
         "for a provider that verifies each address without saying so.",
         "claim",
     )
-    oidc_deadline_ms: int = _setting("How long the edge waits for the identity provider.", 2_000)
+    oidc_timeout_seconds: float = _setting("How long the edge waits for the identity provider.", 2.0)
     oidc_client_secret: str = _setting("Our secret at the provider; empty: a public client with PKCE.", "", secret=True)
     session_idle_seconds: int = _setting("How long a dashboard session lasts without a click.", 7_200)
     session_seconds_max: int = _setting("How long a dashboard session lasts at most.", 43_200)
@@ -104,17 +107,21 @@ class Settings:
     )
     record_cache_bytes_max: int = _setting("Memory for records in each edge process.", 64 * 1024 * 1024)
     record_ttl_seconds: int = _setting("How long the cache store keeps a record.", 86_400)
-    state_deadline_ms: int = _setting("How long the edge waits for the state store before it goes on without.", 100)
-    state_failover_seconds: float = _setting(
-        "How long a call waits for a cluster's failover or a slot on its way, before QUOTA_OUTAGE applies.", 5.0
+    state_timeout_seconds: float = _setting(
+        "How long the edge waits for the state store before it continues without it.", 0.1
     )
-    quota_outage: str = _setting(
+    state_failover_seconds: float = _setting(
+        "How long a call waits for a cluster's failover or a slot on its way, before QUOTA_FAIL_MODE applies.", 5.0
+    )
+    quota_fail_mode: str = _setting(
         "What happens to calls that cannot be counted: `bounded`, each process serves a little and paid work goes on; "
         "`closed`, 503; empty: closed on a cluster, else bounded.",
         "",
     )
-    cache_deadline_ms: int = _setting("How long the edge waits for the cache store before it asks PostgreSQL.", 50)
-    database_deadline_ms: int = _setting("How long the edge waits for PostgreSQL.", 1_000)
+    cache_timeout_seconds: float = _setting(
+        "How long the edge waits for the cache store before it asks PostgreSQL.", 0.05
+    )
+    database_timeout_seconds: float = _setting("How long the edge waits for PostgreSQL.", 1.0)
     database_pool_max: int = _setting("Connections to PostgreSQL of each edge process.", 8)
     drain_seconds: float = _setting("How long a stopping edge goes on answering what still arrives.", 2.0)
 
@@ -125,19 +132,19 @@ class Settings:
     s3_region: str = _setting("Region of the bucket.", "us-east-1")
     s3_access_key_id: str = _setting("Access key of the bucket; empty: what the host offers.", "", secret=True)
     s3_secret_access_key: str = _setting("Secret of that access key.", "", secret=True)
-    accel_location: str = _setting(
+    x_accel_location: str = _setting(
         "Location of nginx, like /_stored/, that sends files of RESULTS_DIR by itself; empty: the edge sends them.", ""
     )
     release_interval_hours: float = _setting(
         "How long after a release the next one is cut, where the data changed; 0: only when ordered.", 24.0
     )
-    release_daily_kept_days: int = _setting("How long a release is kept.", 8)
-    release_weekly_kept_days: int = _setting("How long the first release of a calendar week is kept.", 92)
+    release_daily_retention_days: int = _setting("How long a release is kept.", 8)
+    release_weekly_retention_days: int = _setting("How long the first release of a calendar week is kept.", 92)
     download_bytes_per_day: int = _setting(
         "Bytes of release and export files that one organization may download in a UTC day.", 1_000_000_000_000
     )
     signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
-    upload_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
+    ingest_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
     ingest_unpacked_bytes_max: int = _setting("Bytes that a file of a load may unpack to.", 1 << 36)
 
     result_missing_seconds: int = _setting(
@@ -159,24 +166,26 @@ class Settings:
     heartbeat_file: Path | None = _setting(
         "File that a part touches as long as it makes progress, for a supervisor; empty: none.", None
     )
-    otlp_endpoint: str = _setting(
+    otel_exporter_otlp_endpoint: str = _setting(
         "OpenTelemetry collector that spans are sent to, by OTLP over HTTP, like http://collector:4318; empty: none.",
         "",
     )
-    otlp_headers: str = _setting("Headers for the collector: name=value, comma-separated.", "", secret=True)
-    trace_share: float = _setting("Share of traces that begin here and are sampled, 0 to 1.", 0.1)
+    otel_exporter_otlp_headers: str = _setting(
+        "Headers for the collector: name=value, comma-separated.", "", secret=True
+    )
+    otel_traces_sampler_arg: float = _setting("Share of traces that begin here and are sampled, 0 to 1.", 0.1)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
         """Read the settings; raise ConfigurationError with a line for each that cannot or must not be used."""
-        given = os.environ if environment is None else environment
+        given = with_current_names(os.environ if environment is None else environment)
         values: dict[str, Any] = {}
         for item in fields(cls):
             text = given.get(item.name.upper(), "")
             if text:
                 values[item.name] = _convert(item.name.upper(), text, item.default)
-        if values.get("quota_outage", "closed") not in ("bounded", "closed"):
-            raise ConfigurationError("QUOTA_OUTAGE must be bounded or closed")
+        if values.get("quota_fail_mode", "closed") not in ("bounded", "closed"):
+            raise ConfigurationError("QUOTA_FAIL_MODE must be bounded or closed")
         settings = cls(**values)
         settings._check_choices()
         if found := faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)}):
@@ -199,8 +208,8 @@ class Settings:
             "edge_database_url": self.edge_database_url or self.database_url,
             "worker_database_url": self.worker_database_url or self.database_url,
             "broker_url": self.broker_url or _database_one(self.state_url),
-            "quota_outage": self.quota_outage or ("closed" if is_cluster(self.state_url) else "bounded"),
-            "errors_base": self.errors_base or f"{self.base_url}/errors",
+            "quota_fail_mode": self.quota_fail_mode or ("closed" if is_cluster(self.state_url) else "bounded"),
+            "problem_base_url": self.problem_base_url or f"{self.base_url}/errors",
         }
         return type(self)(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **derived})
 
@@ -212,7 +221,7 @@ class Settings:
     @property
     def signing_secrets(self) -> tuple[str, str]:
         """The key that signs, and the other one that is accepted; empty where there is none."""
-        return self.cursor_secret, self.cursor_secret_previous
+        return self.signing_secret, self.signing_secret_previous
 
     def require(self, *names: str) -> None:
         """Raise ConfigurationError unless each of these settings has a value."""

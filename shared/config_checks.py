@@ -10,18 +10,18 @@ from urllib.parse import urlsplit
 SECRET_CHARACTERS_MIN = 32
 _DIFFERENT_CHARACTERS_MIN = 8
 # Keys that we choose ourselves; the others come from a provider, who decides how long they are.
-_OUR_KEYS = ("_PEPPER", "CURSOR_SECRET", "PLAN_APPROVAL_SECRET")
+_OUR_KEYS = ("_PEPPER", "SIGNING_SECRET", "PLAN_APPROVAL_SECRET")
 _KEYS = (*_OUR_KEYS, "OIDC_CLIENT_SECRET", "S3_SECRET_ACCESS_KEY")
 _MAY_BE_ZERO = {
-    "ANALYTICS_WAIT_SECONDS",
+    "REPLICA_WAIT_SECONDS",
     "STATE_FAILOVER_SECONDS",
     "DRAIN_SECONDS",
     "RELEASE_INTERVAL_HOURS",
-    "TRACE_SHARE",
+    "OTEL_TRACES_SAMPLER_ARG",
 }
 # A private network of IPv4 is /8 at most, one of IPv6 /7 (fc00::/7).
 _PREFIX_MIN = {4: 8, 6: 7}
-_PUBLIC_ADDRESSES = ("BASE_URL", "ERRORS_BASE", "S3_ENDPOINT", "OTLP_ENDPOINT")
+_PUBLIC_ADDRESSES = ("BASE_URL", "PROBLEM_BASE_URL", "S3_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 
 def faults(values: Mapping[str, Any]) -> list[str]:
@@ -38,8 +38,8 @@ def _numbers(values: Mapping[str, Any]) -> Iterator[str]:
             continue
         if not math.isfinite(value) or value < 0 or (value == 0 and name not in _MAY_BE_ZERO):
             yield f"{name} is {value}; set a number {'from 0' if name in _MAY_BE_ZERO else 'above 0'}"
-    if values.get("TRACE_SHARE", 0.0) > 1.0:
-        yield f"TRACE_SHARE is {values['TRACE_SHARE']}; set a share from 0 to 1"
+    if values.get("OTEL_TRACES_SAMPLER_ARG", 0.0) > 1.0:
+        yield f"OTEL_TRACES_SAMPLER_ARG is {values['OTEL_TRACES_SAMPLER_ARG']}; set a share from 0 to 1"
 
 
 def _keys(values: Mapping[str, Any]) -> Iterator[str]:

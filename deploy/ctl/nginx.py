@@ -109,7 +109,7 @@ def _rendered(
         "METRICS_LISTEN": metrics_listen,
         "EDGE_A": str(run_dir / "edge-a.sock"),
         "EDGE_B": str(run_dir / "edge-b.sock"),
-        "ERRORS_BASE": settings.errors_base,
+        "PROBLEM_BASE_URL": settings.problem_base_url,
         "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": front.proxies(settings.trusted_proxies),
         "USER": "user root;" if os.getuid() == 0 else "",

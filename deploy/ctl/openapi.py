@@ -15,7 +15,7 @@ _PLACEHOLDERS: dict[str, Any] = {
     "state_url": "redis://127.0.0.1:1",
     "cache_url": "redis://127.0.0.1:1",
     "token_pepper": "only for the document, nothing is signed",
-    "cursor_secret": "only for the document, nothing is signed",
+    "signing_secret": "only for the document, nothing is signed",
     "access_log": "",
 }
 
@@ -24,7 +24,7 @@ _PLACEHOLDERS: dict[str, Any] = {
 @click.option("--yaml", "as_yaml", is_flag=True, help="YAML instead of JSON.")
 def openapi(as_yaml: bool) -> None:
     """Print the OpenAPI 3.1 document."""
-    document = describe(create_app(build(Settings(**_PLACEHOLDERS, errors_base=f"{Settings().base_url}/errors"))))
+    document = describe(create_app(build(Settings(**_PLACEHOLDERS, problem_base_url=f"{Settings().base_url}/errors"))))
     if as_yaml:
         click.echo(yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120), nl=False)
     else:

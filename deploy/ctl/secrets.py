@@ -13,7 +13,7 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 
-_SIGNING = {"token-pepper": "TOKEN_PEPPER", "cursor-secret": "CURSOR_SECRET"}
+_SIGNING = {"token-pepper": "TOKEN_PEPPER", "cursor-secret": "SIGNING_SECRET"}
 _LOGINS = {
     "edge-password": ("EDGE_DATABASE_URL", "itemindex_edge"),
     "worker-password": ("WORKER_DATABASE_URL", "itemindex_worker"),

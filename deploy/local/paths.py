@@ -13,7 +13,7 @@ from pathlib import Path
 _RUN_PATH_MAX = 72
 # Below those that kernels give to clients: one would be taken from a server that is down for a moment.
 _PORTS = range(10_000, 32_768)
-_SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper", "cursor_secret")
+_SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper", "signing_secret")
 
 
 @dataclass(frozen=True, slots=True)

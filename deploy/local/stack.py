@@ -108,7 +108,7 @@ class Stack:
                 listen=listen,
                 metrics_listen=metrics,
                 edges=edges,
-                errors_base=self.settings.errors_base,
+                problem_base_url=self.settings.problem_base_url,
                 stored=self.settings.results_dir.resolve(),
                 trusted=self.settings.trusted_proxies,
                 certificate=self.certificate,
@@ -175,12 +175,12 @@ class Stack:
         places = self.places
         own = {
             "token_pepper": secrets["token_pepper"],
-            "cursor_secret": secrets["cursor_secret"],
+            "signing_secret": secrets["signing_secret"],
             # A demo has no operator to wait for.
             "plan_approval": "none",
             "search_dir": places.root / "search",
             "results_dir": places.root / "results",
-            "accel_location": "" if outside.s3_bucket else "/_stored/",
+            "x_accel_location": "" if outside.s3_bucket else "/_stored/",
             "metrics_dir": places.run / "metrics",
             "access_log": str(places.root / "log" / "access.log"),
             "base_url": f"{'https' if self.certificate else 'http'}://127.0.0.1:{self.port}/v1",

@@ -62,7 +62,7 @@ function answer(r) {
     const status = status_of(r);
     const problem = PROBLEMS[status];
     const document = {
-        type: r.variables.errors_base + "/" + problem[0],
+        type: r.variables.problem_base_url + "/" + problem[0],
         title: problem[1],
         status: status,
         detail: problem[2],

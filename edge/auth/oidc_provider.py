@@ -40,7 +40,7 @@ class OidcProvider:
 
     def __init__(self, settings: Settings, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
         self.issuer = settings.oidc_issuer
-        self._deadline_seconds = settings.oidc_deadline_ms / 1000
+        self._deadline_seconds = settings.oidc_timeout_seconds
         self._log = log
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None

@@ -138,7 +138,7 @@ def _bulk_data(door: SessionGuard, resources: Services, payer: Billing, orders: 
     downloads = file_responder(resources)
     datasets = DatasetPages(ReleaseRepository(resources.database), downloads, resources.directory, payer, base_url)
     jobs, links = (
-        JobSerializer(base_url, settings.errors_base),
+        JobSerializer(base_url, settings.problem_base_url),
         SignedUrls(*settings.signing_secrets),
     )
     desk = ExportService(resources.database, resources.version, settings.jobs_waiting_max)

@@ -25,11 +25,11 @@ class StoredFile(NamedTuple):
 
 
 class FileResponder:
-    """Answers downloads. `accel_location` is the location of nginx behind which the store's directory lies."""
+    """Answers downloads. `x_accel_location` is the location of nginx behind which the store's directory lies."""
 
-    def __init__(self, store: ResultStore, accel_location: str, allowance: DownloadAllowance) -> None:
+    def __init__(self, store: ResultStore, x_accel_location: str, allowance: DownloadAllowance) -> None:
         self._store = store
-        self._accel_location = accel_location
+        self._accel_location = x_accel_location
         self._allowance = allowance
 
     async def answer(self, request: web.Request, file: StoredFile, organization: str | None) -> web.StreamResponse:

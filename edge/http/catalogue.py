@@ -22,7 +22,7 @@ def reason_phrase(status: int) -> str:
 
 
 class ProblemType(NamedTuple):
-    """One entry of the public catalogue behind `{errors_base}`."""
+    """One entry of the public catalogue behind `{problem_base_url}`."""
 
     slug: str
     status: int

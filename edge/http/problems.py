@@ -40,11 +40,11 @@ class Problem(Exception):
         self.extra = dict(extra or {})
         self.fields = dict(fields or {})
 
-    def document(self, errors_base: str, request_id: str) -> bytes:
+    def document(self, problem_base_url: str, request_id: str) -> bytes:
         """Encode the problem document."""
         return _ENCODER.encode(
             {
-                "type": f"{errors_base}/{self.type.slug}",
+                "type": f"{problem_base_url}/{self.type.slug}",
                 "title": self.type.title,
                 "status": self.type.status,
                 "detail": self.detail,
@@ -123,8 +123,8 @@ def _of_framework(error: web.HTTPException) -> Problem:
 class ProblemDetails:
     """The middleware that turns whatever a handler raises into a problem document."""
 
-    def __init__(self, errors_base: str, log: Log) -> None:
-        self._errors_base = errors_base
+    def __init__(self, problem_base_url: str, log: Log) -> None:
+        self._errors_base = problem_base_url
         self._log = log
 
     def answer(self, problem: Problem, context: Context) -> web.Response:

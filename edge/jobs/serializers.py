@@ -13,9 +13,9 @@ from shared.clock import rfc3339
 class JobSerializer:
     """Makes documents with this service's addresses."""
 
-    def __init__(self, base_url: str, errors_base: str) -> None:
+    def __init__(self, base_url: str, problem_base_url: str) -> None:
         self.base_url = base_url
-        self._errors_base = errors_base
+        self._errors_base = problem_base_url
 
     def url(self, order_id: str) -> str:
         """Return a job's address."""

@@ -38,7 +38,7 @@ class Errors:
     """The handlers."""
 
     def __init__(self, settings: Settings) -> None:
-        self._base = settings.errors_base
+        self._base = settings.problem_base_url
         self._templates = Templates(Path(__file__).with_name("templates"))
 
     @docs(

@@ -51,7 +51,11 @@ _PROBLEM = {
     "description": "A problem document (RFC 9457). A slug may add members.",
     "required": ["type", "title", "status", "detail", "instance"],
     "properties": {
-        "type": {"type": "string", "format": "uri", "description": "`{errors_base}/{slug}`: what it means, what to do"},
+        "type": {
+            "type": "string",
+            "format": "uri",
+            "description": "`{problem_base_url}/{slug}`: what it means, what to do",
+        },
         "title": {"type": "string", "description": "The reason phrase of the status"},
         "status": {"type": "integer", "minimum": 300, "maximum": 599},
         "detail": {"type": "string", "description": "What happened this time"},

@@ -34,10 +34,10 @@ class Spans:
     """The spans of one process. Noting one never waits; when the collector is slow or away, spans are lost."""
 
     def __init__(self, settings: Settings, part: str) -> None:
-        self._endpoint = settings.otlp_endpoint
-        self.share = settings.trace_share if settings.otlp_endpoint else 0.0
+        self._endpoint = settings.otel_exporter_otlp_endpoint
+        self.share = settings.otel_traces_sampler_arg if settings.otel_exporter_otlp_endpoint else 0.0
         """Share of new traces that are worth their spans; none where nobody collects them."""
-        self._headers = _headers(settings.otlp_headers)
+        self._headers = _headers(settings.otel_exporter_otlp_headers)
         self._resource: Attributes = {
             "service.name": f"item-index-{part}",
             "service.version": settings.revision,

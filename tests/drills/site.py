@@ -140,16 +140,16 @@ class Site:
             broker_url=f"redis://{address}:{_STATE_PORT}/1",
             cache_url=f"redis://{address}:{_CACHE_PORT}/0",
             token_pepper=secrets["token_pepper"],
-            cursor_secret=secrets["cursor_secret"],
+            signing_secret=secrets["signing_secret"],
             search_dir=root / "search",
             results_dir=root / "results",
-            accel_location="/_stored/",
+            x_accel_location="/_stored/",
             access_log="",
             base_url=f"http://item-index.test:{PORT}/v1",
             lease_ttl_seconds=_LEASE_SECONDS,
             release_interval_hours=0,
         )
-        return replace(settings, errors_base=f"{settings.base_url}/errors")
+        return replace(settings, problem_base_url=f"{settings.base_url}/errors")
 
     def _run_dir(self, name: str) -> Path:
         folder = self.places.run / name

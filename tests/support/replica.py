@@ -65,7 +65,7 @@ class Pair:
         """Return settings with which reports are read from the replica, by the role that may only read."""
         database = primary.database_url.partition("@/")[2].partition("?")[0]
         url = postgres.url(self.places, LOGIN, PASSWORD, database)
-        return replace(primary, analytics_database_url=url, analytics_wait_seconds=wait_seconds)
+        return replace(primary, replica_database_url=url, replica_wait_seconds=wait_seconds)
 
     def catch_up(self) -> None:
         """Wait until the replica has replayed all that the primary has written so far."""

@@ -106,21 +106,21 @@ class Servers:
             worker_database_url=self.url(postgres.WORKER, "worker", database),
             cache_url=local_valkey.url(self.places, "cache"),
             token_pepper="a pepper for tests, long enough to be one",
-            cursor_secret="a secret for tests, long enough to be one",
+            signing_secret="a secret for tests, long enough to be one",
             search_dir=folder / "search",
             results_dir=folder / "results",
             access_log=str(folder / "access.log"),
             base_url="http://testserver/v1",
-            errors_base="http://testserver/v1/errors",
+            problem_base_url="http://testserver/v1/errors",
             drain_seconds=0.0,
             # Most tests want an organization that has its plan; those of approval set it otherwise.
             plan_approval="none",
             # A test calls faster than a person; those of the limit set it lower.
             person_calls_per_second=10_000,
             # A machine full of tests is no outage; whoever tests an outage says how long it is waited for.
-            state_deadline_ms=2_000,
-            database_deadline_ms=5_000,
-            oidc_deadline_ms=10_000,
+            state_timeout_seconds=2.0,
+            database_timeout_seconds=5.0,
+            oidc_timeout_seconds=10.0,
         )
 
     def url(self, user: str, name: str, database: str) -> str:

@@ -107,7 +107,7 @@ def test_every_report_is_the_same_to_the_last_byte(pair: Pair, tmp_path: Path) -
 
 
 def test_its_role_reads_what_reports_read_and_nothing_else(pair: Pair, primary: Settings) -> None:
-    with connect(pair.settings(primary).analytics_database_url, application="tests", autocommit=True) as connection:
+    with connect(pair.settings(primary).replica_database_url, application="tests", autocommit=True) as connection:
         assert in_recovery(connection)
         for table in (
             "api_keys",

@@ -58,7 +58,7 @@ class Upgrade:
         stack = self.stack
         stack.start_servers(lambda what: None)
         broker = f"redis+socket://{valkey.url(stack.places, 'state').removeprefix('unix://')}?virtual_host=1"
-        stack.settings = replace(stack.settings, accel_location="", revision="old", broker_url=broker)
+        stack.settings = replace(stack.settings, x_accel_location="", revision="old", broker_url=broker)
         load_prices(stack.settings)
         stack.start_service(lambda what: None)
 

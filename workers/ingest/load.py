@@ -215,7 +215,7 @@ class _Load:
             for batch in readers.read(
                 path,
                 self._mapping,
-                batch_rows=self._settings.upload_batch_rows,
+                batch_rows=self._settings.ingest_batch_rows,
                 told=told,
                 unpacked_bytes_max=self._settings.ingest_unpacked_bytes_max,
             ):

@@ -82,7 +82,7 @@ def _publish(settings: Settings, connection: Connection, job: dict[str, Any], ve
     row = connection.execute(SQL.kept_as).fetchone()
     assert row is not None
     kept_as = row[0]
-    days = settings.release_weekly_kept_days if kept_as == "weekly" else settings.release_daily_kept_days
+    days = settings.release_weekly_retention_days if kept_as == "weekly" else settings.release_daily_retention_days
     with connection.transaction():
         for name, parts in files.items():
             rows, size = sum(part.rows for part in parts), sum(part.bytes for part in parts)

@@ -92,7 +92,7 @@ class Replica:
 @lru_cache(maxsize=1)
 def replica_of(settings: Settings) -> Replica:
     """Return the replica of this process; one that is never asked where the settings name none."""
-    return Replica(settings.analytics_database_url, settings.analytics_wait_seconds, log_of(settings))
+    return Replica(settings.replica_database_url, settings.replica_wait_seconds, log_of(settings))
 
 
 def _gave_way(error: psycopg.Error) -> bool:

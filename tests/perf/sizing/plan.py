@@ -209,7 +209,7 @@ def _work(load: Load) -> list[Need]:
             cores=reading,
             times=reading / load.cores,
             carries=f"{_rate(load, 'report', 'postgres', _HOUR)} reports/h a core",
-            then="a read replica (ANALYTICS_DATABASE_URL), then several; sooner where the primary is busy",
+            then="a read replica (REPLICA_DATABASE_URL), then several; sooner where the primary is busy",
         ),
     ]
 

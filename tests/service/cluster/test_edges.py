@@ -56,9 +56,9 @@ def on_cluster(settings: Settings, cluster: ValkeyCluster) -> Settings:
         settings,
         state_url=cluster.url,
         cache_url=cluster.url,
-        quota_outage="closed",
-        state_deadline_ms=1000,
-        database_deadline_ms=10_000,
+        quota_fail_mode="closed",
+        state_timeout_seconds=1.0,
+        database_timeout_seconds=10.0,
         state_failover_seconds=20.0,
     )
 

@@ -346,7 +346,7 @@ async def test_no_secret_appears_in_any_output(browser: Browser, capfd: pytest.C
         bearer.rpartition(".")[2],
         session,
         edge.settings.token_pepper,
-        edge.settings.cursor_secret,
+        edge.settings.signing_secret,
     )
     assert written.count('"request_id"') > 10
     assert [secret for secret in secrets if secret in written] == []

@@ -113,7 +113,7 @@ async def test_a_request_without_an_id_takes_the_lane_and_is_given_a_uuid_of_ver
 async def test_both_ways_say_the_same_where_nothing_can_be_counted(
     settings: Settings, tmp_path: Path, taken: list[bool]
 ) -> None:
-    closed = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_outage="closed")
+    closed = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_fail_mode="closed")
     async with running_edge(closed, tmp_path) as edge:
         await edge.resources.records.find(SOY)
         await _exchange(edge, _head(edge, 1, address="192.0.2.9"))  # teaches the lane who calls
@@ -198,7 +198,7 @@ async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
 
     monkeypatch.setattr(FastPath, "__init__", noted)
     if state != "counts":
-        settings = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_outage=state)
+        settings = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_fail_mode=state)
     async with running_edge(settings, tmp_path) as edge:
         await edge.resources.records.find(SOY)
         await _exchange(edge, _head(edge, 1, address="192.0.2.9"))  # so that the caller's principal is remembered

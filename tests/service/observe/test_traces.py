@@ -38,7 +38,7 @@ async def test_a_trace_goes_from_the_request_through_the_job_to_its_result(
     written = io.StringIO()
     monkeypatch.setattr(tasks, "log_of", lambda settings: Log("worker", stream=written))
     with collecting() as collector:
-        watched = replace(settings, otlp_endpoint=collector.endpoint)
+        watched = replace(settings, otel_exporter_otlp_endpoint=collector.endpoint)
         async with running_edge(watched, tmp_path) as edge:
             key = api_key(settings)
             answer, _ = await asyncio.gather(edge.get("/index/cohorts?brand=vita", key=key, head=GIVEN), work(watched))
@@ -84,5 +84,5 @@ async def test_an_access_line_tells_who_called_and_no_secret(edge: Edge, setting
     assert len(with_key["key"]) < len(key) / 2, "the id of a key, not the key"
     assert (anonymous["organization"], anonymous["key"]) == (None, "anonymous")
     written = Path(settings.access_log).read_text()
-    for secret in (key, settings.token_pepper, settings.cursor_secret):
+    for secret in (key, settings.token_pepper, settings.signing_secret):
         assert secret not in written

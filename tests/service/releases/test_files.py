@@ -193,7 +193,7 @@ async def test_a_signed_address_ends_with_its_time_or_with_the_contract(
     file = (await manifest(edge, key))["files"][0]
     path = path_of(file["signed_url"])
     organization = path.partition("organization=")[2].partition("&")[0]
-    past = SignedUrls(settings.cursor_secret).query(file["sha256"], organization, 1_700_000_000)
+    past = SignedUrls(settings.signing_secret).query(file["sha256"], organization, 1_700_000_000)
     refused = await edge.get(f"{path.partition('?')[0]}?{past}", anonymous=False)
     assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (410, "expired-signature")
     with connect(settings.database_url, application="tests", autocommit=True) as connection:

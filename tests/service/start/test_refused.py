@@ -42,18 +42,18 @@ def start(command: str, settings: Settings, folder: Path, **more: str) -> tuple[
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_part_that_is_set_up_weakly_does_not_start(settings: Settings, tmp_path: Path, command: str) -> None:
     code, printed = start(
-        command, settings, tmp_path, TOKEN_PEPPER="a", TRUSTED_PROXIES="0.0.0.0/0", STATE_DEADLINE_MS="-5"
+        command, settings, tmp_path, TOKEN_PEPPER="a", TRUSTED_PROXIES="0.0.0.0/0", STATE_TIMEOUT_SECONDS="-5"
     )
     assert code == 1
     lines = [line.removeprefix("itemindex: ") for line in printed.splitlines()]
-    assert sorted(line.split()[0] for line in lines) == ["STATE_DEADLINE_MS", "TOKEN_PEPPER", "TRUSTED_PROXIES"]
+    assert sorted(line.split()[0] for line in lines) == ["STATE_TIMEOUT_SECONDS", "TOKEN_PEPPER", "TRUSTED_PROXIES"]
     assert all("; " in line for line in lines)
 
 
 def test_a_missing_setting_is_one_line_through_gunicorn(settings: Settings, tmp_path: Path) -> None:
-    code, printed = start("gunicorn", replace(settings, state_url="", cursor_secret=""), tmp_path)
+    code, printed = start("gunicorn", replace(settings, state_url="", signing_secret=""), tmp_path)
     (line,) = printed.splitlines()
-    assert (code, line.startswith("itemindex: STATE_URL, CURSOR_SECRET must be set")) == (1, True)
+    assert (code, line.startswith("itemindex: STATE_URL, SIGNING_SECRET must be set")) == (1, True)
 
 
 @pytest.mark.parametrize("owner_is_named", [True, False])

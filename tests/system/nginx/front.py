@@ -59,7 +59,7 @@ class Front:
             {
                 "RUN_DIR": str(self.folder),
                 "LOG_DIR": str(self.folder),
-                "ERRORS_BASE": ERRORS,
+                "PROBLEM_BASE_URL": ERRORS,
                 "LISTEN": f"127.0.0.1:{self.port}",
                 "METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
                 "EDGE_A": str(self.edges[0]),

@@ -31,7 +31,7 @@ async def answered() -> AsyncIterator[tuple[EdgeServer, asyncio.StreamReader]]:
         return answer
 
     lane: Any = SimpleNamespace(draining=True)
-    server = EdgeServer(handler, lane=lane, errors_base="http://errors")
+    server = EdgeServer(handler, lane=lane, problem_base_url="http://errors")
     ours, theirs = socket.socketpair()
     await asyncio.get_running_loop().connect_accepted_socket(server, ours)
     reader, writer = await asyncio.open_unix_connection(sock=theirs)

@@ -22,13 +22,13 @@ def refused(environment: dict[str, str]) -> list[str]:
     [
         ("TOKEN_PEPPER", "a"),
         ("TOKEN_PEPPER", GOOD[:31]),
-        ("CURSOR_SECRET", "a"),
-        ("CURSOR_SECRET", "ab" * 32),
-        ("STATE_DEADLINE_MS", "-5"),
-        ("STATE_DEADLINE_MS", "0"),
-        ("CACHE_DEADLINE_MS", "0"),
-        ("DATABASE_DEADLINE_MS", "-1"),
-        ("OIDC_DEADLINE_MS", "0"),
+        ("SIGNING_SECRET", "a"),
+        ("SIGNING_SECRET", "ab" * 32),
+        ("STATE_TIMEOUT_SECONDS", "-5"),
+        ("STATE_TIMEOUT_SECONDS", "0"),
+        ("CACHE_TIMEOUT_SECONDS", "0"),
+        ("DATABASE_TIMEOUT_SECONDS", "-1"),
+        ("OIDC_TIMEOUT_SECONDS", "0"),
         ("LEASE_TTL_SECONDS", "0"),
         ("DRAIN_SECONDS", "-1"),
         ("USAGE_FLUSH_SECONDS", "0"),
@@ -37,8 +37,8 @@ def refused(environment: dict[str, str]) -> list[str]:
         ("DATABASE_POOL_MAX", "0"),
         ("JOBS_WAITING_MAX", "-3"),
         ("SIGNED_URL_SECONDS", "0"),
-        ("TRACE_SHARE", "1.5"),
-        ("TRACE_SHARE", "-0.1"),
+        ("OTEL_TRACES_SAMPLER_ARG", "1.5"),
+        ("OTEL_TRACES_SAMPLER_ARG", "-0.1"),
         ("TRUSTED_PROXIES", "0.0.0.0/0"),
         ("TRUSTED_PROXIES", "10.0.0.0/8,::/0"),
         ("TRUSTED_PROXIES", "0.0.0.0/1"),
@@ -52,9 +52,9 @@ def refused(environment: dict[str, str]) -> list[str]:
         ("BASE_URL", "https://x/v1?a=b"),
         ("BASE_URL", "https://x:99999/v1"),
         ("BASE_URL", "https://x/v1\n"),
-        ("ERRORS_BASE", "javascript:alert(1)"),
+        ("PROBLEM_BASE_URL", "javascript:alert(1)"),
         ("S3_ENDPOINT", "file:///etc"),
-        ("OTLP_ENDPOINT", "unix:///x"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "unix:///x"),
         ("OIDC_ISSUER", "file:///etc/passwd"),
         ("OIDC_ISSUER", "http://issuer.example"),
         ("OIDC_ISSUER", "http://127.0.0.1.example"),
@@ -72,29 +72,34 @@ def test_a_setting_that_weakens_is_refused_in_one_line_that_says_what_to_do(name
 
 
 def test_two_secrets_must_differ_whoever_chose_them() -> None:
-    (line,) = refused({"TOKEN_PEPPER": GOOD, "CURSOR_SECRET": GOOD})
-    assert "TOKEN_PEPPER and CURSOR_SECRET are equal" in line
+    (line,) = refused({"TOKEN_PEPPER": GOOD, "SIGNING_SECRET": GOOD})
+    assert "TOKEN_PEPPER and SIGNING_SECRET are equal" in line
     assert GOOD not in line
-    (line,) = refused({"TOKEN_PEPPER": GOOD, "CURSOR_SECRET": OTHER, "OIDC_CLIENT_SECRET": OTHER})
-    assert "CURSOR_SECRET and OIDC_CLIENT_SECRET are equal" in line
+    (line,) = refused({"TOKEN_PEPPER": GOOD, "SIGNING_SECRET": OTHER, "OIDC_CLIENT_SECRET": OTHER})
+    assert "SIGNING_SECRET and OIDC_CLIENT_SECRET are equal" in line
 
 
 def test_all_faults_are_named_at_once() -> None:
-    lines = refused({"TOKEN_PEPPER": "a", "STATE_DEADLINE_MS": "-5", "BASE_URL": "ftp://x"})
-    assert sorted(line.split()[0] for line in lines) == ["BASE_URL", "STATE_DEADLINE_MS", "TOKEN_PEPPER"]
+    lines = refused({"TOKEN_PEPPER": "a", "STATE_TIMEOUT_SECONDS": "-5", "BASE_URL": "ftp://x"})
+    assert sorted(line.split()[0] for line in lines) == ["BASE_URL", "STATE_TIMEOUT_SECONDS", "TOKEN_PEPPER"]
 
 
 @pytest.mark.parametrize(
     "environment",
     [
         {},
-        {"TOKEN_PEPPER": GOOD, "CURSOR_SECRET": OTHER, "OIDC_CLIENT_SECRET": "short"},
+        {"TOKEN_PEPPER": GOOD, "SIGNING_SECRET": OTHER, "OIDC_CLIENT_SECRET": "short"},
         {"TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.1,fd00::/8,fc00::/7"},
         {"BASE_URL": "https://api.example.org/v1", "OIDC_ISSUER": "https://issuer.example/realms/x"},
         {"OIDC_ISSUER": "http://127.0.0.1:9000"},
         {"OIDC_ISSUER": "http://[::1]:9000"},
         {"OIDC_ISSUER": "http://localhost:9000"},
-        {"RELEASE_INTERVAL_HOURS": "0", "STATE_FAILOVER_SECONDS": "0", "DRAIN_SECONDS": "0", "TRACE_SHARE": "0"},
+        {
+            "RELEASE_INTERVAL_HOURS": "0",
+            "STATE_FAILOVER_SECONDS": "0",
+            "DRAIN_SECONDS": "0",
+            "OTEL_TRACES_SAMPLER_ARG": "0",
+        },
     ],
 )
 def test_settings_that_are_safe_are_taken(environment: dict[str, str]) -> None:

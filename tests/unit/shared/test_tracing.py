@@ -92,7 +92,9 @@ def test_every_part_draws_the_same_lot_for_a_trace() -> None:
 def test_a_span_reaches_the_collector_as_its_standard_says() -> None:
     with collecting() as collector:
         settings = Settings(
-            otlp_endpoint=f"{collector.endpoint}/tenant", otlp_headers="x-team=index, broken", revision="7"
+            otel_exporter_otlp_endpoint=f"{collector.endpoint}/tenant",
+            otel_exporter_otlp_headers="x-team=index, broken",
+            revision="7",
         )
         spans = Spans(settings, "edge")
         spans.note(step_from(GOOD), "GET lookup", "server", 0.25, {"n": 3, "yes": True, "none": None}, failed=True)
@@ -109,7 +111,7 @@ def test_a_span_reaches_the_collector_as_its_standard_says() -> None:
 
 def test_nothing_is_sent_for_a_trace_that_is_not_sampled() -> None:
     with collecting() as collector:
-        spans = Spans(Settings(otlp_endpoint=collector.endpoint), "edge")
+        spans = Spans(Settings(otel_exporter_otlp_endpoint=collector.endpoint), "edge")
         spans.note(step_from(GOOD[:-1] + "0"), "GET lookup", "server", 0.1, {})
         spans.close()
     assert collector.asked == []
@@ -118,11 +120,11 @@ def test_nothing_is_sent_for_a_trace_that_is_not_sampled() -> None:
 def test_a_collector_that_refuses_or_is_away_costs_spans_and_nothing_else() -> None:
     with collecting() as collector:
         collector.status = 500
-        spans = Spans(Settings(otlp_endpoint=collector.endpoint), "edge")
+        spans = Spans(Settings(otel_exporter_otlp_endpoint=collector.endpoint), "edge")
         spans.note(step_from(GOOD), "GET lookup", "server", 0.1, {})
         spans.close()
     assert len(collector.asked) == 1
-    away = Spans(Settings(otlp_endpoint=collector.endpoint), "edge")
+    away = Spans(Settings(otel_exporter_otlp_endpoint=collector.endpoint), "edge")
     away.note(step_from(GOOD), "GET lookup", "server", 0.1, {})
     away.close()
 

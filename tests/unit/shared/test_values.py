@@ -1,5 +1,6 @@
 """Money, networks, settings, queries: small values that everything stands on."""
 
+from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from shared.accounts import counted_network
 from shared.config import Settings
+from shared.config_aliases import RENAMED
 from shared.db.migrate import available
 from shared.errors import ConfigurationError
 from shared.money import to_minor, to_text
@@ -59,6 +61,25 @@ def test_who_is_counted_as_what(address: str, network: str | None) -> None:
     assert counted_network(address) == network
 
 
+def test_former_names_of_settings_still_hold_and_warn() -> None:
+    with pytest.warns(FutureWarning, match="CURSOR_SECRET is deprecated: set SIGNING_SECRET instead"):
+        settings = Settings.from_environment({"CURSOR_SECRET": "0123456789abcdefghijklmnopqrstuvwxyz"})
+    assert settings.signing_secret == "0123456789abcdefghijklmnopqrstuvwxyz"
+    with pytest.warns(FutureWarning, match="STATE_DEADLINE_MS"):
+        assert Settings.from_environment({"STATE_DEADLINE_MS": "250"}).state_timeout_seconds == 0.25
+    with pytest.warns(FutureWarning):
+        settings = Settings.from_environment({"QUOTA_OUTAGE": "closed", "QUOTA_FAIL_MODE": "bounded"})
+    assert settings.quota_fail_mode == "bounded"
+    with pytest.warns(FutureWarning), pytest.raises(ConfigurationError, match="STATE_DEADLINE_MS"):
+        Settings.from_environment({"STATE_DEADLINE_MS": "soon"})
+
+
+def test_every_former_name_leads_to_a_setting() -> None:
+    names = {field.name.upper() for field in fields(Settings)}
+    assert set(RENAMED.values()) <= names
+    assert not names & RENAMED.keys()
+
+
 def test_settings_come_from_the_environment_and_hide_their_secrets() -> None:
     settings = Settings.from_environment(
         {"DATABASE_URL": "postgresql://u:hunter2@h/d", "STATE_URL": "redis://h:1/0", "LEASE_TTL_SECONDS": "7"}
@@ -90,10 +111,10 @@ def test_a_socket_of_the_state_store_gives_the_broker_its_own_database() -> None
 
 def test_a_cluster_closes_in_an_outage_and_is_no_broker() -> None:
     settings = Settings.from_environment({"STATE_URL": "redis+cluster://a:1,b:2"})
-    assert (settings.quota_outage, settings.broker_url) == ("closed", "")
-    assert Settings.from_environment({"STATE_URL": "redis://a:1"}).quota_outage == "bounded"
-    with pytest.raises(ConfigurationError, match="QUOTA_OUTAGE"):
-        Settings.from_environment({"QUOTA_OUTAGE": "open"})
+    assert (settings.quota_fail_mode, settings.broker_url) == ("closed", "")
+    assert Settings.from_environment({"STATE_URL": "redis://a:1"}).quota_fail_mode == "bounded"
+    with pytest.raises(ConfigurationError, match="QUOTA_FAIL_MODE"):
+        Settings.from_environment({"QUOTA_FAIL_MODE": "open"})
 
 
 @pytest.mark.parametrize("names", [("0001_a.sql", "0001_b.sql"), ("1_a.sql",)])
