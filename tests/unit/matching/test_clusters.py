@@ -1,0 +1,78 @@
+"""Clusters: one article per group, whatever the order of what is known."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workers.matching.clusters import Member, cluster
+from workers.matching.records import Decision, Kind, Link
+
+LETTERS = "abcd"
+
+
+def _link(left: str, right: str, score: float = 0.99, kind: Kind = Kind.LIKENESS) -> Link:
+    return Link(left, right, kind, score, Decision.LINK)
+
+
+def _members(*keys: str) -> dict[str, Member]:
+    return {key: Member(key[0]) for key in keys}
+
+
+def test_links_that_wait_for_a_person_join_nothing() -> None:
+    waiting = Link("a1", "b1", Kind.LIKENESS, 0.7, Decision.REVIEW)
+    assert cluster(_members("a1", "b1"), [waiting]).groups == ()
+
+
+def test_no_two_records_of_one_source_are_in_one_article() -> None:
+    done = cluster(_members("a1", "b1", "b2"), [_link("a1", "b1", 0.995), _link("a1", "b2", 0.999)])
+    assert done.groups == (("a1", "b2"),)
+    assert [link.pair for link in done.refused] == [("a1", "b1")]
+
+
+def test_a_source_may_declare_two_of_its_records_one_article() -> None:
+    members = _members("a1") | {"b1": Member("b", "x"), "b2": Member("b", "x")}
+    links = [_link("a1", "b1", 1.0, Kind.IDENTIFIER), _link("a1", "b2", 1.0, Kind.IDENTIFIER)]
+    assert cluster(members, links).groups == (("a1", "b1", "b2"),)
+
+
+def test_a_chain_through_a_weak_link_joins_nothing() -> None:
+    done = cluster(_members("a1", "b1", "c1"), [_link("a1", "b1", 0.999), _link("b1", "c1", 0.99)])
+    assert done.groups == (("a1", "b1"),)
+
+
+def test_three_records_that_are_all_alike_are_one_article() -> None:
+    links = [_link("a1", "b1"), _link("b1", "c1"), _link("a1", "c1")]
+    assert cluster(_members("a1", "b1", "c1"), links).groups == (("a1", "b1", "c1"),)
+
+
+def test_what_a_person_rejected_stays_apart_even_in_a_chain_of_identifiers() -> None:
+    links = [_link("a1", "b1", 1.0, Kind.IDENTIFIER), _link("b1", "c1", 1.0, Kind.IDENTIFIER)]
+    done = cluster(_members("a1", "b1", "c1"), links, rejected=[("c1", "a1")])
+    assert done.groups == (("a1", "b1"),)
+
+
+def test_what_a_person_accepted_is_joined_without_a_link() -> None:
+    assert cluster(_members("a1", "b1"), [], accepted=[("b1", "a1")]).groups == (("a1", "b1"),)
+
+
+_keys = st.builds(lambda letter, number: f"{letter}{number}", st.sampled_from(LETTERS), st.integers(1, 3))
+_links = st.builds(
+    lambda pair, score, kind: _link(*sorted(pair), score, kind),
+    st.tuples(_keys, _keys).filter(lambda pair: pair[0] != pair[1]),
+    st.sampled_from([0.99, 0.995, 0.999]),
+    st.sampled_from([Kind.IDENTIFIER, Kind.LIKENESS]),
+)
+_ALL = [f"{letter}{number}" for letter in LETTERS for number in (1, 2, 3)]
+
+
+@given(st.lists(_links, unique_by=lambda link: link.pair), st.randoms(use_true_random=False))
+def test_the_order_of_records_and_links_does_not_matter(links: list[Link], random: object) -> None:
+    shuffled, keys = list(links), list(_ALL)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(keys)  # type: ignore[attr-defined]
+    assert cluster(_members(*keys), shuffled) == cluster(_members(*_ALL), links)
+
+
+@given(st.lists(_links, unique_by=lambda link: link.pair))
+def test_every_article_has_at_most_one_record_of_a_source(links: list[Link]) -> None:
+    for group in cluster(_members(*_ALL), links).groups:
+        assert len({key[0] for key in group}) == len(group)

@@ -1,0 +1,73 @@
+"""The identifier rule and its guards."""
+
+from workers.matching.identifiers import identifier_links, restricted
+from workers.matching.records import Decision, Kind, Link, Record
+
+GTIN = "04006381333931"
+
+
+def _links(*records: Record) -> list[Link]:
+    return identifier_links(records, lambda key: ())
+
+
+def _pen(source: str, name: str = "Stabilo pen 88", **said: object) -> Record:
+    return Record(f"{source}/1", source, name, **({"gtins": (GTIN,)} | said))  # type: ignore[arg-type]
+
+
+def test_equal_gtins_of_two_sources_make_a_link() -> None:
+    (link,) = _links(_pen("a"), _pen("b"))
+    assert (link.pair, link.kind, link.decision) == (("a/1", "b/1"), Kind.IDENTIFIER, Decision.LINK)
+    assert [(one.field, one.left, one.agrees) for one in link.evidence] == [("gtin", GTIN, True)]
+
+
+def test_a_different_pack_size_waits_for_a_person() -> None:
+    (link,) = _links(_pen("a", "Stabilo pen 88, pack of 10"), _pen("b", "Stabilo pen 88, 20 pcs"))
+    assert link.decision is Decision.REVIEW
+    assert [one.field for one in link.evidence if not one.agrees] == ["pack"]
+
+
+def test_a_size_or_colour_that_only_one_side_states_contradicts_nothing() -> None:
+    (link,) = _links(_pen("a", "Stabilo pen 88 blue 0.4 mm"), _pen("b"))
+    assert link.decision is Decision.LINK
+
+
+def test_a_different_colour_waits_for_a_person() -> None:
+    (link,) = _links(_pen("a", "Stabilo pen 88 blue"), _pen("b", "Stabilo pen 88 red"))
+    assert link.decision is Decision.REVIEW
+
+
+def test_equal_sizes_in_different_units_agree() -> None:
+    (link,) = _links(_pen("a", "Stabilo ink 1 l"), _pen("b", "Stabilo ink 1000ml"))
+    assert link.decision is Decision.LINK
+
+
+def test_brand_and_part_number_make_a_link_however_they_are_written() -> None:
+    (link,) = _links(
+        _pen("a", gtins=(), brand="Hewlett-Packard", mpn="Q-1989A"),
+        _pen("b", gtins=(), brand="hewlett packard", mpn="q1989 a"),
+    )
+    assert (link.decision, link.evidence[0].field) == (Decision.LINK, "mpn")
+
+
+def test_a_part_number_without_a_brand_identifies_nothing() -> None:
+    assert _links(_pen("a", gtins=(), mpn="Q1989A"), _pen("b", gtins=(), mpn="Q1989A", brand="HP")) == []
+
+
+def test_a_code_of_three_different_names_is_no_identifier() -> None:
+    names = ("Stabilo pen", "Garden hose", "Olive oil")
+    assert _links(*(_pen(source, name) for source, name in zip("abc", names, strict=True))) == []
+
+
+def test_two_records_of_one_source_are_never_linked() -> None:
+    assert _links(_pen("a"), Record("a/2", "a", "Stabilo pen 88", gtins=(GTIN,))) == []
+
+
+def test_a_record_that_is_kept_separate_is_never_linked() -> None:
+    assert _links(_pen("a"), _pen("b", separate=True)) == []
+
+
+def test_codes_for_circulation_inside_one_company_never_identify() -> None:
+    shop_made = ["02012345678903", "00212345678906", "00412345678904", "00000020123451", "00000001234565"]
+    assert all(restricted(gtin) for gtin in shop_made)
+    assert not any(restricted(gtin) for gtin in (GTIN, "00000096385074", "00036000291452"))
+    assert _links(_pen("a", gtins=(shop_made[0],)), _pen("b", gtins=(shop_made[0],))) == []

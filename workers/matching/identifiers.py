@@ -1,0 +1,105 @@
+"""The identifier rule: an equal GTIN, or an equal brand and part number, makes a link unless a guard objects."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from workers.matching.quantities import amounts, contradictions
+from workers.matching.records import Decision, Evidence, Kind, Link, Record
+
+# An identifier that more records than this carry is a filler value; comparing all its pairs would take too long, too.
+MOST_RECORDS = 100
+# Records of one identifier whose names share fewer words than this share are named differently.
+_LEAST_SHARED = 0.1
+# From so many different names on, an identifier identifies nothing.
+_DIFFERENT_NAMES = 3
+_SQUASH = re.compile(r"[^a-z0-9]+")
+_WORDS = re.compile(r"[^\W_]+")
+
+
+def identifier_keys(record: Record) -> list[str]:
+    """Return what identifies a record across sources: `gtin:…` and `mpn:brand/number`."""
+    keys = [f"gtin:{gtin}" for gtin in record.gtins if not restricted(gtin)]
+    brand, number = squash(record.brand), squash(record.mpn)
+    # A short number without letters, as 100, is an article of many makers' and of one maker's many lines.
+    if brand and len(number) >= 4 and any(mark.isdigit() for mark in number):
+        keys.append(f"mpn:{brand}/{number}")
+    return keys
+
+
+def restricted(gtin: str) -> bool:
+    """Say whether a 14-digit GTIN has a prefix for circulation inside one company: 02, 04 and 20 to 29 in GTIN-13 form.
+
+    So has a GTIN-8 that begins with 0 or 2. Such a code means another article in each shop.
+    """
+    if gtin.startswith("000000"):
+        return gtin[6] in "02"
+    prefix = gtin[1:3]
+    return prefix in {"02", "04"} or prefix.startswith("2")
+
+
+def identifier_links(records: Sequence[Record], index: Callable[[str], Iterable[Record]]) -> list[Link]:
+    """Return a link for each pair of records that carry one identifier: of `records` and of what `index` gives.
+
+    A pair waits for a person where the two contradict each other in pack, measure or colour, or have names without a
+    common word. An identifier of more than a hundred records, or of three names without a common word, joins nothing.
+    """
+    by_key: dict[str, dict[str, Record]] = defaultdict(dict)
+    for record in records:
+        for key in identifier_keys(record):
+            by_key[key][record.key] = record
+    links: dict[tuple[str, str], Link] = {}
+    for key, ours in sorted(by_key.items()):
+        everyone = {other.key: other for other in index(key)} | ours
+        for link in _links_of(key, [everyone[name] for name in sorted(everyone)]):
+            known = links.get(link.pair)
+            if known is None or (known.decision is Decision.REVIEW and link.decision is Decision.LINK):
+                links[link.pair] = link
+    return [links[pair] for pair in sorted(links)]
+
+
+def squash(text: str) -> str:
+    """Keep only small letters and digits: the form in which part numbers and brands are compared."""
+    return _SQUASH.sub("", text.lower())
+
+
+def _links_of(key: str, records: Sequence[Record]) -> Iterable[Link]:
+    if not 2 <= len(records) <= MOST_RECORDS or _many_names(records):
+        return
+    said = [(record, amounts(_text(record)), _name_words(record)) for record in records]
+    field, value = key.split(":", 1)
+    for at, (left, left_amounts, left_words) in enumerate(said):
+        for right, right_amounts, right_words in said[at + 1 :]:
+            if left.source == right.source or left.separate or right.separate:
+                continue
+            against = [
+                Evidence(name, left.name, right.name, agrees=False)
+                for name in contradictions(left_amounts, right_amounts)
+            ]
+            if not _alike(left_words, right_words):
+                against.append(Evidence("name", left.name, right.name, agrees=False))
+            evidence = (Evidence(field, value, value, agrees=True), *against)
+            decision = Decision.REVIEW if against else Decision.LINK
+            yield Link(left.key, right.key, Kind.IDENTIFIER, 0.5 if against else 1.0, decision, evidence)
+
+
+def _many_names(records: Sequence[Record]) -> bool:
+    different: list[frozenset[str]] = []
+    for record in records:
+        words = _name_words(record)
+        if words and not any(_alike(words, other) for other in different):
+            different.append(words)
+    return len(different) >= _DIFFERENT_NAMES
+
+
+def _name_words(record: Record) -> frozenset[str]:
+    return frozenset(_WORDS.findall(record.name.lower()))
+
+
+def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
+    """Hold names apart only where both have words and share next to none."""
+    return not left or not right or len(left & right) >= _LEAST_SHARED * min(len(left), len(right))
+
+
+def _text(record: Record) -> str:
+    return " ".join((record.name, *(value for _, value in record.attributes)))

@@ -1,0 +1,78 @@
+"""Amounts that a text states: pack counts and measures with units, in base units, and colours."""
+
+import re
+from dataclasses import dataclass
+
+_UNITS: dict[str, tuple[str, float]] = {
+    "kg": ("g", 1000.0), "g": ("g", 1.0), "gr": ("g", 1.0), "gram": ("g", 1.0), "grams": ("g", 1.0), "mg": ("g", 0.001),
+    "lb": ("g", 453.59237), "lbs": ("g", 453.59237), "pound": ("g", 453.59237), "pounds": ("g", 453.59237),
+    "oz": ("g", 28.349523125), "ounce": ("g", 28.349523125), "ounces": ("g", 28.349523125),
+    "l": ("ml", 1000.0), "lt": ("ml", 1000.0), "liter": ("ml", 1000.0), "litre": ("ml", 1000.0),
+    "liters": ("ml", 1000.0), "litres": ("ml", 1000.0), "cl": ("ml", 10.0), "dl": ("ml", 100.0), "ml": ("ml", 1.0),
+    "floz": ("ml", 29.5735295625), "gal": ("ml", 3785.411784), "gallon": ("ml", 3785.411784),
+    "mm": ("mm", 1.0), "cm": ("mm", 10.0), "m": ("mm", 1000.0), "meter": ("mm", 1000.0), "meters": ("mm", 1000.0),
+    "in": ("mm", 25.4), "inch": ("mm", 25.4), "inches": ("mm", 25.4), "ft": ("mm", 304.8), "feet": ("mm", 304.8),
+    "foot": ("mm", 304.8), '"': ("mm", 25.4), "''": ("mm", 25.4),
+    "kb": ("mb", 1 / 1024), "mb": ("mb", 1.0), "gb": ("mb", 1024.0), "tb": ("mb", 1048576.0),
+    "mhz": ("mhz", 1.0), "ghz": ("mhz", 1000.0), "w": ("w", 1.0), "watt": ("w", 1.0), "watts": ("w", 1.0),
+    "kw": ("w", 1000.0), "v": ("v", 1.0), "volt": ("v", 1.0), "volts": ("v", 1.0), "mah": ("mah", 1.0),
+    "mp": ("mp", 1.0), "megapixel": ("mp", 1.0), "megapixels": ("mp", 1.0), "port": ("port", 1.0),
+    "ports": ("port", 1.0), "user": ("user", 1.0), "users": ("user", 1.0), "sheet": ("sheet", 1.0),
+    "sheets": ("sheet", 1.0), "page": ("page", 1.0), "pages": ("page", 1.0), "btu": ("btu", 1.0),
+}  # fmt: skip
+_NUMBER = r"(\d{1,9}(?:[.,]\d{1,4})?)"
+_NAMES = "|".join(sorted((re.escape(name) for name in _UNITS), key=len, reverse=True))
+_MEASURE = re.compile(rf"(?<![\w.]){_NUMBER}\s*-?\s*(fl\.?\s?oz|{_NAMES})(?![\w])", re.IGNORECASE)
+_PACK = re.compile(
+    r"(?<![\w.])(\d{1,4})\s*-?\s*(?:x|×)\s*(?=\d)"
+    r"|(?<![\w.])(\d{1,4})\s*-?\s*(?:packs?|pk|pcs?|pieces?|counts?|ct|rolls?|sachets?|bottles?|cans?|tablets?|bags?)\b"
+    r"|\b(?:pack|set|box|case)\s+of\s+(\d{1,4})\b"
+    r"|\bx\s?(\d{1,3})\b",
+    re.IGNORECASE,
+)
+COLOURS = frozenset(
+    "black white silver grey gray red blue green yellow pink purple orange brown gold beige navy violet teal ivory "
+    "champagne bronze turquoise burgundy charcoal platinum copper".split()
+)
+_WORDS = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """What a text says of amounts: `measures` maps a base unit to its values; `packs` and `colours` may be empty."""
+
+    measures: dict[str, frozenset[float]]
+    packs: frozenset[int]
+    colours: frozenset[str]
+
+
+def amounts(text: str) -> Amounts:
+    """Read every pack count, measure and colour that a text states; a count of one is not stated."""
+    measures: dict[str, set[float]] = {}
+    for number, unit in _MEASURE.findall(text):
+        base, factor = _UNITS["floz" if unit[:2].lower() == "fl" else unit.lower()]
+        measures.setdefault(base, set()).add(round(float(number.replace(",", ".")) * factor, 4))
+    packs = {int(next(filter(None, found))) for found in _PACK.findall(text)}
+    words = {"grey" if word == "gray" else word for word in _WORDS.findall(text.lower())}
+    return Amounts(
+        {base: frozenset(values) for base, values in measures.items()},
+        frozenset(pack for pack in packs if pack > 1),
+        frozenset(words & COLOURS),
+    )
+
+
+def contradictions(left: Amounts, right: Amounts) -> list[str]:
+    """Name what both texts state differently: `pack`, `colour` or a base unit. Measures differ from 3 % on."""
+    found = []
+    if left.packs != right.packs and left.packs and right.packs and not left.packs & right.packs:
+        found.append("pack")
+    for unit in sorted(left.measures.keys() & right.measures.keys()):
+        if not any(_close(one, other) for one in left.measures[unit] for other in right.measures[unit]):
+            found.append(unit)
+    if left.colours and right.colours and not left.colours & right.colours:
+        found.append("colour")
+    return found
+
+
+def _close(one: float, other: float) -> bool:
+    return abs(one - other) <= 0.03 * max(one, other)

@@ -1,0 +1,81 @@
+"""The values of matching: records, the evidence for a pair, links."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one source says of one of its items, as far as it tells articles apart.
+
+    `key` is unique in the index and the same in every load, such as `source/own id`. `gtins` are in 14-digit form with
+    a correct check digit. Records of one source with the same `article` are declared by it to be one article.
+    A record with `separate` is never linked.
+    """
+
+    key: str
+    source: str
+    name: str
+    brand: str = ""
+    mpn: str = ""
+    category: str = ""
+    description: str = ""
+    price: float | None = None
+    currency: str = ""
+    gtins: tuple[str, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+    article: str = ""
+    separate: bool = False
+
+
+class Kind(StrEnum):
+    """What a link rests on."""
+
+    DECLARED = "declared"
+    IDENTIFIER = "identifier"
+    LIKENESS = "likeness"
+
+
+class Decision(StrEnum):
+    """What follows from a link: it is made at once, or it waits for a person."""
+
+    LINK = "link"
+    REVIEW = "review"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that two records say: `field` is its name, `agrees` whether it speaks for the link."""
+
+    field: str
+    left: str
+    right: str
+    agrees: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Two records that are, or may be, one article. `left` is the smaller key; `score` is a probability, 0 to 1."""
+
+    left: str
+    right: str
+    kind: Kind
+    score: float
+    decision: Decision
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Return both keys, the smaller one first."""
+        return self.left, self.right
+
+
+@dataclass(frozen=True, slots=True)
+class Linkage:
+    """The links of every record in `touched`, sorted by pair.
+
+    A link that was stored before, with an end in `touched`, and that is not among `links`, no longer holds.
+    """
+
+    touched: frozenset[str]
+    links: tuple[Link, ...]
