@@ -26,6 +26,10 @@ class InvalidJson(ItemIndexError):
         self.detail = detail
 
 
+class InvalidFile(ItemIndexError):
+    """A file given to a command cannot be read; the text says where and why."""
+
+
 class InvalidIid(ItemIndexError):
     """The text is not an IID."""
 

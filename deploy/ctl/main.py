@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals."),
     "observations": ("deploy.ctl.observations:observations", "Delete observations by source, item and days."),
     "derive": ("deploy.ctl.derive:derive", "Rebuild what the reports read."),
+    "prior-price": ("deploy.ctl.prior_price:prior_price", "Judge price reductions in a file by EU law (Art. 6a)."),
     "generate": ("deploy.ctl.generate:generate", "Make believable data at any scale."),
     "items": ("deploy.ctl.items:items", "Withdraw, merge, split and restore items."),
     "search": ("deploy.ctl.search:search", "Build, evaluate and benchmark the search index."),

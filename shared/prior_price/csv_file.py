@@ -1,0 +1,75 @@
+"""Prices of channels from a CSV file with the columns day (or date), price, and optionally channel, time, status and
+list_price (or regular_price)."""
+
+import csv
+import re
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import TextIO
+
+from shared.errors import InvalidFile
+from shared.prior_price.model import Moment, Status
+
+_NAMES = {"day": ("day", "date"), "list_price": ("list_price", "regular_price")}
+_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d\Z")
+Channels = dict[str, list[Moment]]
+
+
+def read(file: TextIO) -> Channels:
+    """Return each channel's moments in the order of the file; without the column, the channel is the empty text.
+
+    Raises InvalidFile, with the line, for a column that is missing or a value that cannot be read.
+    """
+    rows = csv.DictReader(file)
+    columns = _columns(rows.fieldnames or ())
+    found: Channels = {}
+    try:
+        for row in rows:
+            channel = _value(row, columns, "channel") or ""
+            found.setdefault(channel, []).append(_moment(row, columns))
+    except (ValueError, csv.Error) as error:
+        raise InvalidFile(f"line {rows.line_num}: {error}") from None
+    return found
+
+
+def _columns(names: Iterable[str]) -> dict[str, str]:
+    there = {name.strip().lower(): name for name in names}
+    columns = {}
+    for column in ("day", "price", "channel", "time", "status", "list_price"):
+        known = [there[name] for name in _NAMES.get(column, (column,)) if name in there]
+        if known:
+            columns[column] = known[0]
+    for needed in ("day", "price"):
+        if needed not in columns:
+            raise InvalidFile(f"the first line names no column `{needed}`")
+    return columns
+
+
+def _moment(row: dict[str, str], columns: dict[str, str]) -> Moment:
+    day, time = _value(row, columns, "day"), _value(row, columns, "time") or "00:00"
+    price, listed = (_amount(_value(row, columns, name)) for name in ("price", "list_price"))
+    status = _value(row, columns, "status")
+    if not _TIME.match(time):
+        raise ValueError("a time is written HH:MM")
+    known = (Status.UNOBSERVED if price is None else Status.OFFERED) if status is None else Status(status)
+    if known == Status.OFFERED and price is None:
+        raise ValueError("an offered price is missing")
+    return Moment(date.fromisoformat(day or ""), time, price, known, listed)
+
+
+def _value(row: dict[str, str], columns: dict[str, str], column: str) -> str | None:
+    text = row.get(columns.get(column, ""))
+    return text.strip() or None if text else None
+
+
+def _amount(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        raise ValueError("a price is a plain decimal number") from None
+    if not amount.is_finite() or amount < 0:
+        raise ValueError("a price is a plain decimal number that is not negative")
+    return amount

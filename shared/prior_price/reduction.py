@@ -1,0 +1,192 @@
+"""The prior price of a price reduction: Directive 98/6/EC Art. 6a, as read in C-330/23. Pure.
+
+The prior price is the lowest price that applied in the 30 days before the reduction began. A reduction begins with the
+last fall of the price, or on the day on which it was announced, whichever is later; a rise ends it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import groupby
+
+from shared.prior_price.model import Evidence, Moment, Options, Reason, Reference, Status
+
+_CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """Consecutive moments of one price; `announced` is the start of the announcement that runs at its end."""
+
+    begins: Moment
+    announced: Moment | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    evidence: tuple[Evidence, ...]
+    fault: Reason | None
+
+
+def reference(moments: Iterable[Moment], asked_on: date | None = None, options: Options | None = None) -> Reference:
+    """Return the reduction that runs on a day, by default the last observed one, from one channel's prices.
+
+    Moments of one day and time keep their order. A day without a moment counts as not observed. With list prices, only
+    announced reductions count. Raises ValueError for an offered moment that has no price.
+    """
+    options = options or Options()
+    known = _known(moments, asked_on)
+    steps, fault = _steps(known, asked_on)
+    price = known[-1].price if known else None
+    if fault is not None:
+        return _without(price, fault)
+    began, earlier = steps[0], steps[1:]
+    window = _window(known, began, options)
+    if earlier and options.progressive is None and _inside(earlier[0], window):
+        return _judged(known[-1], began, replace(window, fault=window.fault or Reason.PROGRESSIVE))
+    first = _first_step(began, earlier, options)
+    if first is not began:
+        gap = _gap(known, first.day, began.day)
+        began, window = first, _window(known, first, options)
+        window = replace(window, fault=window.fault or gap)
+    return _judged(known[-1], began, window)
+
+
+def _known(moments: Iterable[Moment], asked_on: date | None) -> list[Moment]:
+    """Return what was observed up to the day asked about, in order."""
+    chosen = [one for one in moments if one.status != Status.UNOBSERVED and (asked_on is None or one.day <= asked_on)]
+    if any(one.status == Status.OFFERED and one.price is None for one in chosen):
+        raise ValueError("an offered moment has no price")
+    return sorted(chosen, key=lambda one: (one.day, one.time))
+
+
+def _steps(known: Sequence[Moment], asked_on: date | None) -> tuple[list[Moment], Reason | None]:
+    """Return the starts of the running reduction's steps, the newest first, or why there is no reduction."""
+    if not known or (asked_on is not None and known[-1].day != asked_on):
+        return [], Reason.MISSING_DAYS
+    if known[-1].status == Status.NOT_OFFERED:
+        return [], Reason.NO_REDUCTION
+    offered = [one for one in known if one.status == Status.OFFERED]
+    told = any(one.list_price is not None for one in offered)
+    if told and not offered[-1].announced:
+        return [], Reason.NO_REDUCTION
+    levels = _levels(offered)
+    steps: list[Moment] = []
+    for place in range(len(levels) - 1, -1, -1):
+        level = levels[place]
+        fell = place > 0 and _price(levels[place - 1].begins) > _price(level.begins)
+        if told:
+            if level.announced is None:
+                break
+            steps.append(level.announced)
+            if level.announced is not level.begins or not fell:
+                break
+        elif fell:
+            steps.append(level.begins)
+        else:
+            break
+    return steps, None if steps else Reason.NO_REDUCTION
+
+
+def _levels(offered: Sequence[Moment]) -> list[_Level]:
+    levels = []
+    for _, group in groupby(offered, key=lambda one: one.price):
+        same = list(group)
+        announced = None
+        for one in reversed(same):
+            if not one.announced:
+                break
+            announced = one
+        levels.append(_Level(same[0], announced))
+    return levels
+
+
+def _first_step(began: Moment, earlier: Sequence[Moment], options: Options) -> Moment:
+    """Return the step before which the price counts: the first one where Art. 6a(5) applies."""
+    if not options.progressive or not earlier:
+        return began
+    first = earlier[-1]
+    cap = options.progressive_days
+    return began if cap is not None and (began.day - first.day).days > cap else first
+
+
+def _gap(known: Sequence[Moment], first: date, last: date) -> Reason | None:
+    """Return a reason where a day between two steps was not observed: the reduction may have been interrupted."""
+    days = {one.day for one in known if first <= one.day <= last}
+    return None if len(days) == (last - first).days + 1 else Reason.MISSING_DAYS
+
+
+def _inside(step: Moment, window: _Window) -> bool:
+    return bool(window.evidence) and step.day >= window.evidence[0].day
+
+
+def _window(known: Sequence[Moment], began: Moment, options: Options) -> _Window:
+    """Return the days before a reduction: as many on offer as asked for, and the hours of its own day before it."""
+    before = [one for one in known if (one.day, one.time) < (began.day, began.time)]
+    by_day = {day: list(group) for day, group in groupby(before, key=lambda one: one.day)}
+    start = options.first_offered
+    day, left, fault = began.day, options.window_days, None
+    lowest = [_lowest(day, by_day.get(day, ()))]
+    while left and by_day:
+        day -= timedelta(days=1)
+        if start is not None and day < start:
+            fault = fault or (None if options.new_arrivals and lowest != [None] else Reason.NEW_ARRIVAL)
+            break
+        if day < before[0].day:
+            fault = Reason.FEWER_DAYS
+            break
+        here = by_day.get(day)
+        if here is None:
+            fault, left = Reason.MISSING_DAYS, left - 1
+            continue
+        one = _lowest(day, here)
+        lowest.append(one)
+        left -= one is not None
+    else:
+        fault = fault if by_day else Reason.FEWER_DAYS
+    return _Window(tuple(one for one in reversed(lowest) if one is not None), fault)
+
+
+def _lowest(day: date, moments: Iterable[Moment]) -> Evidence | None:
+    """Return the lowest price of a day on offer; None where the item was not on offer."""
+    prices = [one.price for one in moments if one.price is not None and one.status == Status.OFFERED]
+    return Evidence(day, min(prices)) if prices else None
+
+
+def _judged(now: Moment, began: Moment, window: _Window) -> Reference:
+    price = _price(now)
+    lowest = min((one.price for one in window.evidence), default=None)
+    on = tuple(one.day for one in window.evidence if one.price == lowest)
+    known = window.fault in (None, Reason.PROGRESSIVE)
+    prior = lowest if known else None
+    reason = window.fault or (Reason.NOT_BELOW if prior is not None and price >= prior else None)
+    return Reference(
+        price,
+        began.day,
+        began.time,
+        prior,
+        None if prior is None else percent(prior, price),
+        reason is None,
+        reason,
+        None if known else lowest,
+        on,
+        window.evidence,
+    )
+
+
+def percent(prior: Decimal, price: Decimal) -> Decimal:
+    """Return the reduction from a prior price in percent, half up to two decimals; 0.00 where there is none."""
+    if price >= prior:
+        return Decimal("0.00")
+    return ((prior - price) / prior * 100).quantize(_CENT, ROUND_HALF_UP)
+
+
+def _price(moment: Moment) -> Decimal:
+    if moment.price is None:
+        raise ValueError("an offered moment has no price")
+    return moment.price
+
+
+def _without(price: Decimal | None, reason: Reason) -> Reference:
+    return Reference(price, None, None, None, None, False, reason, None, (), ())

@@ -1,0 +1,165 @@
+"""The prior price of a reduction: hand-made cases, and a twin that follows the rule by brute force."""
+
+import io
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+
+from shared.errors import InvalidFile
+from shared.prior_price import csv_file
+from shared.prior_price.model import Moment, Options, Reason, Reference, Status
+from shared.prior_price.reduction import percent, reference
+from tests.perf.prior_price_twin import disagreements
+
+FIRST = date(2026, 1, 1)
+
+
+def series(*runs: tuple[int, str | None]) -> list[Moment]:
+    """Make a moment a day: runs of (days, price); the price None is a run of days without an observation."""
+    moments, day = [], FIRST
+    for length, price in runs:
+        for _ in range(length):
+            if price == "closed":
+                moments.append(Moment(day, status=Status.NOT_OFFERED))
+            elif price is not None:
+                moments.append(Moment(day, price=Decimal(price)))
+            day += timedelta(days=1)
+    return moments
+
+
+def listed(*runs: tuple[int, str, str]) -> list[Moment]:
+    """Make a moment a day: runs of (days, price, list price)."""
+    made = series(*((length, price) for length, price, _ in runs))
+    lists = [text for length, _, text in runs for _ in range(length)]
+    return [Moment(one.day, price=one.price, list_price=Decimal(text)) for one, text in zip(made, lists, strict=True)]
+
+
+def judged(found: Reference) -> tuple[str | None, str | None, Reason | None]:
+    text = [None if value is None else str(value) for value in (found.prior_price, found.percent)]
+    return text[0], text[1], found.reason
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ([(40, "10.00"), (3, "8.00")], ("10.00", "20.00", None)),
+        ([(30, "10.00"), (3, "8.00")], ("10.00", "20.00", None)),
+        ([(29, "10.00"), (3, "8.00")], (None, None, Reason.FEWER_DAYS)),
+        ([(1, "7.00"), (29, "10.00"), (3, "8.00")], ("7.00", "0.00", Reason.NOT_BELOW)),
+        ([(1, "7.00"), (30, "10.00"), (3, "8.00")], ("10.00", "20.00", None)),
+        ([(40, "10.00"), (5, "13.00"), (1, "9.00")], ("10.00", "10.00", None)),
+        ([(40, "10.00"), (90, "8.00")], ("10.00", "20.00", None)),
+        ([(40, "10.00"), (3, "8.00"), (1, "8.50")], (None, None, Reason.NO_REDUCTION)),
+        ([(20, "10.00"), (1, None), (20, "10.00"), (1, "8.00")], (None, None, Reason.MISSING_DAYS)),
+        ([(20, "10.00"), (1, None), (30, "10.00"), (1, "8.00")], ("10.00", "20.00", None)),
+        ([(1, "6.00"), (29, "10.00"), (9, "closed"), (1, "8.00")], ("6.00", "0.00", Reason.NOT_BELOW)),
+        ([(40, "10.00"), (3, "closed")], (None, None, Reason.NO_REDUCTION)),
+        ([(40, "10.00")], (None, None, Reason.NO_REDUCTION)),
+    ],
+)
+def test_the_lowest_price_of_the_thirty_days_before_the_reduction_counts(
+    runs: list[tuple[int, str | None]], expected: tuple[str | None, str | None, Reason | None]
+) -> None:
+    assert judged(reference(series(*runs))) == expected
+
+
+STEPS = [(40, "20.00"), (7, "16.00"), (7, "12.00"), (2, "10.00")]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (Options(progressive=True), ("20.00", "50.00", None)),
+        (Options(progressive=False), ("12.00", "16.67", None)),
+        (Options(progressive=True, progressive_days=14), ("20.00", "50.00", None)),
+        (Options(progressive=True, progressive_days=13), ("12.00", "16.67", None)),
+        (Options(), ("12.00", "16.67", Reason.PROGRESSIVE)),
+    ],
+)
+def test_a_progressive_reduction_depends_on_the_option_of_the_market(
+    options: Options, expected: tuple[str | None, str | None, Reason | None]
+) -> None:
+    assert judged(reference(series(*STEPS), options=options)) == expected
+
+
+def test_a_rise_between_two_steps_ends_the_progressive_reduction() -> None:
+    runs = [(40, "20.00"), (10, "16.00"), (3, "20.00"), (4, "12.00")]
+    assert judged(reference(series(*runs), options=Options(progressive=True))) == ("16.00", "25.00", None)
+
+
+def test_a_gap_between_two_steps_leaves_the_progressive_reduction_unknown() -> None:
+    runs = [(40, "20.00"), (5, "16.00"), (1, None), (5, "16.00"), (4, "12.00")]
+    found = reference(series(*runs), options=Options(progressive=True))
+    assert (found.prior_price, found.at_most, found.reason) == (None, Decimal("20.00"), Reason.MISSING_DAYS)
+
+
+def test_a_new_arrival_has_a_prior_price_only_where_the_market_allows_the_shorter_period() -> None:
+    moments = series((7, "79.00"), (5, "89.00"), (2, "59.00"))
+    allowed = Options(new_arrivals=True, first_offered=FIRST)
+    assert judged(reference(moments, options=allowed)) == ("79.00", "25.32", None)
+    assert reference(moments, options=Options(first_offered=FIRST)).reason == Reason.NEW_ARRIVAL
+    assert reference(moments).reason == Reason.FEWER_DAYS
+
+
+def test_hours_of_the_first_day_before_the_reduction_belong_to_the_window() -> None:
+    moments = series((40, "10.00"))
+    day = FIRST + timedelta(days=40)
+    moments += [Moment(day, "00:00", Decimal("7.00")), Moment(day, "09:00", Decimal("10.00"))]
+    moments += [Moment(day, "12:00", Decimal("8.00"))]
+    found = reference(moments)
+    assert (found.reduction_began_at, found.prior_price, found.lowest_on) == ("12:00", Decimal("7.00"), (day,))
+
+
+def test_a_list_price_that_appears_beside_an_old_price_announces_no_reduction_of_it() -> None:
+    found = reference(listed((40, "8.00", "8.00"), (3, "8.00", "10.00")))
+    assert found.reduction_began_on == FIRST + timedelta(days=40)
+    assert judged(found) == ("8.00", "0.00", Reason.NOT_BELOW)
+
+
+def test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known() -> None:
+    assert reference(listed((40, "10.00", "10.00"), (3, "8.00", "8.00"))).reason == Reason.NO_REDUCTION
+
+
+def test_the_evidence_holds_each_day_of_the_window_with_its_lowest_price() -> None:
+    found = reference(series((40, "10.00"), (3, "8.00")))
+    days = [FIRST + timedelta(days=place) for place in range(10, 40)]
+    assert [(one.day, one.price) for one in found.evidence] == [(day, Decimal("10.00")) for day in days]
+
+
+def test_a_day_without_observation_is_not_judged() -> None:
+    moments = series((40, "10.00"), (3, "8.00"))
+    assert reference(moments, FIRST + timedelta(days=60)).reason == Reason.MISSING_DAYS
+    assert reference(moments, FIRST + timedelta(days=41)).applicable
+
+
+def test_percentages_are_rounded_half_up() -> None:
+    assert percent(Decimal(800), Decimal(799)) == Decimal("0.13")
+    assert percent(Decimal(80), Decimal(90)) == Decimal("0.00")
+
+
+def test_a_brute_force_twin_agrees_on_random_series() -> None:
+    assert disagreements(4_000, seed=1) == []
+
+
+def test_a_file_is_read_by_its_column_names_and_channels_stay_apart() -> None:
+    text = "Date,price,channel,regular_price\n2026-01-01,8.00,shop,10.00\n2026-01-02,,online,\n"
+    found = csv_file.read(io.StringIO(text))
+    assert found["shop"] == [Moment(FIRST, price=Decimal("8.00"), list_price=Decimal("10.00"))]
+    assert found["online"][0].status == Status.UNOBSERVED
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("day,cost\n", "price"),
+        ("day,price\n2026-01-01,NaN\n", "line 2"),
+        ("day,price\n2026-01-01,1\n2026-13-01,1\n", "line 3"),
+        ("day,price,time\n2026-01-01,1,24:00\n", "line 2"),
+        ("day,price,status\n2026-01-01,,offered\n", "line 2"),
+        ("day,price\n2026-01-01,-1\n", "line 2"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_its_line(text: str, says: str) -> None:
+    with pytest.raises(InvalidFile, match=says):
+        csv_file.read(io.StringIO(text))
