@@ -34,6 +34,19 @@ class InvalidIid(ItemIndexError):
     """The text is not an IID."""
 
 
+class InvalidIdentifier(ItemIndexError):
+    """The text is no identifier of its scheme. `detail` says why and never quotes the text.
+
+    `expected`: the check digit that would fit; `suggestion`: the identifier that was probably meant.
+    """
+
+    def __init__(self, detail: str, *, expected: str | None = None, suggestion: str | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.expected = expected
+        self.suggestion = suggestion
+
+
 class ItemNotFound(ItemIndexError):
     """No item has this well-formed IID."""
 
