@@ -60,7 +60,7 @@ app.conf.update(
     task_serializer="json",
     accept_content=["json"],
     task_acks_late=True,
-    # A message whose worker died is dropped: the lease of its row lapses and the relay rings again.
+    # A message whose worker died is dropped: the lease of its row lapses and the dispatcher rings again.
     task_reject_on_worker_lost=False,
     task_time_limit=_SECONDS_MAX,
     worker_prefetch_multiplier=1,

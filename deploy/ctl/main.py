@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from deploy.ctl.aliases import current_name
 from deploy.ctl.checkout import load_command
 from shared.errors import ItemIndexError
 
@@ -20,8 +21,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ingest": ("deploy.ctl.ingest:ingest", "Load files through a mapping."),
     "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals."),
     "observations": ("deploy.ctl.observations:observations", "Delete observations by source, item and days."),
-    "derive": ("deploy.ctl.derive:derive", "Rebuild what the reports read."),
     "prior-price": ("deploy.ctl.prior_price:prior_price", "Judge price reductions in a file by EU law (Art. 6a)."),
+    "rollups": ("deploy.ctl.rollups:rollups", "Rebuild the aggregates that reports read."),
     "generate": ("deploy.ctl.generate:generate", "Make believable data at any scale."),
     "items": ("deploy.ctl.items:items", "Withdraw, merge, split and restore items."),
     "search": ("deploy.ctl.search:search", "Build, evaluate and benchmark the search index."),
@@ -36,15 +37,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "edge": ("deploy.ctl.worker:edge", "Run an edge."),
     "nginx": ("deploy.ctl.nginx:nginx", "The front: print its configuration, or run it."),
     "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
-    "relay": ("deploy.ctl.worker:relay", "Run a relay: from job rows to doorbells."),
+    "dispatcher": ("deploy.ctl.worker:dispatcher", "Run a dispatcher: hands queued jobs to the broker."),
     "drill": ("tests.drills.command:drill", "Break things on purpose and count what is lost."),
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "releases": ("deploy.ctl.releases:releases", "The data as files: cut, list, expire."),
     "fetch": ("deploy.ctl.fetch:fetch", "Download a release, and go on where it broke off."),
     "capacity": ("tests.perf.sizing.command:capacity", "Plan the machines that a load needs."),
-    "settings": ("deploy.ctl.settings:settings", "List every setting with its sentence."),
+    "config": ("deploy.ctl.config:config", "List every setting with its sentence."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
 }
+
+RENAMED = {"derive": "rollups", "relay": "dispatcher", "settings": "config"}
 
 
 class LazyGroup(click.Group):
@@ -56,9 +59,8 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        return load_command(COMMANDS[cmd_name][0])
+        name = current_name(cmd_name, RENAMED)
+        return load_command(COMMANDS[name][0]) if name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the map without importing anything."""

@@ -59,7 +59,7 @@ def list_(data_dir: Path, as_json: bool) -> None:
 @releases.command("expire", epilog="Example: itemindex releases expire")
 @data_dir_option
 def expire_(data_dir: Path) -> None:
-    """Forget releases that were kept for their time, and delete files that no release names. The relay does it too."""
+    """Forget releases that were kept for their time, and delete files that no release names, as the dispatcher does."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
         deleted = expire(connection, store_of(chosen), Log("ctl"))

@@ -52,7 +52,7 @@ def up(
     tls_key: Path | None,
     detach: bool,
 ) -> None:
-    """Run the whole service here: PostgreSQL, two Valkeys, two edges, relay, worker, nginx.
+    """Run the whole service here: PostgreSQL, two Valkeys, two edges, dispatcher, worker, nginx.
 
     The first start makes the database and loads the demo data; the next one finds it. Ctrl-C stops everything.
     """

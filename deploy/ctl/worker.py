@@ -1,4 +1,4 @@
-"""`itemindex edge`, `worker` and `relay`: one part of the service in this process, each scaled apart."""
+"""`itemindex edge`, `worker` and `dispatcher`: one part of the service in this process, each scaled apart."""
 
 import os
 import sys
@@ -52,10 +52,10 @@ def worker(queues: str, concurrency: int, data_dir: Path) -> None:
     _become(worker_command(queues, concurrency), data_dir, _WORKER_NEEDS)
 
 
-@click.command(epilog="Example: itemindex relay")
+@click.command(epilog="Example: itemindex dispatcher")
 @data_dir_option
-def relay(data_dir: Path) -> None:
-    """Run a relay until it is told to stop. One is enough; two survive the loss of a host."""
+def dispatcher(data_dir: Path) -> None:
+    """Run a dispatcher until it is told to stop. One is enough; two survive the loss of a host."""
     _become([sys.executable, "-m", "workers.dispatch.dispatcher"], data_dir, _WORKER_NEEDS)
 
 

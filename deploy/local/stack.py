@@ -29,7 +29,7 @@ from workers.rollups import layout
 _STORES = ("postgres", "state", "cache")
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.2
-# A relay or a worker has no callers who wait: it may be slow for a while before it counts as stuck.
+# A dispatcher or a worker has no callers who wait: it may be slow for a while before it counts as stuck.
 _HEARTBEAT_SECONDS = 10.0
 # Each queue has workers of its own: name, queue, processes.
 WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2), ("worker-exports", "exports", 2))
@@ -82,7 +82,7 @@ class Stack:
             layout.ensure(connection)
 
     def start_service(self, told: SpanContext) -> None:
-        """Start the edges, the relay, a worker for each queue, and nginx in front."""
+        """Start the edges, the dispatcher, a worker for each queue, and nginx in front."""
         told("edges")
         for left in (self.places.run / "metrics").glob("*.db"):
             left.unlink()  # of processes that are no more; their counts would only make every reading slower
@@ -243,7 +243,7 @@ class Stack:
 
     def _relay(self) -> Program:
         command = [sys.executable, "-m", "workers.dispatch.dispatcher"]
-        return self._beating("relay", command)
+        return self._beating("dispatcher", command)
 
     def _workers(self) -> Iterator[Program]:
         for name, queues, concurrency in self.workers:

@@ -21,7 +21,7 @@ from shared.telemetry.metrics import EXPOSITION, exposition
 
 SQL = beside(__file__, "health.sql")
 _NO_STORE = {"Cache-Control": "no-store"}
-# Relays look every two seconds and workers are at the bell at once: a queue that stands still for so long has nobody.
+# Dispatchers look every two seconds and workers take a message at once: a queue idle for this long has no consumer.
 _LATE_SECONDS = 30
 # As much as an ID token's times may be off.
 _CLOCK_SECONDS_MAX = 60
@@ -143,7 +143,7 @@ def _clock(ahead_seconds: float) -> dict[str, str]:
 
 
 def _jobs(rows: list[Any]) -> dict[str, str]:
-    """Tell of queues in which jobs wait and nobody works: no relay rings, or no worker hears."""
+    """Tell of queues in which jobs wait and nobody works: no dispatcher rings, or no worker hears."""
     late = [f"{row['queue']} for {row['seconds']} s" for row in rows if row["queue"] is not None]
     if not late:
         return _part("jobs", "ok", "are taken up")

@@ -101,7 +101,7 @@ class RateLimiter:
         )
 
     async def settle(self, account: str, charge_id: str, day: int, units: int) -> None:
-        """Give an order's charge back as the relay would, once between them. Raises StoreUnavailable."""
+        """Give an order's charge back as the dispatcher would, once between them. Raises StoreUnavailable."""
         await self._store.command("EVAL", *refunds.call(account, charge_id, day, units))
 
     def _settle(

@@ -23,7 +23,7 @@ EVENTS: dict[str, str] = {
     "signed-in": "A person signed in to the dashboard.",
     "sessions-ended": "Dashboard sessions of a person were ended: by the person, the identity provider or an operator.",
     "plan-notice-failed": "The billing system did not take the notice of a requested plan; it is posted again.",
-    "job-relayed": "A job was handed to the broker.",
+    "job-dispatched": "A job was handed to the broker.",
     "message-refused": "A worker could not read a message of the broker and dropped it; job rows are sent again.",
     "job-started": "A worker claimed a job.",
     "job-attempt-failed": "An attempt at a job met an error; its trace shows where. It is repeated, or the job fails.",

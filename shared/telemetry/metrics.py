@@ -28,7 +28,7 @@ def _histogram(name: str, sentence: str, *labels: str, buckets: Sequence[float] 
 def _gauge(
     name: str, sentence: str, *labels: str, over: Literal["mostrecent", "livesum", "livemin", "max"] = "mostrecent"
 ) -> Gauge:
-    # `over`: how a host's processes make one number. Of what relays tell of one table the newest word counts.
+    # `over`: how a host's processes make one number. Of what dispatchers tell of one table the newest word counts.
     return Gauge(f"itemindex_{name}", sentence, labels, multiprocess_mode=over, registry=REGISTRY)
 
 
@@ -88,7 +88,7 @@ messages_refused = _counter(
 worker_processes_killed = _counter(
     "worker_processes_killed", "Processes of a worker's pool that stood still and were killed."
 )
-jobs_relayed = _counter("jobs_relayed", "Jobs handed to the broker.", "kind")
+jobs_dispatched = _counter("jobs_dispatched", "Jobs handed to the broker.", "kind")
 jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kind", "state")
 jobs_lost = _counter(
     "jobs_lost", "Attempts that lost their lease: the worker died, hung, or the job was cancelled.", "kind"
@@ -104,8 +104,8 @@ replica_reads = _counter(
 result_bytes_made = _counter("result_bytes_made", "Bytes of published results, by kind.", "kind")
 queue_depth = _gauge("queue_depth", "Jobs that are queued or running, by queue and state.", "queue", "state")
 queue_age_seconds = _gauge("queue_age_seconds", "How long the oldest queued job of a queue waits.", "queue")
-relay_heartbeat_seconds = _gauge(
-    "relay_heartbeat_seconds", "When a relay last looked at the jobs (Unix time).", over="max"
+dispatcher_heartbeat_seconds = _gauge(
+    "dispatcher_heartbeat_seconds", "When a dispatcher last looked at the jobs (Unix time).", over="max"
 )
 
 # Processes.

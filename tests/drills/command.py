@@ -12,25 +12,26 @@ from typing import Any
 import click
 from rich.text import Text
 
+from deploy.ctl.aliases import AliasedGroup
 from deploy.ctl.console import console, errors, json_option, show
 from deploy.local.paths import Paths
 from deploy.terminal import Styled, safe
 from shared.clock import utc_now
 from shared.config import Settings
 from shared.errors import ItemIndexError
-from tests.drills.attacks import AT_ONCE
-from tests.drills.callers import Seen
-from tests.drills.crowd import CrowdDrill, Measured, percentile
+from tests.drills.attackers import AT_ONCE
+from tests.drills.checks import Check
 from tests.drills.faults import chosen, faults_of
-from tests.drills.hosts import HostsDrill
 from tests.drills.network import obstacle
 from tests.drills.outages import OutageDrill
+from tests.drills.overload import Measured, OverloadDrill, percentile
+from tests.drills.partition import PartitionDrill
+from tests.drills.probes import Seen
 from tests.drills.run import Drill, Outcome
 from tests.drills.table import markdown
-from tests.drills.verdict import Check
 
 
-@click.group()
+@click.group(cls=AliasedGroup, renamed={"crowd": "overload", "hosts": "partition"})
 def drill() -> None:
     """Break things on purpose, on a stack of its own, and count what is lost."""
 
@@ -42,7 +43,7 @@ def drill() -> None:
 @click.option("--minutes", default=15.0, show_default=True, help="When to give up.")
 @json_option
 def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> None:
-    """Order jobs through the front while workers, children, relay, broker, edges and PostgreSQL are killed.
+    """Order jobs through the front while workers, children, dispatcher, broker, edges and PostgreSQL are killed.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Every job must end, once, with the
     right digest or with a reason. Exit code 1 when a promise was broken.
@@ -106,7 +107,7 @@ def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: b
     sys.exit(0 if all(seen.kept for seen in found) else 1)
 
 
-@drill.command("crowd", epilog="Example: itemindex drill crowd --seconds 12 --rounds 3 --only slow")
+@drill.command("overload", epilog="Example: itemindex drill overload --seconds 12 --rounds 3 --only slow")
 @click.option(
     "--seconds", default=12.0, show_default=True, type=click.FloatRange(1, 120), help="Of calm, and of crowd."
 )
@@ -114,14 +115,14 @@ def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: b
 @click.option("--only", multiple=True, help="Only the attacks whose name has this in it; may come again.")
 @click.option("--ratio-max", default=2.0, show_default=True, help="The worst p99 that passes, in calm ones; 0: any.")
 @json_option
-def crowd(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float, as_json: bool) -> None:
+def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float, as_json: bool) -> None:
     """Ask as ordinary callers do, in calm and while others are slow, many or far too large; compare the waiting.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller
     was not served, or waited longer than `--ratio-max` allows, or one of many who came at once met no answer.
     """
     with _stage(as_json=as_json) as (places, told):
-        found = CrowdDrill(places, seconds, rounds, told, only).run()
+        found = OverloadDrill(places, seconds, rounds, told, only).run()
     if as_json:
         click.echo(json.dumps([_measured(one) for one in found], indent=1))
     else:
@@ -176,7 +177,7 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
         yield Paths.below(Path(folder)), told
 
 
-@drill.command("hosts", epilog="Example: itemindex drill hosts --seconds 20")
+@drill.command("partition", epilog="Example: itemindex drill partition --seconds 20")
 @click.option(
     "--jobs", "number", default=40, show_default=True, type=click.IntRange(4, 1_000), help="Reports to order."
 )
@@ -185,7 +186,7 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
 )
 @click.option("--minutes", default=6.0, show_default=True, help="When to give up.")
 @json_option
-def hosts(number: int, seconds: float, minutes: float, as_json: bool) -> None:
+def partition(number: int, seconds: float, minutes: float, as_json: bool) -> None:
     """Run stores, two edges and two workers on hosts of their own; cut one off, join it again, count what was lost.
 
     The hosts are network namespaces, reachable from nowhere else, and gone afterwards. It takes root, or
@@ -196,7 +197,7 @@ def hosts(number: int, seconds: float, minutes: float, as_json: bool) -> None:
         raise ItemIndexError(f"no hosts can be made here: {reason}")
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
         told = (lambda text: None) if as_json else (lambda text: status.update(safe(f"{text} …")))
-        found = HostsDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, told).run()
+        found = PartitionDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, told).run()
     if as_json:
         served = {one.name: {"counted": one.counted, "uncounted": one.uncounted} for one in found.accounts}
         checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in found.checks]

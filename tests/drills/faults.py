@@ -16,9 +16,9 @@ from deploy.local.stack import Stack
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.redis.connect import connect_store
-from tests.drills import links, stepped
+from tests.drills import clock_skew, fault_proxy
+from tests.drills.clock_skew_stores import DAY_SECONDS, step_database, step_state_store
 from tests.drills.processes import family_of, limit_files, signal_all
-from tests.drills.stepped_stores import DAY_SECONDS, step_database, step_state_store
 
 SLOW_MILLISECONDS = 200
 _STEP_SECONDS = 3_600
@@ -119,7 +119,7 @@ FAULTS = (
     Fault("the store of results is away", "away", (), RESULTS),
     *_each("the object store", OBJECTS, RESULTS),
     Fault("the workers' disk is full", "full", ("worker",), NOTHING),
-    Fault("relay and workers are down", "down", ("relay", "worker"), NOTHING),
+    Fault("dispatcher and workers are down", "down", ("dispatcher", "worker"), NOTHING),
     Fault("workers stand still", "hangs", ("worker",), NOTHING),
     Fault("one edge stands still", "hangs", ("edge-a",), NOTHING),
     Fault("nginx's master is killed", "beheaded", ("nginx",), FRONT),
@@ -132,7 +132,9 @@ FAULTS = (
     Fault("the state store's clock crosses midnight and back", "midnight", ("state",)),
     Fault("PostgreSQL's clock is an hour ahead", "ahead", ("postgres",)),
     Fault("PostgreSQL's clock is an hour behind", "behind", ("postgres",)),
-    Fault("PostgreSQL's clock is set back while relay and workers stand still", "set back", ("relay", "worker")),
+    Fault(
+        "PostgreSQL's clock is set back while dispatcher and workers stand still", "set back", ("dispatcher", "worker")
+    ),
 )
 
 
@@ -186,8 +188,8 @@ class Trouble:
                 self._make_read_only(True)
                 return lambda: self._make_read_only(False)
             case "slow":
-                links.turn(self._places, fault.parts[0], SLOW_MILLISECONDS)
-                return lambda: links.turn(self._places, fault.parts[0], 0)
+                fault_proxy.turn(self._places, fault.parts[0], SLOW_MILLISECONDS)
+                return lambda: fault_proxy.turn(self._places, fault.parts[0], 0)
             case "full":
                 return self._fill(self._children(fault))
             case "away":
@@ -209,8 +211,8 @@ class Trouble:
         if "state" in parts:
             step_state_store(settings, noon + seconds)
             return lambda: step_state_store(settings, noon)
-        stepped.file_of(self._places).write_text(str(seconds))
-        return lambda: stepped.file_of(self._places).unlink()
+        clock_skew.file_of(self._places).write_text(str(seconds))
+        return lambda: clock_skew.file_of(self._places).unlink()
 
     def _set_back(self, children: list[ServiceProcess]) -> Callable[[], None]:
         """Let what is ordered bear the time of a clock that is ahead, and nothing of it be begun before that ends."""
@@ -257,9 +259,9 @@ class Trouble:
 
     def _turn_link(self, mode: str) -> Callable[[], None]:
         def pass_again() -> None:
-            links.turn(self._places, OBJECTS, "pass")
+            fault_proxy.turn(self._places, OBJECTS, "pass")
 
-        links.turn(self._places, OBJECTS, "stall" if mode == "hangs" else "cut")
+        fault_proxy.turn(self._places, OBJECTS, "stall" if mode == "hangs" else "cut")
         if mode == "restarts":
             threading.Timer(_RESTART_SECONDS, pass_again).start()
         return pass_again

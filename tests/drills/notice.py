@@ -7,8 +7,8 @@ import urllib.request
 from collections.abc import Callable
 
 from deploy.local.stack import Stack
-from tests.drills.callers import Front, Seen
 from tests.drills.faults import Fault
+from tests.drills.probes import Front, Seen
 
 _NOTICE_SECONDS_MAX = 10.0
 _LOOK_SECONDS = 0.2

@@ -17,14 +17,14 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
-from tests.drills import links
+from tests.drills import fault_proxy
 from tests.drills.accounts import issue_key, issue_token
-from tests.drills.beside import work_beside
-from tests.drills.callers import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token, limited_call
+from tests.drills.checks import SQL
+from tests.drills.clock_skew_stores import seconds_to_noon, shadow_clock, step_state_store
 from tests.drills.faults import OBJECTS, Fault, Trouble, chosen, faults_of
+from tests.drills.in_thread import run_while
 from tests.drills.notice import Notice
-from tests.drills.stepped_stores import seconds_to_noon, shadow_clock, step_state_store
-from tests.drills.verdict import SQL
+from tests.drills.probes import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token, limited_call
 
 _HEAL_SECONDS_MAX = 30.0
 _JOBS_SECONDS_MAX = 60.0
@@ -50,7 +50,7 @@ class OutageDrill:
 
     def run(self) -> list[Seen]:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
-        self._stack = Stack(self.places, free_port(), edge_module="tests.drills.stepped", identity_port=free_port())
+        self._stack = Stack(self.places, free_port(), edge_module="tests.drills.clock_skew", identity_port=free_port())
         found: list[Seen] = []
         try:
             self._stack.start_servers(self._starting)
@@ -58,7 +58,7 @@ class OutageDrill:
             self._put_links_between()
             shadow_clock(self._stack.settings)
             self._stack.start_service(self._starting)
-            work_beside(self._stack.watch, lambda: self._work(found))
+            run_while(self._stack.watch, lambda: self._work(found))
         finally:
             self._stack.stop()
         return found
@@ -80,7 +80,7 @@ class OutageDrill:
             at = free_port()
             ways[OBJECTS] = (str(at), _host_of(stack.settings.s3_endpoint))
             stack.settings = replace(stack.settings, s3_endpoint=f"http://127.0.0.1:{at}")
-        stack.start(links.program(places, ways))
+        stack.start(fault_proxy.program(places, ways))
         settings, near, far = stack.settings, f"host={folder}", f"host={places.run}"
         stack.settings = replace(
             settings,

@@ -17,11 +17,11 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import Connection, connect
 from tests.drills.accounts import issue_key
-from tests.drills.beside import work_beside
-from tests.drills.chaos import Chaos, children_of, kill, stands_still
+from tests.drills.checks import SQL, Check, judge
 from tests.drills.client import Client, ask_all
-from tests.drills.questions import LAST_QUESTION, LONG_QUESTION, STALE_QUESTION, questions
-from tests.drills.verdict import SQL, Check, judge
+from tests.drills.in_thread import run_while
+from tests.drills.killer import Killer, children_of, kill, stands_still
+from tests.drills.workload import LAST_QUESTION, LONG_QUESTION, STALE_QUESTION, questions
 
 _WORKERS = (("worker-a", "reports", 2), ("worker-b", "reports", 2))
 _ASKERS = 6
@@ -67,7 +67,7 @@ class Drill:
             self._stack.start_servers(lambda what: self.told(f"starting {what}"))
             key = self._prepare()
             self._stack.start_service(lambda what: self.told(f"starting {what}"))
-            work_beside(self._stack.watch, lambda: self._work(key, outcome))
+            run_while(self._stack.watch, lambda: self._work(key, outcome))
         finally:
             self._stack.stop()
         return outcome
@@ -76,7 +76,7 @@ class Drill:
         began = time.monotonic()
         poisons = max(1, self.jobs // 100)
         client = Client("127.0.0.1", self._stack.port, key, self._ends)
-        chaos = Chaos(self._stack, self.seed, self.kills)
+        chaos = Killer(self._stack, self.seed, self.kills)
         self.told(f"asking {self.jobs} questions and killing {self.kills} processes")
         chaos.start()
         outcome.statuses = ask_all(client, questions(self.jobs, poisons), _ASKERS)

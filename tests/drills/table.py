@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.drills.callers import Seen
+from tests.drills.probes import Seen
 
 BEGIN, END = "<!-- outages -->\n", "<!-- /outages -->\n"
 _HEAD = ("What fails", "What callers saw", "Slowest", "Jobs", "Free plan", "Anonymous", "Plan of 25 a day")

@@ -6,7 +6,7 @@ from typing import Any
 
 from shared.db.connect import Connection
 from shared.results.layout import Manifest
-from tests.drills import questions
+from tests.drills import workload
 from workers import tasks
 from workers.app import app as app
 from workers.reports.publish import publish as published
@@ -16,13 +16,13 @@ from workers.reports.result import Answer
 
 def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
     """Answer a question of the drill, slowly; die of a poisoned one, as a worker dies of memory."""
-    if questions.is_poison(parameters):
+    if workload.is_poison(parameters):
         os.kill(os.getpid(), signal.SIGKILL)
-    steps = questions.pauses(parameters)
+    steps = workload.pauses(parameters)
     for done, seconds in enumerate(steps):
         told("drilling", done, len(steps))
         connection.execute("SELECT pg_sleep($1)", (seconds,))
-    return questions.answer(parameters)
+    return workload.answer(parameters)
 
 
 def publish(connection: Connection, job: dict[str, Any], manifest: Manifest) -> bool:
@@ -30,10 +30,10 @@ def publish(connection: Connection, job: dict[str, Any], manifest: Manifest) -> 
 
     By then it has looked at its lease for the last time: only the fence of the publishing statement is left.
     """
-    if questions.is_stale(job["parameters"]) and job["attempt"] == 1:
+    if workload.is_stale(job["parameters"]) and job["attempt"] == 1:
         os.kill(os.getpid(), signal.SIGSTOP)
     return published(connection, job, manifest)
 
 
 tasks.publish = publish  # type: ignore[attr-defined]  # a place of the drill in the way of each job
-MAKERS[questions.KIND] = make
+MAKERS[workload.KIND] = make

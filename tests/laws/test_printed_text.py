@@ -10,7 +10,7 @@ PROJECT = Path(__file__).parents[2]
 PRINTING = [*sorted((PROJECT / "deploy/ctl").glob("*.py")), *sorted((PROJECT / "deploy/monitor").glob("*.py"))]
 TERMINAL = "deploy/terminal.py"
 # What is printed as it is: secrets that were just made, to be copied; documents of ours; tables whose cells are text.
-RAW_ECHO = {"tokens.py", "keys.py", "secrets.py", "orgs.py", "nginx.py", "settings.py", "openapi.py"}
+RAW_ECHO = {"tokens.py", "keys.py", "secrets.py", "orgs.py", "nginx.py", "config.py", "openapi.py"}
 RAW_PRINT = {("top.py", "frame"), ("console.py", "table")}
 SAFE = {"safe", "printable", "printable_lines"}
 

@@ -32,7 +32,7 @@ from workers.releases.retention import order
 
 _IDLE_SECONDS = 5.0
 _ACCOUNTS = 20_000
-_PARTS = ("nginx", "edge", "state", "cache", "postgres", "relay", "worker")
+_PARTS = ("nginx", "edge", "state", "cache", "postgres", "dispatcher", "worker")
 _WIDTHS = """
 SELECT c.relname, pg_total_relation_size(c.oid), greatest(c.reltuples, 0)::bigint FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'public' AND c.relkind IN ('r', 'm')

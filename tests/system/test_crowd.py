@@ -1,6 +1,6 @@
 """Slow, many and oversized callers are cut off or refused; whoever asks in order is served all the while.
 
-How long they wait is for `itemindex drill crowd` to measure: a test on a busy machine could not tell.
+How long they wait is for `itemindex drill overload` to measure: a test on a busy machine could not tell.
 """
 
 import json

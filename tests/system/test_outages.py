@@ -17,7 +17,7 @@ TRIED = (
     "the state store hangs",
     "the state store is emptied",
     "the state store's clock crosses midnight and back",
-    "PostgreSQL's clock is set back while relay and workers stand still",
+    "PostgreSQL's clock is set back while dispatcher and workers stand still",
     "the object store hangs",
     "one edge stands still",
     "nginx's master is killed",
@@ -53,7 +53,7 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     notices = {fault for fault, caller in saw if caller == "notice"}
     assert notices == {
         "the state store is emptied",
-        "PostgreSQL's clock is set back while relay and workers stand still",
+        "PostgreSQL's clock is set back while dispatcher and workers stand still",
     }
     assert len(saw) == len(TRIED) * (15 + 6) + len(notices)
     for fault in TRIED:  # only a front that is dead itself leaves a moment without an answer

@@ -92,7 +92,7 @@ def test_a_front_and_its_two_edges(environment: dict[str, str], tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "command", [["relay"], ["worker", "--queues", "reports", "--concurrency", "1"]], ids=["relay", "worker"]
+    "command", [["dispatcher"], ["worker", "--queues", "reports", "--concurrency", "1"]], ids=["dispatcher", "worker"]
 )
 def test_a_part_of_the_sync_tier(environment: dict[str, str], command: list[str]) -> None:
     telling = free_port()

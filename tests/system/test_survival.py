@@ -57,7 +57,7 @@ def ready(running: Running) -> bool:
 
 
 def test_a_killed_part_comes_back(own: Running) -> None:
-    for name in ("edge-a", "state", "postgres", "relay"):
+    for name in ("edge-a", "state", "postgres", "dispatcher"):
         pid = own.pid(name)
         os.kill(pid, signal.SIGKILL)
         assert until(lambda name=name, pid=pid: own.pid(name) != pid), name

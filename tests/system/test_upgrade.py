@@ -26,7 +26,7 @@ from tests.system.conftest import PROJECT
 
 pytestmark = [pytest.mark.xdist_group("upgrade"), pytest.mark.timeout(300)]
 
-PARTS = ("edge-a", "edge-b", "relay", "worker-a", "worker-b")
+PARTS = ("edge-a", "edge-b", "dispatcher", "worker-a", "worker-b")
 _QUEUES = "maintenance,reports,exports"
 # What a later release may do to tables that are in use, each in its own transaction with the others.
 LATER = """-- phase: expand

@@ -36,7 +36,7 @@ _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0)
 
 
 class Dispatcher:
-    """Rings for every queued job until somebody claims it. Any number of relays may run."""
+    """Rings for every queued job until somebody claims it. Any number of dispatchers may run."""
 
     def __init__(self, settings: Settings, log: Log) -> None:
         self._settings = settings
@@ -58,7 +58,9 @@ class Dispatcher:
         """Work until stopped; PostgreSQL and the broker may fail, turn read-only and recover meanwhile."""
         while not self.stopping:
             try:
-                with connect(self._settings.worker_database_url, application="relay", autocommit=True) as connection:
+                with connect(
+                    self._settings.worker_database_url, application="dispatcher", autocommit=True
+                ) as connection:
                     connection.execute(SQL.let_go)
                     connection.execute("LISTEN jobs_queued")
                     self._serve(connection)
@@ -108,7 +110,7 @@ class Dispatcher:
             self._tell_back("database")
             self._failures = 0
             self._swept_at = time.monotonic()
-            metrics.relay_heartbeat_seconds.set_to_current_time()
+            metrics.dispatcher_heartbeat_seconds.set_to_current_time()
             for _ in connection.notifies(timeout=max(0.05, self._next_sweep - time.monotonic()), stop_after=1):
                 pass
 
@@ -145,8 +147,8 @@ class Dispatcher:
             return False
         self._tell_back("broker")
         metrics.store_up.labels("broker").set(1)
-        metrics.jobs_relayed.labels(kind).inc()
-        self._log.info("job-relayed", job=job, kind=kind, **traced(trace))
+        metrics.jobs_dispatched.labels(kind).inc()
+        self._log.info("job-dispatched", job=job, kind=kind, **traced(trace))
         return True
 
     def _tell_down(self, store: str) -> None:
@@ -161,23 +163,23 @@ class Dispatcher:
 
 
 def main() -> None:
-    """Run a relay until SIGTERM or SIGINT."""
+    """Run a dispatcher until SIGTERM or SIGINT."""
     settings = settings_or_exit()
-    log = Log("relay", level=settings.log_level)
-    relay = Dispatcher(settings, log)
+    log = Log("dispatcher", level=settings.log_level)
+    dispatcher = Dispatcher(settings, log)
 
     def stop(number: int, frame: object) -> None:
-        relay.stopping = True
+        dispatcher.stopping = True
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    keep_watch(settings, lambda: relay.well)
-    touch_while(lambda: relay.well, settings.heartbeat_file)
-    metrics.processes.labels("relay", settings.revision).set(1)
+    keep_watch(settings, lambda: dispatcher.well)
+    touch_while(lambda: dispatcher.well, settings.heartbeat_file)
+    metrics.processes.labels("dispatcher", settings.revision).set(1)
     metrics.store_up.labels("broker").set(1)
     log.info("started", revision=settings.revision)
-    relay.run()
-    metrics.processes.labels("relay", settings.revision).set(0)
+    dispatcher.run()
+    metrics.processes.labels("dispatcher", settings.revision).set(0)
     log.info("stopped")
 
 

@@ -1,9 +1,9 @@
 -- name: let_go
--- A relay whose host is cut off between two statements must not keep the others waiting for its lock.
+-- A dispatcher whose host is cut off between two statements must not keep the others waiting for its lock.
 SET idle_in_transaction_session_timeout = '5s';
 
 -- name: alone
--- One relay decides at a time, on a snapshot that has seen the other's decision: limits hold with any number of them.
+-- One dispatcher decides at a time, on a snapshot that has seen the other's decision: limits hold with any number of them.
 SELECT pg_advisory_xact_lock(7166001);
 
 -- name: take

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from deploy.ctl.config import config
 from deploy.ctl.main import COMMANDS
-from deploy.ctl.settings import settings
 from tests.drills.faults import FAULTS
 from tests.drills.table import BEGIN, END
 
@@ -15,9 +15,9 @@ GUIDE = (PROJECT / "deploy/guides/operate.md").read_text()
 
 
 def test_the_table_of_settings_is_the_one_of_the_code() -> None:
-    printed = CliRunner().invoke(settings, ["--markdown"]).output
+    printed = CliRunner().invoke(config, ["--markdown"]).output
     kept = GUIDE.partition("<!-- settings -->\n")[2].partition("<!-- /settings -->")[0]
-    assert kept == printed, "put the output of `itemindex settings --markdown` between the marks"
+    assert kept == printed, "put the output of `itemindex config --markdown` between the marks"
 
 
 def test_every_command_that_it_names_exists() -> None:

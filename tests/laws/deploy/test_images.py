@@ -134,7 +134,7 @@ def test_the_edges_get_no_password_but_their_own() -> None:
     for name, part in OURS.items():
         assert ("DATABASE_URL" in part["environment"]) == (name == "migrate")
         assert "WORKER_DATABASE_URL" not in part["environment"] or not name.startswith(("edge", "nginx"))
-    assert "TOKEN_PEPPER" not in OURS["relay"]["environment"]
+    assert "TOKEN_PEPPER" not in OURS["dispatcher"]["environment"]
 
 
 def test_the_state_store_never_evicts_and_the_cache_never_keeps() -> None:

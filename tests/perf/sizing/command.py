@@ -82,7 +82,7 @@ def _rows(needs: list[Need]) -> Iterator[dict[str, Any]]:
 
 def _measured() -> list[str]:
     figures: dict[str, dict[str, float]] = FIGURES["microseconds"]
-    parts = ("nginx", "edge", "state", "cache", "postgres", "relay", "worker")
+    parts = ("nginx", "edge", "state", "cache", "postgres", "dispatcher", "worker")
     lines = ["", "| one call, µs of CPU | " + " | ".join(parts) + " |", "|---|" + "---:|" * len(parts)]
     for call, of in figures.items():
         lines.append(f"| {call} | " + " | ".join(_figure(of.get(part, 0.0)) for part in parts) + " |")

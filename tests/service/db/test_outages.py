@@ -29,7 +29,7 @@ from tests.support.outages import raising, read_only
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from workers import tasks
-from workers.dispatch import dispatcher as relays
+from workers.dispatch import dispatcher as dispatchers
 from workers.dispatch.dispatcher import Dispatcher
 from workers.leases import Lease
 
@@ -208,8 +208,8 @@ def test_a_job_that_cannot_be_claimed_or_published_waits_for_the_database(
 
 def test_a_dispatcher_outlives_a_read_only_database(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     job, written, rang = order(settings), io.StringIO(), threading.Event()
-    monkeypatch.setattr(relays.app, "send_task", lambda name, args, queue, retry: rang.set())
-    dispatcher = Dispatcher(settings, Log("relay", stream=written))
+    monkeypatch.setattr(dispatchers.app, "send_task", lambda name, args, queue, retry: rang.set())
+    dispatcher = Dispatcher(settings, Log("dispatcher", stream=written))
     with read_only(settings):
         thread = threading.Thread(target=dispatcher.run)
         thread.start()
@@ -221,7 +221,11 @@ def test_a_dispatcher_outlives_a_read_only_database(settings: Settings, monkeypa
     dispatcher.stopping = True
     thread.join(20)
     events = [json.loads(line)["event"] for line in written.getvalue().splitlines()]
-    assert events[:2] == ["store-down", "job-relayed"] or events[:3] == ["store-down", "store-back", "job-relayed"]
+    assert events[:2] == ["store-down", "job-dispatched"] or events[:3] == [
+        "store-down",
+        "store-back",
+        "job-dispatched",
+    ]
     assert events.count("store-down") == 1
     assert column(settings, job, "relayed_at") is not None
 

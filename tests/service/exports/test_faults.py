@@ -23,7 +23,7 @@ from shared.telemetry.log import Log
 from tests.support.exports import column, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.dispatch import dispatcher as relays
+from workers.dispatch import dispatcher as dispatchers
 from workers.dispatch.dispatcher import Dispatcher
 from workers.dispatch.retention import tidy
 from workers.exports import export, parts
@@ -70,7 +70,7 @@ def contents() -> Contents:
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(export._PART_ROWS, "observations", 20)
     monkeypatch.setattr(export, "_SPLIT_ROWS", 1)
-    monkeypatch.setattr(relays.app, "send_task", lambda name, args, queue, retry: None)
+    monkeypatch.setattr(dispatchers.app, "send_task", lambda name, args, queue, retry: None)
 
 
 @pytest.fixture
@@ -101,10 +101,10 @@ def parts_of(settings: Settings, job: str) -> dict[int, tuple[str, int, int]]:
 
 def lapse(settings: Settings, job: str) -> None:
     """Wait until the job's lease is taken back."""
-    with connect(settings.worker_database_url, application="relay", autocommit=True) as connection:
-        relay = Dispatcher(settings, Log("tests"))
+    with connect(settings.worker_database_url, application="dispatcher", autocommit=True) as connection:
+        dispatcher = Dispatcher(settings, Log("tests"))
         while column(settings, job, "state") == "running":
-            relay.sweep(connection)
+            dispatcher.sweep(connection)
             time.sleep(0.05)
 
 

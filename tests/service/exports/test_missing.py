@@ -51,7 +51,7 @@ class Dispatcher:
         self._connection.execute(
             "UPDATE jobs SET missing_since = missing_since - make_interval(secs => $1)", (waited_seconds,)
         )
-        store, log = DirectoryStore(self._settings.results_dir), Log("relay", stream=self.written)
+        store, log = DirectoryStore(self._settings.results_dir), Log("dispatcher", stream=self.written)
         confirm_missing(self._connection, store, log, PATIENCE_SECONDS)
         return [json.loads(line)["event"] for line in self.written.getvalue().splitlines()]
 

@@ -18,7 +18,7 @@ from shared.errors import ItemIndexError, StoreUnavailable
 from shared.jobs.contract import SQL as JOBS
 from shared.telemetry.log import Log
 from tests.support.shop import load_rows
-from workers.dispatch import dispatcher as relays
+from workers.dispatch import dispatcher as dispatchers
 from workers.dispatch.dispatcher import Dispatcher
 from workers.leases import SQL as LEASE
 from workers.leases import Lease, LeaseLost, claim, succeed
@@ -45,12 +45,12 @@ def column(settings: Settings, job: str, name: str) -> Any:
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every doorbell that was rung; the broker is somebody else's business here."""
     seen: list[str] = []
-    monkeypatch.setattr(relays.app, "send_task", lambda name, args, queue, retry: seen.append(args[0]))
+    monkeypatch.setattr(dispatchers.app, "send_task", lambda name, args, queue, retry: seen.append(args[0]))
     return seen
 
 
 def sweep(settings: Settings) -> int:
-    with connect(settings.worker_database_url, application="relay", autocommit=True) as connection:
+    with connect(settings.worker_database_url, application="dispatcher", autocommit=True) as connection:
         return Dispatcher(settings, Log("tests")).sweep(connection)
 
 
@@ -82,7 +82,7 @@ def test_a_doorbell_that_was_lost_is_rung_again(
     job = order(settings)
     assert sweep(settings) == 1
     assert sweep(settings) == 0
-    monkeypatch.setattr(relays, "_RING_AGAIN_SECONDS", 0)
+    monkeypatch.setattr(dispatchers, "_RING_AGAIN_SECONDS", 0)
     assert sweep(settings) == 1
     assert rung == [job, job]
 
@@ -93,7 +93,7 @@ def test_a_broker_that_is_down_loses_nothing(settings: Settings, monkeypatch: py
     def refuse(*arguments: Any, **options: Any) -> None:
         raise OSError("no broker")
 
-    monkeypatch.setattr(relays.app, "send_task", refuse)
+    monkeypatch.setattr(dispatchers.app, "send_task", refuse)
     assert sweep(settings) == 0
     assert column(settings, job, "relayed_at") is None
     assert column(settings, job, "state") == "queued"
@@ -111,9 +111,9 @@ def test_a_relay_that_falls_silent_in_the_middle_holds_the_others_up_for_seconds
 ) -> None:
     order(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as silent:
-        silent.execute(relays.SQL.let_go.replace("5s", "300ms"))
+        silent.execute(dispatchers.SQL.let_go.replace("5s", "300ms"))
         silent.execute("BEGIN")
-        silent.execute(relays.SQL.alone)
+        silent.execute(dispatchers.SQL.alone)
         assert sweep(settings) == 1
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
             silent.execute("SELECT 1")
@@ -242,14 +242,14 @@ def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -
 
 
 def test_a_relay_goes_on_ringing_while_the_store_of_results_is_away(settings: Settings, rung: list[str]) -> None:
-    job, relay = (
+    job, dispatcher = (
         order(settings),
         Dispatcher(replace(settings, s3_bucket="none", s3_endpoint="http://127.0.0.1:9"), Log("t")),
     )
-    relay._results.attempts = away  # type: ignore[method-assign]
-    with connect(settings.worker_database_url, application="relay", autocommit=True) as connection:
-        relay._keep_house(connection, time.monotonic())
-        assert relay.sweep(connection) == 1
+    dispatcher._results.attempts = away  # type: ignore[method-assign]
+    with connect(settings.worker_database_url, application="dispatcher", autocommit=True) as connection:
+        dispatcher._keep_house(connection, time.monotonic())
+        assert dispatcher.sweep(connection) == 1
     assert rung == [job]
 
 

@@ -88,7 +88,7 @@ async def test_what_is_given_back_is_taken_out_of_the_statistics_of_its_route(
         ("export-order", 100, 0),
         ("rollup", 20, 0),
     ]
-    # The relay died before it had written down what it gave back: it asks again, and nothing is given twice.
+    # The dispatcher died before it had written down what it gave back: it asks again, and nothing is given twice.
     rows(settings, "UPDATE job_orders SET refund_due = true, refunded_at = NULL")
     assert settle(settings) == 5
     assert rows(settings, "SELECT sum(units)::int FROM usage") == [(0,)]

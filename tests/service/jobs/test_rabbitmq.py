@@ -1,4 +1,4 @@
-"""The other broker: RabbitMQ with quorum queues, a real node, a real relay and a real worker."""
+"""The other broker: RabbitMQ with quorum queues, a real node, a real dispatcher and a real worker."""
 
 import os
 import sys
@@ -41,10 +41,10 @@ def broker(tmp_path: Path) -> Iterator[RabbitMq]:
 
 @pytest.fixture
 def tier(broker: RabbitMq, settings: Settings, tmp_path: Path) -> Iterator[dict[str, ServiceProcess]]:
-    """A relay and a worker on that broker."""
+    """A dispatcher and a worker on that broker."""
     environment = {**settings.environment(), "BROKER_URL": broker.url}
     commands = {
-        "relay": [sys.executable, "-m", "workers.dispatch.dispatcher"],
+        "dispatcher": [sys.executable, "-m", "workers.dispatch.dispatcher"],
         "worker": worker_command("maintenance", 1),
     }
     children = {
@@ -80,7 +80,7 @@ def ends(settings: Settings, job: str, logs: Path, seconds: float = 90) -> str:
                 return str(row[0])
             for _ in connection.notifies(timeout=1, stop_after=1):
                 pass
-    raise AssertionError(tail(logs / "relay.log", 10) + tail(logs / "worker.log", 30))
+    raise AssertionError(tail(logs / "dispatcher.log", 10) + tail(logs / "worker.log", 30))
 
 
 def test_jobs_go_through_quorum_queues_and_survive_the_brokers_death(

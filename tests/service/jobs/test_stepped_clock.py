@@ -11,7 +11,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.telemetry.log import Log
-from tests.drills.stepped_stores import shadow_clock, step_database
+from tests.drills.clock_skew_stores import shadow_clock, step_database
 from tests.service.jobs.test_jobs import column, order, rung, sweep
 from tests.support.client import running_edge
 from workers.dispatch.dispatcher import Dispatcher

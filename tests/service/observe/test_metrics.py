@@ -1,4 +1,4 @@
-"""What the edges, the relay and the workers tell of themselves."""
+"""What the edges, the dispatcher and the workers tell of themselves."""
 
 import http.client
 import multiprocessing
@@ -75,7 +75,7 @@ def ask(post: MetricsServer, path: str) -> tuple[int, bytes]:
 
 
 def test_a_watchpost_tells_metrics_and_health(post: MetricsServer) -> None:
-    assert b"itemindex_jobs_relayed" in ask(post, "/metrics")[1]
+    assert b"itemindex_jobs_dispatched" in ask(post, "/metrics")[1]
     assert ask(post, "/health") == (200, b"ok\n")
     post.well = lambda: False
     assert ask(post, "/health")[0] == 503
@@ -90,12 +90,12 @@ def test_a_watchpost_without_a_usable_address_stops_the_start(settings: Settings
 
 
 def test_a_relay_is_well_as_long_as_it_goes_round(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    relay = Dispatcher(settings, Log("tests"))
-    assert relay.well
+    dispatcher = Dispatcher(settings, Log("tests"))
+    assert dispatcher.well
     monkeypatch.setattr("workers.dispatch.dispatcher._WELL_SECONDS", -1.0)
-    assert not relay.well
-    relay._tell_down("database")
-    assert relay.well, "to start it anew would not bring PostgreSQL back"
+    assert not dispatcher.well
+    dispatcher._tell_down("database")
+    assert dispatcher.well, "to start it anew would not bring PostgreSQL back"
 
 
 def test_a_relay_measures_queues_that_are_empty_too(settings: Settings) -> None:

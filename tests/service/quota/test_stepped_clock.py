@@ -13,7 +13,7 @@ from edge.storage.redis_client import SingleNodeClient
 from shared.config import Settings
 from shared.plans import Plan
 from shared.telemetry.log import Log
-from tests.drills.stepped_stores import DAY_SECONDS, seconds_to_noon, step_state_store, with_steps
+from tests.drills.clock_skew_stores import DAY_SECONDS, seconds_to_noon, step_state_store, with_steps
 
 LIMIT = 5
 PLAN = Plan(

@@ -19,7 +19,7 @@ from tests.support.client import Answer, Edge
 from tests.support.reports import queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers.dispatch import dispatcher as relays
+from workers.dispatch import dispatcher as dispatchers
 from workers.dispatch.refunds import Refunds
 from workers.dispatch.retention import tidy
 from workers.leases import claim
@@ -235,7 +235,7 @@ async def test_a_hundred_jobs_of_one_never_stand_before_the_first_of_another(
     rung: list[str] = []
     doorbells = {"reports": rung}
     monkeypatch.setattr(
-        relays.app, "send_task", lambda name, args, queue, retry: doorbells.get(queue, []).append(args[0])
+        dispatchers.app, "send_task", lambda name, args, queue, retry: doorbells.get(queue, []).append(args[0])
     )
     for n in range(30):
         await order(edge, key, f"{COHORT}&from=2025-01-{n + 1:02}")
@@ -243,16 +243,16 @@ async def test_a_hundred_jobs_of_one_never_stand_before_the_first_of_another(
     other = api_key(settings)
     for n in range(2):
         await order(edge, other, f"/index/cohorts?brand=maison&from=2025-01-0{n + 1}")
-    relay = relays.Dispatcher(settings, Log("tests"))
+    dispatcher = dispatchers.Dispatcher(settings, Log("tests"))
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        relay.sweep(connection)
+        dispatcher.sweep(connection)
         assert [job in crowd for job in rung].count(True) == 4  # as many as the plan lets run
         assert [job in crowd for job in rung[:4]] == [True, False, True, False]
         assert len(rung) == 6
         assert claim(connection, next(job for job in rung if job in crowd), 30) is not None
-        relay.sweep(connection)
+        dispatcher.sweep(connection)
         assert len(rung) == 6  # the one that runs still counts
-        relay.measure(connection)
+        dispatcher.measure(connection)
 
 
 async def test_results_expire_and_what_no_row_speaks_of_is_deleted(edge: Edge, settings: Settings, key: str) -> None:

@@ -16,8 +16,8 @@ COMMANDS = {
     "edge": ["-m", "deploy.ctl.main", "edge"],
     "worker": ["-m", "deploy.ctl.main", "worker"],
     "celery": ["-m", "celery", "-A", "workers.app:app", "worker"],
-    "relay": ["-m", "deploy.ctl.main", "relay"],
-    "relay module": ["-m", "workers.dispatch.dispatcher"],
+    "dispatcher": ["-m", "deploy.ctl.main", "dispatcher"],
+    "dispatcher module": ["-m", "workers.dispatch.dispatcher"],
     "nginx": ["-m", "deploy.ctl.main", "nginx", "render"],
     "migrate": ["-m", "deploy.ctl.main", "migrate"],
 }

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tests.drills.callers import Seen
+from tests.drills.probes import Seen
 from tests.drills.table import markdown
 
 

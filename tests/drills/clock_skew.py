@@ -14,7 +14,7 @@ from pathlib import Path
 import shared.clock
 from deploy.local.paths import Paths
 from shared.config import Settings
-from tests.drills.stepped_stores import with_steps
+from tests.drills.clock_skew_stores import with_steps
 
 _LOOK_SECONDS = 0.1
 _real = time.time

@@ -3,7 +3,7 @@
 PostgreSQL: a schema before pg_catalog has functions of the clock's names that add an offset. Only the keywords
 CURRENT_TIMESTAMP and the like pass it by; the product's SQL uses none of them (`tests/laws/test_clock.py`).
 State store: the drill's edges load the charge script with an offset added to `TIME`. Nothing else reads that clock,
-except the store itself for expiry, which `stepped.lua` moves by the same step.
+except the store itself for expiry, which `clock_skew.lua` moves by the same step.
 """
 
 import time
@@ -14,12 +14,12 @@ from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.redis.connect import connect_store
 
-SQL = beside(__file__, "stepped_stores.sql")
+SQL = beside(__file__, "clock_skew_stores.sql")
 DAY_SECONDS = 86_400
 _AHEAD = "drill:ahead"
 _TIME = b"redis.call('TIME')[1]"
 _STEPPED_TIME = f"({_TIME.decode()} + (redis.call('GET', '{_AHEAD}') or 0))".encode()
-_STEP = Path(__file__).with_name("stepped.lua").read_text()
+_STEP = Path(__file__).with_name("clock_skew.lua").read_text()
 _DEADLINE_SECONDS = 5.0
 _HALF_DAY_SECONDS = DAY_SECONDS // 2
 

@@ -1,4 +1,4 @@
-"""`itemindex settings`: every setting with its sentence and default, as the code declares them."""
+"""`itemindex config`: every setting with its sentence and default, as the code declares them."""
 
 from dataclasses import fields
 from typing import Any
@@ -9,10 +9,10 @@ from deploy.ctl.console import json_option, show
 from shared.config import Settings
 
 
-@click.command("settings", epilog="Example: itemindex settings --markdown")
+@click.command("config", epilog="Example: itemindex config --markdown")
 @click.option("--markdown", is_flag=True, help="Print the table of the operators' guide.")
 @json_option
-def settings(markdown: bool, as_json: bool) -> None:
+def config(markdown: bool, as_json: bool) -> None:
     """List every setting: its environment variable, what it is for, its default. No values are shown."""
     if markdown:
         click.echo(table(), nl=False)

@@ -1,6 +1,6 @@
 """Links: what stands between our parts and what they stand on, so that the way can fail. A process of its own.
 
-`python -m tests.drills.links CONTROL NAME=LISTEN>TARGET …`; a place is a unix socket's path or a port on loopback; a
+`python -m tests.drills.fault_proxy CONTROL NAME=LISTEN>TARGET …`; a place is a unix socket's path or a port on loopback; a
 target may be HOST:PORT. Who writes `NAME MILLISECONDS` to the control socket adds so much to that link, each way;
 `NAME stall` lets nothing through, `NAME cut` ends its connections and takes no new ones, `NAME pass` undoes both.
 """
@@ -28,7 +28,7 @@ def program(places: Paths, links: Mapping[str, tuple[str, str]]) -> Program:
     named = [f"{name}={listen}>{target}" for name, (listen, target) in links.items()]
     return Program(
         name="links",
-        command=[sys.executable, "-m", "tests.drills.links", str(control), *named],
+        command=[sys.executable, "-m", "tests.drills.fault_proxy", str(control), *named],
         log=places.log("links"),
         ready=control.exists,
     )

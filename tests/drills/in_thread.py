@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 
-def work_beside(watch: Callable[[Callable[[], bool]], None], work: Callable[[], None]) -> None:
+def run_while(watch: Callable[[Callable[[], bool]], None], work: Callable[[], None]) -> None:
     """Do the work in a thread of its own while `watch(over)` keeps the parts alive in this one; raise what it raised.
 
     Not the other way round: the parts are children of this thread and would die with the one that revives them.

@@ -13,12 +13,12 @@ from deploy.local.paths import Paths
 from deploy.local.supervised import StackError
 from shared.db.connect import Connection, connect
 from tests.drills.accounts import issue_key, issue_token
-from tests.drills.beside import work_beside
+from tests.drills.checks import SQL, Check, judge
 from tests.drills.client import Client, ask_all, decoded
-from tests.drills.customers import ANSWER_SECONDS_MAX, Account, Callers
-from tests.drills.questions import LONG_QUESTION, questions
-from tests.drills.site import CALLERS, EDGE_PROCESSES, EDGES, PORT, WORKERS, Site
-from tests.drills.verdict import SQL, Check, judge
+from tests.drills.in_thread import run_while
+from tests.drills.multi_host import CALLERS, EDGE_PROCESSES, EDGES, PORT, WORKERS, MultiHostStack
+from tests.drills.quota_clients import ANSWER_SECONDS_MAX, Account, QuotaClients
+from tests.drills.workload import LONG_QUESTION, questions
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
@@ -49,7 +49,7 @@ class Found:
         return bool(self.checks) and all(check.kept for check in self.checks)
 
 
-class HostsDrill:
+class PartitionDrill:
     """The drill on a site of its own."""
 
     def __init__(
@@ -65,7 +65,7 @@ class HostsDrill:
     def run(self) -> Found:
         """Do all of it. Whatever happens, the site is stopped afterwards."""
         self._ends, found = time.monotonic() + self._seconds_max, Found()
-        self._site = Site(self._places, callers=4)
+        self._site = MultiHostStack(self._places, callers=4)
         try:
             self._told("starting the stores")
             self._site.start_stores()
@@ -77,7 +77,7 @@ class HostsDrill:
                 with self._site.callers.entered():
                     self._work(found)
 
-            work_beside(self._site.watch, among_the_callers)
+            run_while(self._site.watch, among_the_callers)
         finally:
             self._site.stop()
         return found
@@ -111,7 +111,7 @@ class HostsDrill:
         began, site = time.monotonic(), self._site
         edges = {name: site.network.address("front", number) for name, number in EDGES.items()}
         self._clients = {name: Client(address, PORT, self._key, self._ends) for name, address in edges.items()}
-        callers = Callers(edges, PORT, f"/v1/index/lookup/{self._iid}")
+        callers = QuotaClients(edges, PORT, f"/v1/index/lookup/{self._iid}")
         self._wait(lambda: all(self._well(name) for name in EDGES), "the edges are not ready")
         found.accounts = self._accounts
         for account in self._accounts[:3]:
@@ -153,7 +153,7 @@ class HostsDrill:
             thread.start()
         return threads
 
-    def _cut_edge(self, callers: Callers, what: str, cut: Callable[[bool], None]) -> bool:
+    def _cut_edge(self, callers: QuotaClients, what: str, cut: Callable[[bool], None]) -> bool:
         self._told(f"{_CUT} {what}")
         callers.disturbed.add(_CUT)
         cut(False)

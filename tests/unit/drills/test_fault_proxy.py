@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.drills.links import Link
+from tests.drills.fault_proxy import Link
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""A site of several hosts: the stores apart, edges with their fronts, workers with their relays, and the callers."""
+"""A site of several hosts: the stores apart, edges with their fronts, workers with their dispatchers, and the callers."""
 
 import socket
 import sys
@@ -38,8 +38,8 @@ _SAFE = {
 }
 
 
-class Site:
-    """The hosts and everything that runs on them. Callers are on the network `front`, the stores on `back`."""
+class MultiHostStack:
+    """The hosts and everything that runs on them. QuotaClients are on the network `front`, the stores on `back`."""
 
     def __init__(self, places: Paths, callers: int) -> None:
         self.places = places
@@ -72,7 +72,7 @@ class Site:
             migrate(connection)
 
     def start_service(self) -> None:
-        """Start the edges with their fronts, the workers and the relays, all at once."""
+        """Start the edges with their fronts, the workers and the dispatchers, all at once."""
         edges = [self._edge(name, which) for name in EDGES for which in ("a", "b")]
         others = [program for name in WORKERS for program in self._worker(name)]
         for host, program in (*edges, *others):
@@ -181,7 +181,7 @@ class Site:
 
     def _worker(self, name: str) -> list[tuple[Host, Program]]:
         command = worker_command("reports", 1, app="tests.drills.worker:app")
-        return [self._of(name, name, command), self._of(name, f"{name}-relay", [*_CTL, "relay"])]
+        return [self._of(name, name, command), self._of(name, f"{name}-dispatcher", [*_CTL, "dispatcher"])]
 
     def _of(
         self, host: str, name: str, command: list[str], ready: Callable[[], bool] = lambda: True

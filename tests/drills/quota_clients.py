@@ -1,4 +1,4 @@
-"""Callers with limits: each asks every edge at once, for the same thing, and counts what it was given."""
+"""QuotaClients with limits: each asks every edge at once, for the same thing, and counts what it was given."""
 
 import http.client
 import threading
@@ -11,7 +11,7 @@ ANSWER_SECONDS_MAX = 8.0
 
 
 @dataclass
-class Tally:
+class CallCounts:
     """What one account got from one edge. `uncounted` were served while the edge could not ask the state store."""
 
     counted: int = 0
@@ -33,7 +33,7 @@ class Account:
     source: str
     limit: int
     uncounted_max: int | None
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, CallCounts] = field(default_factory=dict)
 
     @property
     def counted(self) -> int:
@@ -46,7 +46,7 @@ class Account:
         return sum(tally.uncounted for tally in self.tallies.values())
 
 
-class Callers:
+class QuotaClients:
     """Asks for one item on behalf of all accounts, until stopped. Threads stay on the host where this is started."""
 
     def __init__(self, edges: dict[str, str], port: int, path: str) -> None:
@@ -61,7 +61,7 @@ class Callers:
     def begin(self, account: Account) -> None:
         """Have an account ask every edge, again and again."""
         for edge in self._edges:
-            tally = account.tallies[edge] = Tally()
+            tally = account.tallies[edge] = CallCounts()
             thread = threading.Thread(target=self._ask_on, args=(account, edge, tally), daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -72,7 +72,7 @@ class Callers:
         for thread in self._threads:
             thread.join(ANSWER_SECONDS_MAX + 2)
 
-    def _ask_on(self, account: Account, edge: str, tally: Tally) -> None:
+    def _ask_on(self, account: Account, edge: str, tally: CallCounts) -> None:
         while not self._over.wait(_PAUSE_SECONDS):
             disturbed, began = edge in self.disturbed, time.monotonic()
             status, counted = self._ask(account, edge)

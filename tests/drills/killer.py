@@ -13,7 +13,7 @@ from deploy.local.stack import Stack
 _PAUSE_SECONDS = (0.1, 0.9)
 
 
-class Chaos(threading.Thread):
+class Killer(threading.Thread):
     """Kills processes of a stack until it has killed enough or is told to stop."""
 
     def __init__(self, stack: Stack, seed: int, kills: int) -> None:
@@ -24,7 +24,7 @@ class Chaos(threading.Thread):
         self._targets: dict[str, Callable[[], list[int]]] = {
             "worker": lambda: self._parts("worker"),
             "worker's child": lambda: [child for pid in self._parts("worker") for child in children_of(pid)],
-            "relay": lambda: self._parts("relay"),
+            "dispatcher": lambda: self._parts("dispatcher"),
             "broker": lambda: self._parts("state"),
             "edge": lambda: [child for pid in self._parts("edge") for child in children_of(pid)],
             "edge's master": lambda: self._parts("edge"),

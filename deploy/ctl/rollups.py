@@ -1,4 +1,4 @@
-"""`itemindex derive`: what the reports read, made anew from the observations."""
+"""`itemindex rollups`: the aggregates that reports read."""
 
 import time
 from pathlib import Path
@@ -9,27 +9,27 @@ from rich.progress import Progress
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from workers.provenance import events
-from workers.rollups.layout import derive as derive_cells
+from workers.rollups.layout import derive
 
 
 @click.group()
-def derive() -> None:
-    """Rebuild what the reports read. Each load keeps it up to date by itself."""
+def rollups() -> None:
+    """Rebuild the aggregates that reports read. Each load keeps them up to date by itself."""
 
 
-@derive.command(epilog="Example: itemindex derive rebuild")
+@rollups.command(epilog="Example: itemindex rollups rebuild")
 @data_dir_option
 @json_option
 def rebuild(data_dir: Path, as_json: bool) -> None:
-    """Make every cell anew, in one transaction: readers see the old ones until it commits, and loads wait."""
+    """Compute every aggregate anew, in one transaction: readers see the old ones until it commits, and loads wait."""
     started = time.perf_counter()
     with (
-        connect(settings(data_dir).database_url, application="derive") as connection,
+        connect(settings(data_dir).database_url, application="rollups") as connection,
         Progress(console=console, disable=as_json, transient=True) as progress,
     ):
         task = progress.add_task("Deriving, month by month", total=None)
         events.lock(connection)
-        derive_cells(connection, lambda done, total: progress.update(task, completed=done, total=total))
+        derive(connection, lambda done, total: progress.update(task, completed=done, total=total))
         connection.commit()
         row = connection.execute("SELECT count(*), count(DISTINCT month) FROM month_cells").fetchone()
     assert row is not None

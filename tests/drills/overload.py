@@ -17,10 +17,10 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
 from tests.drills.accounts import issue_key, issue_token
-from tests.drills.attacks import AT_ONCE, COMING_SECONDS, DRY_RUNS, KINDS, SLOW_READERS
-from tests.drills.beside import work_beside
-from tests.drills.callers import Credentials, Front
-from tests.drills.verdict import SQL
+from tests.drills.attackers import AT_ONCE, COMING_SECONDS, DRY_RUNS, KINDS, SLOW_READERS
+from tests.drills.checks import SQL
+from tests.drills.in_thread import run_while
+from tests.drills.probes import Credentials, Front
 
 _CALLERS = 4
 _RATE = 25.0
@@ -61,7 +61,7 @@ def percentile(seconds: list[float], share: float) -> float:
 
 
 @dataclass
-class CrowdDrill:
+class OverloadDrill:
     """The drill on a stack of its own."""
 
     places: Paths
@@ -78,7 +78,7 @@ class CrowdDrill:
             self._stack.start_servers(lambda what: self.told(f"starting {what}"))
             load_prices(self._stack.settings)
             self._stack.start_service(lambda what: self.told(f"starting {what}"))
-            work_beside(self._stack.watch, lambda: self._work(found))
+            run_while(self._stack.watch, lambda: self._work(found))
         finally:
             self._stack.stop()
         return found
@@ -111,7 +111,7 @@ class CrowdDrill:
     @contextmanager
     def _attack(self, measured: Measured, file: str, key: str) -> Iterator[None]:
         seconds = self.seconds + _BEFORE_SECONDS
-        command = [sys.executable, "-m", "tests.drills.attacks", measured.attack, str(self._stack.port), str(seconds)]
+        command = [sys.executable, "-m", "tests.drills.attackers", measured.attack, str(self._stack.port), str(seconds)]
         process = subprocess.Popen([*command, file, key], stdout=subprocess.PIPE, cwd=_PROJECT)
         try:
             time.sleep(_BEFORE_SECONDS)

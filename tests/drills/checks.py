@@ -14,7 +14,7 @@ from shared.db.queries import beside
 from shared.objects.open import store_of
 from shared.telemetry.log import Log
 from tests.drills.client import Client, decoded
-from tests.drills.questions import is_poison, right_digest
+from tests.drills.workload import is_poison, right_digest
 from workers.dispatch.retention import tidy
 
 SQL = beside(__file__, "drill.sql")
