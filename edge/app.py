@@ -8,6 +8,7 @@ from aiohttp import web
 
 from edge import rules
 from edge.analytics.pricing import Pricing
+from edge.analytics.prior_price import PriorPrice
 from edge.analytics.sustainability import Sustainability
 from edge.bulk_routes import dataset_routes, export_routes
 from edge.container import Services
@@ -166,6 +167,7 @@ def _paid_routes(resources: Services, lists: Paginator, desk: ReportService, ord
     jobs = Jobs(orders, documents, resources.results, lists)
     events = Events(orders, documents)
     pricing = Pricing(resources.database, settings.base_url)
+    prior = PriorPrice(resources.database, settings.base_url)
     footprint = Sustainability(resources.database, settings.base_url)
     cohorts, rollup = Cohorts(desk), SustainabilityRollup(desk)
     categories, brands = CategoryInsights(desk), BrandInsights(desk)
@@ -177,6 +179,7 @@ def _paid_routes(resources: Services, lists: Paginator, desk: ReportService, ord
     result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *rules.RESULT_PROBLEMS))
     return (
         Route("GET", f"{PREFIX}/index/pricing/{{iid}}", pricing.show, rules.light("pricing")),
+        Route("GET", f"{PREFIX}/index/pricing/{{iid}}/reference", prior.show, rules.light("prior-price")),
         Route("GET", f"{PREFIX}/index/sustainability/{{iid}}", footprint.show, rules.light("sustainability")),
         Route("GET", f"{PREFIX}/index/cohorts", cohorts.show, rules.report(COHORTS, cohorts.units, BRAND)),
         Route(

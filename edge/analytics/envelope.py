@@ -53,8 +53,19 @@ class CurrencyCode(fields.String):
         super().__init__(load_default=None, validate=form, metadata=told)
 
 
-class LightQuery(Parameters):
-    """What the light reads take."""
+class LightFormat(Parameters):
+    """What every light read takes."""
+
+    format = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(list(MEDIA_TYPES)),
+        metadata={"description": "Format of the answer; default: what `Accept` likes best"},
+    )
+    dry_run = Flag(load_default=False, metadata={"description": "Say what it would cost, and charge nothing"})
+
+
+class LightQuery(LightFormat):
+    """What the light reads of a range of days take."""
 
     from_ = Day(
         data_key="from", load_default=None, metadata={"description": "First day; default: the 90th up to the last"}
@@ -66,12 +77,6 @@ class LightQuery(Parameters):
         validate=validate.Length(0, 100),
         metadata={"description": "Only this channel; repeat for more", "explode": True},
     )
-    format = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(list(MEDIA_TYPES)),
-        metadata={"description": "Format of the answer; default: what `Accept` likes best"},
-    )
-    dry_run = Flag(load_default=False, metadata={"description": "Say what it would cost, and charge nothing"})
 
 
 class Coverage(Schema):

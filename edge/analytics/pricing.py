@@ -1,5 +1,6 @@
 """GET /index/pricing/{iid}: what an item sold for, day by day."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -13,11 +14,14 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 
 from edge.analytics import envelope, schemas
 from edge.analytics.items import found_or_raise, range_of
+from edge.analytics.prices import Price
+from edge.analytics.reductions import reductions, summary
 from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
 from edge.storage.database import Database
 from shared.db.queries import beside
 from shared.money import minor_digits, to_text
+from shared.prior_price.model import Options
 from shared.results.layout import MEDIA_TYPES
 
 SQL = beside(__file__, "pricing.sql")
@@ -42,16 +46,6 @@ SCHEMA = pa.schema(
         ("n", pa.int64()),
     ]
 )
-
-
-class Price(NamedTuple):
-    """One observation."""
-
-    day: date
-    channel: str
-    kind: str
-    currency: str
-    minor: int
 
 
 class Pricing:
@@ -109,9 +103,14 @@ class Pricing:
             "units": UNITS,
             "method": METHOD,
             "rounding": {},
-            "statistics": list(statistics(prices, last)),
+            **await asyncio.to_thread(_figures, prices, last),
         }
         return History(shown, meta)
+
+
+def _figures(prices: Sequence[Price], last: date) -> dict[str, list[dict[str, Any]]]:
+    running = reductions(prices, None, Options())
+    return {"statistics": list(statistics(prices, last)), "reductions": [summary(one) for one in running]}
 
 
 class History(NamedTuple):

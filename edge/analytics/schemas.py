@@ -3,6 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta
+from edge.analytics.prior_price_schemas import ReductionSummary
 from shared.footprint import BASES
 from shared.indicators import CODES
 
@@ -59,6 +60,13 @@ class PricingMeta(Meta):
     """The meta of a pricing history."""
 
     statistics = fields.List(fields.Nested(Statistic()), required=True)
+    reductions = fields.List(
+        fields.Nested(ReductionSummary()),
+        required=True,
+        metadata={
+            "description": "Each channel's running reduction; its evidence is at `/index/pricing/{iid}/reference`"
+        },
+    )
 
 
 class PricingReply(Estimate):

@@ -6,7 +6,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from edge.analytics.pricing import KINDS, Price, median
+from edge.analytics.prices import Price
+from edge.analytics.pricing import KINDS, median
 from shared.indicators import CODES
 from shared.money import minor_digits
 

@@ -18,8 +18,11 @@ from tests.support.servers import Servers
 from workers.tasks import run
 
 DAYS = "from=2026-07-20&to=2026-07-22"
+# These take other parameters than a range of days.
+OTHER_PARAMETERS = {"getPriorPrice": "asked_on=2026-07-22"}
 QUESTIONS = {
     "getPricing": "/index/pricing/{iid}",
+    "getPriorPrice": "/index/pricing/{iid}/reference",
     "getSustainability": "/index/sustainability/{iid}",
     "getCohorts": "/index/cohorts?brand={brand}",
     "getCategoryInsights": "/index/insights/categories/{category}",
@@ -42,8 +45,9 @@ async def answers(settings: Settings, folder: Path) -> dict[str, Any]:
     async with running_edge(settings, folder) as edge:
         for operation, path in QUESTIONS.items():
             named = path.format(iid=row[0], brand=row[1], category=row[2])
+            query = OTHER_PARAMETERS.get(operation, DAYS)
             separator = "&" if "?" in named else "?"
-            asked = asyncio.create_task(edge.get(f"{named}{separator}{DAYS}", key=key))
+            asked = asyncio.create_task(edge.get(f"{named}{separator}{query}", key=key))
             while not asked.done():
                 for job in await asyncio.to_thread(queued, settings):
                     await asyncio.to_thread(run, settings, job)

@@ -1,0 +1,101 @@
+"""GET /index/pricing/{iid}/reference: the price that a channel's running reduction must be compared with."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from aiohttp import web
+from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
+
+from edge.analytics import envelope
+from edge.analytics.items import found_or_raise, range_of
+from edge.analytics.prices import Price
+from edge.analytics.pricing import coverage
+from edge.analytics.prior_price_schemas import PriorPriceQuery, PriorPriceReply
+from edge.analytics.reductions import as_row, reductions
+from edge.http.parameters import PATH, QUERY
+from edge.index.schemas import IidPath
+from edge.storage.database import Database
+from shared.db.queries import beside
+from shared.prior_price.model import Options
+from shared.results.layout import MEDIA_TYPES
+
+SQL = beside(__file__, "prior_price.sql")
+HISTORY_DAYS = 730
+"""How far back listings are read: a reduction that began earlier has no known beginning."""
+METHOD = (
+    "Directive 98/6/EC Art. 6a, C-330/23: the lowest price of the 30 days before the reduction began, per channel; a "
+    "day without an observation leaves it unknown; where a channel has list prices, a reduction is a price below them"
+)
+UNITS = {"price": "currency", "prior_price": "currency", "at_most": "currency", "percent": "percent of prior_price"}
+ROUNDING = {"percent": "half-up to 2 decimals"}
+SCHEMA = pa.schema(
+    [
+        ("channel", pa.string()),
+        ("currency", pa.string()),
+        ("as_of", pa.date32()),
+        ("price", pa.string()),
+        ("reduction_began_on", pa.date32()),
+        ("prior_price", pa.string()),
+        ("percent", pa.string()),
+        ("applicable", pa.bool_()),
+        ("reason", pa.string()),
+        ("known", pa.bool_()),
+        ("at_most", pa.string()),
+        ("lowest_on", pa.list_(pa.date32())),
+        ("evidence", pa.list_(pa.struct([("day", pa.date32()), ("price", pa.string())]))),
+    ]
+)
+
+
+class PriorPrice:
+    """The handler."""
+
+    def __init__(self, database: Database, base_url: str) -> None:
+        self._database = database
+        self._base_url = base_url
+
+    @docs(
+        operationId="getPriorPrice",
+        summary="Prior price of one item's reductions",
+        description="Per channel, the running reduction, the lowest price of the 30 days before it, and the evidence.",
+        tags=["reports"],
+        produces=list(MEDIA_TYPES.values()),
+        responses={
+            "301": {"description": "The item was merged; Location names the survivor's prior prices."},
+            "304": {"description": "Your copy is current."},
+        },
+    )
+    @match_info_schema(IidPath())
+    @querystring_schema(PriorPriceQuery())
+    @response_schema(PriorPriceReply(), 200, description="The reductions, or with `dry_run` their cost")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one row for each channel and currency."""
+        asked, iid = request[QUERY], request[PATH]["iid"]
+        values = (iid, asked["asked_on"], asked["channel"], asked["currency"], HISTORY_DAYS)
+        row = await self._database.fetch_row(SQL.listings, *values)
+        row = found_or_raise(row, f"{self._base_url}/index/pricing", asked["channel"], "/reference")
+        if asked["dry_run"]:
+            return envelope.estimate(request, "prior-price", row["version"])
+        prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
+        found = await asyncio.to_thread(_table, prices, asked)
+        first, last = range_of(min((price.day for price in prices), default=None), row["last_day"])
+        meta = {
+            "data_version": row["version"],
+            "from": first,
+            "to": last,
+            "coverage": coverage(first, last, prices),
+            "units": UNITS,
+            "method": METHOD,
+            "rounding": ROUNDING,
+        }
+        return await envelope.light_answer(request, found, meta)
+
+
+def _table(prices: list[Price], asked: dict[str, Any]) -> Any:
+    options = Options(
+        asked["progressive"], asked["progressive_days"], bool(asked["first_offered"]), asked["first_offered"]
+    )
+    rows = [as_row(one) for one in reductions(prices, asked["asked_on"], options)]
+    return pa.Table.from_pylist(rows, SCHEMA)
