@@ -25,7 +25,7 @@ from edge.index.categories import Categories
 from edge.index.channels import Channels
 from edge.index.lookup import Lookup
 from edge.jobs.events import Events
-from edge.jobs.handlers import Jobs
+from edge.jobs.handlers import RESULT_PROBLEMS, Jobs
 from edge.jobs.serializers import JobSerializer
 from edge.jobs.service import JobOrders
 from edge.meta.docs import Pages
@@ -46,12 +46,10 @@ from edge.organizations.idempotency import IdempotentActs
 from edge.organizations.member_handlers import MembersApi
 from edge.organizations.service import OrganizationService
 from edge.quota.people import PersonLimits
-from edge.reports.handlers import BrandInsights, CategoryInsights, Cohorts, SustainabilityRollup
+from edge.reports import routes as reports
 from edge.reports.service import ReportService
 from edge.search.handlers import Search
 from shared.config import Settings
-from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP
-from shared.plans import BRAND, INSTITUTIONAL
 
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
 REQUEST_BODY_BYTES_MAX = 64 * 1024
@@ -169,31 +167,14 @@ def _paid_routes(resources: Services, lists: Paginator, desk: ReportService, ord
     pricing = Pricing(resources.database, settings.base_url)
     prior = PriorPrice(resources.database, settings.base_url)
     footprint = Sustainability(resources.database, settings.base_url)
-    cohorts, rollup = Cohorts(desk), SustainabilityRollup(desk)
-    categories, brands = CategoryInsights(desk), BrandInsights(desk)
-    insights = f"{PREFIX}/index/insights"
-    one_category = rules.report(CATEGORY_INSIGHTS, categories.units, BRAND, "category-not-found")
-    one_brand = rules.report(BRAND_INSIGHTS, brands.units, BRAND, "brand-not-found")
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))
     cancel = Rule(name="job-cancel", accepts=KEY, problems=("job-not-found", "state-conflict"))
-    result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *rules.RESULT_PROBLEMS))
+    result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *RESULT_PROBLEMS))
     return (
         Route("GET", f"{PREFIX}/index/pricing/{{iid}}", pricing.show, rules.light("pricing")),
         Route("GET", f"{PREFIX}/index/pricing/{{iid}}/reference", prior.show, rules.light("prior-price")),
         Route("GET", f"{PREFIX}/index/sustainability/{{iid}}", footprint.show, rules.light("sustainability")),
-        Route("GET", f"{PREFIX}/index/cohorts", cohorts.show, rules.report(COHORTS, cohorts.units, BRAND)),
-        Route(
-            "GET", f"{insights}/categories", categories.list, rules.report(CATEGORY_INSIGHTS, categories.units, BRAND)
-        ),
-        Route("GET", f"{insights}/categories/{{code}}", categories.show, one_category),
-        Route("GET", f"{insights}/brands", brands.list, rules.report(BRAND_INSIGHTS, brands.units, BRAND)),
-        Route("GET", f"{insights}/brands/{{slug}}", brands.show, one_brand),
-        Route(
-            "GET",
-            f"{PREFIX}/index/rollups/sustainability",
-            rollup.show,
-            rules.report(SUSTAINABILITY_ROLLUP, rollup.units, INSTITUTIONAL),
-        ),
+        *reports.routes(desk),
         Route("GET", f"{PREFIX}/jobs", jobs.list, Rule(name="jobs", accepts=KEY_OR_BEARER)),
         Route("GET", f"{PREFIX}/jobs/{{id}}", jobs.show, job),
         Route("DELETE", f"{PREFIX}/jobs/{{id}}", jobs.cancel, cancel),

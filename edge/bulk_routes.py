@@ -11,6 +11,7 @@ from edge.http.lists import Paginator
 from edge.http.routing import API_PATH as PREFIX
 from edge.http.routing import KEY, Route, Rule
 from edge.http.signed_urls import SignedUrls
+from edge.jobs.handlers import RESULT_PROBLEMS
 from edge.jobs.serializers import JobSerializer
 from edge.jobs.service import JobOrders
 from edge.releases.handlers import Datasets
@@ -36,7 +37,7 @@ def export_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
     booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
     above = f"{PREFIX}/index/exports"
     one = ("export-not-found", "result-expired")
-    link_problems = ("invalid-signature", "expired-signature", "rate-limited", *one, *rules.RESULT_PROBLEMS)
+    link_problems = ("invalid-signature", "expired-signature", "rate-limited", *one, *RESULT_PROBLEMS)
     return (
         Route("POST", above, exports.create, rules.export("export-order", *booked, units=exports.units)),
         Route("GET", above, exports.list, rules.export("exports")),
@@ -46,7 +47,7 @@ def export_routes(resources: Services, lists: Paginator) -> tuple[Route, ...]:
             "GET",
             f"{above}/{{id}}/files/{{file}}",
             exports.file,
-            rules.export("export-file", *one, *rules.RESULT_PROBLEMS),
+            rules.export("export-file", *one, *RESULT_PROBLEMS),
         ),
         Route(
             "GET", f"{above}/{{id}}/signed/{{file}}", exports.signed, Rule(name="export-signed", problems=link_problems)

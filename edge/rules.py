@@ -7,21 +7,10 @@ from aiohttp import web
 from edge.analytics.envelope import LIGHT_UNITS, light_units
 from edge.http.routing import ANY, JSON, KEY, Price, Rule
 from edge.index.batch import IIDS_PER_UNIT, KIND, batch_units
-from shared.jobs.contract import EXPORT, SUSTAINABILITY_ROLLUP, Kind
+from shared.jobs.contract import EXPORT
 from shared.plans import BRAND, INSTITUTIONAL
 
-RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "range-not-satisfiable")
-# The name in metrics and statistics of use, where it is older than the kind's.
-_REPORT_NAMES = {SUSTAINABILITY_ROLLUP: "rollup"}
 FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", "range-not-satisfiable")
-
-
-def report(kind: Kind, units: Callable[[web.Request], Awaitable[int]], rank_min: int, *problems: str) -> Rule:
-    """A report: a job behind a GET, priced by its handler."""
-    listed = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *RESULT_PROBLEMS, *problems)
-    price = Price(kind.units, stored=kind.units_cached)
-    name = _REPORT_NAMES.get(kind, kind.name)
-    return Rule(name=name, accepts=KEY, units=units, rank_min=rank_min, problems=listed, price=price)
 
 
 def export(name: str, *problems: str, units: Callable[[web.Request], Awaitable[int]] | int = 0) -> Rule:

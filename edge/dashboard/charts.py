@@ -8,40 +8,35 @@ from typing import Any
 
 from edge.analytics.prices import Price
 from edge.analytics.pricing import KINDS, median
-from shared.indicators import CODES
+from edge.reports.report import Picture
 from shared.money import minor_digits
 
 ROWS_MAX = 200
 _SERIES_MAX = 6
-_PERCENTILES = ("p10", "p25", "p50", "p75", "p90")
-_FIGURES = {"sustainability-rollup": CODES}
 _GROUPS = ("brand", "category", "channel")
 Rows = list[dict[str, Any]]
 Plot = dict[str, Any]
 
 
-def plots(kind: str, rows: Rows) -> list[Plot]:
+def plots(picture: Picture, rows: Rows) -> list[Plot]:
     """Return the line plots of a report, each with its title; none where it has no periods."""
-    if not rows or "period" not in rows[0] or rows[0]["period"] is None:
+    if not rows or rows[0].get("period") is None:
         return []
-    if kind == "cohorts":
-        return _prices(rows)
-    return [
-        _lines(f"{name} per period", {_group(r): None for r in rows}, rows, name)
-        for name in _FIGURES.get(kind, ())
-        if any(r.get(name) is not None for r in rows)
-    ]
+    made = _spread(picture, rows) if picture.spread else []
+    for name in picture.lines:
+        if any(row.get(name) is not None for row in rows):
+            made.append(_lines(f"{name} per period", rows, name))
+    return made
 
 
-def bars(kind: str, rows: Rows) -> list[Plot]:
+def bars(picture: Picture, rows: Rows) -> list[Plot]:
     """Return bar pictures: `entries` with label, share of the longest (0 to 100) and the figure as text."""
     if not rows:
         return []
     last = rows[-1]
     made = []
-    if kind == "cohorts":
-        listed = [(name, last[name]) for name in ("min", *_PERCENTILES, "max")]
-        made.append(_bars(f"Distribution, {last['period']}, {last['currency']}", listed))
+    if picture.bars:
+        made.append(_bars(f"Distribution, {_moment(last)}", [(name, last[name]) for name in picture.bars]))
     channels = last.get("channels") or []
     if isinstance(channels, list) and channels and "share" in channels[0]:
         listed = [(str(c["channel"]), c["share"]) for c in channels]
@@ -80,37 +75,25 @@ def scaled(minor: Decimal, currency: str) -> Decimal:
     return minor.scaleb(-minor_digits(currency))
 
 
-def _prices(rows: Rows) -> list[Plot]:
-    groups: dict[str, Rows] = defaultdict(list)
-    for row in rows:
-        groups[_label(row, period=False)].append(row)
-    if len(groups) > 1:
-        return [_lines("Median price per period", dict.fromkeys(groups), rows, "p50")]
-    [(label, listed)] = groups.items()
-    series = [
-        {"label": name, "values": [_number(row[name]) for row in listed]} for name in ("p10", "p50", "p90", "mean")
-    ]
-    return [
-        {
-            "title": f"Prices per period, {label}",
-            "x": [row["period"] for row in listed],
-            "series": series,
-            "kind": "lines",
-        }
-    ]
+def _spread(picture: Picture, rows: Rows) -> list[Plot]:
+    labels = {_label(row, period=False) for row in rows}
+    if len(labels) > 1:
+        return [_lines("Median price per period", rows, picture.compared)]
+    series = [{"label": name, "values": [_number(row[name]) for row in rows]} for name in picture.spread]
+    title = f"Prices per period, {labels.pop()}"
+    return [{"title": title, "x": [row["period"] for row in rows], "series": series, "kind": "lines"}]
 
 
-def _lines(title: str, groups: dict[str, Any], rows: Rows, name: str) -> Plot:
+def _lines(title: str, rows: Rows, name: str) -> Plot:
     periods = sorted({row["period"] for row in rows})
     by_group: dict[str, dict[str, Any]] = defaultdict(dict)
     for row in rows:
-        label = _label(row, period=False) if name == "p50" else _group(row)
-        by_group[label][row["period"]] = _number(row.get(name))
-    shown = list(groups)[:_SERIES_MAX]
+        by_group[_label(row, period=False)][row["period"]] = _number(row.get(name))
+    shown = list(by_group)[:_SERIES_MAX]
     series = [
         {"label": label or name, "values": [by_group[label].get(period) for period in periods]} for label in shown
     ]
-    more = f" (the first {_SERIES_MAX} of {len(groups)})" if len(groups) > _SERIES_MAX else ""
+    more = f" (the first {_SERIES_MAX} of {len(by_group)})" if len(by_group) > _SERIES_MAX else ""
     return {"title": title + more, "x": periods, "series": series, "kind": "lines"}
 
 
@@ -135,6 +118,10 @@ def _group(row: dict[str, Any]) -> str:
 def _label(row: dict[str, Any], *, period: bool = True) -> str:
     parts = [_group(row), str(row.get("currency") or ""), str(row.get("period") or "") if period else ""]
     return ", ".join(part for part in parts if part)
+
+
+def _moment(row: dict[str, Any]) -> str:
+    return ", ".join(str(row[name]) for name in ("period", "currency") if row.get(name))
 
 
 def _number(value: Any) -> float | None:

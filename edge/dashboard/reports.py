@@ -1,105 +1,33 @@
 """Pages of the analytics: the report builder with its price, and the jobs that it makes."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 import msgspec
 from aiohttp import web
-from marshmallow import Schema, ValidationError
 
 from edge.auth.credentials import CredentialStore
 from edge.dashboard import charts
 from edge.dashboard.billing import Billing
-from edge.dashboard.session_guard import PageError, SignedIn, first_fault, form_of, render, see, sentence
+from edge.dashboard.report_form import ReportForm, more_fields, read_form
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see, sentence
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.jobs.serializers import failure
 from edge.jobs.service import JobOrders, Order
-from edge.reports import schemas
+from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
+from edge.reports.report import Picture
 from edge.reports.service import Quote, ReportService
 from shared.errors import StoreUnavailable
-from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, EXPORT, SUSTAINABILITY_ROLLUP, Kind
+from shared.jobs.contract import EXPORT
 from shared.objects.directory import ResultStore
-from shared.plans import BRAND, INSTITUTIONAL
+from shared.plans import BRAND
 from shared.results.layout import MEDIA_TYPES
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
 _LISTED = 50
-# Parameters that the form names otherwise: its own `kind` is the report's.
-_FIELDS = {"kind": "observed"}
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One report as the builder offers it. `named` is the parameter that stands in the path of the API."""
-
-    kind: Kind
-    title: str
-    sentence: str
-    path: str
-    schema: Schema
-    names: tuple[str, ...]
-    rank_min: int
-    named: str | None = None
-
-
-QUESTIONS = {
-    question.kind.name: question
-    for question in (
-        Question(
-            COHORTS,
-            "Cohort",
-            "What a set of brands or categories sold for, period by period.",
-            "/index/cohorts",
-            schemas.CohortsQuery(),
-            schemas.COHORT_NAMES,
-            BRAND,
-        ),
-        Question(
-            CATEGORY_INSIGHTS,
-            "Category",
-            "Prices, change, channels, top brands and rank.",
-            "/index/insights/categories",
-            schemas.InsightsQuery(),
-            schemas.INSIGHTS_NAMES,
-            BRAND,
-            "code",
-        ),
-        Question(
-            BRAND_INSIGHTS,
-            "Brand",
-            "Rank, prices against its categories, peers.",
-            "/index/insights/brands",
-            schemas.InsightsQuery(),
-            schemas.INSIGHTS_NAMES,
-            BRAND,
-            "slug",
-        ),
-        Question(
-            SUSTAINABILITY_ROLLUP,
-            "Footprint",
-            "CO2e, water and waste of what was observed.",
-            "/index/rollups/sustainability",
-            schemas.RollupQuery(),
-            schemas.ROLLUP_NAMES,
-            INSTITUTIONAL,
-        ),
-    )
-}
-
-
-@dataclass(frozen=True, slots=True)
-class ReportForm:
-    """A filled-in builder: the question, its canonical parameters, its format, and the address that does the same."""
-
-    question: Question
-    parameters: dict[str, Any]
-    format: str
-    url: str
 
 
 class ReportPages:
@@ -124,13 +52,14 @@ class ReportPages:
     async def builder(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The form; its fields can be filled in by the address."""
         given = {name: value for name, value in request.query.items() if len(value) <= 400}
-        chosen = given.get("kind", COHORTS.name)
+        chosen = given.get("kind", "")
         return render(
             request,
             "reports.html",
             visit,
-            questions=QUESTIONS,
-            chosen=chosen if chosen in QUESTIONS else COHORTS.name,
+            reports=REPORTS_BY_KIND,
+            chosen=chosen if chosen in REPORTS_BY_KIND else REPORTS[0].kind.name,
+            more=more_fields(),
             given=given,
             formats=list(MEDIA_TYPES),
             plan=await self._payer.plan(visit),
@@ -139,7 +68,7 @@ class ReportPages:
     async def price(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What the filled-in form would cost, or what is wrong with it; charges nothing."""
         try:
-            asked = self._asked(dict(request.query))
+            asked = read_form(dict(request.query), self._base_url)
             quote = await self._quote(visit, asked)
         except (PageError, Problem) as error:
             return render(request, "price.html", visit, fault=sentence(error), quote=None, asked=None)
@@ -147,8 +76,8 @@ class ReportPages:
 
     async def run(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Order the report and go to its job."""
-        asked = self._asked(await form_of(request))
-        principal = await self._payer.principal(visit, asked.question.rank_min)
+        asked = read_form(await form_of(request), self._base_url)
+        principal = await self._payer.principal(visit, asked.report.rank_min)
         quote = await self._quote(visit, asked)
         charge = await self._payer.charge(request, principal, quote.units)
         try:
@@ -164,7 +93,7 @@ class ReportPages:
         """The organization's jobs, the newest first."""
         organization = visit.acting.membership.organization_id
         listed, total = await self._orders.list(organization, None, None, _LISTED, None)
-        return render(request, "jobs.html", visit, jobs=listed[:_LISTED], total=total, questions=QUESTIONS)
+        return render(request, "jobs.html", visit, jobs=listed[:_LISTED], total=total, reports=REPORTS_BY_KIND)
 
     async def job(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """One job: its progress, and its result as pictures and a table."""
@@ -196,19 +125,21 @@ class ReportPages:
         return await self._orders.find(visit.acting.membership.organization_id, request.match_info["id"])
 
     async def _quote(self, visit: SignedIn, asked: ReportForm) -> Quote:
-        principal = await self._payer.principal(visit, asked.question.rank_min)
-        return await self._desk.quote(principal.organization_id, asked.question.kind, asked.parameters, asked.format)
+        principal = await self._payer.principal(visit, asked.report.rank_min)
+        return await self._desk.quote(principal.organization_id, asked.report.kind, asked.parameters, asked.format)
 
     async def _shown(self, order: Order) -> dict[str, Any]:
         rows, meta = await self._rows(order)
+        report = REPORTS_BY_KIND.get(order.row["kind"])
+        picture = report.picture if report else Picture()
         return {
             "order": order,
             "failure": failure(order),
             "rows": rows[: charts.ROWS_MAX],
             "meta": meta,
-            "question": QUESTIONS.get(order.row["kind"]),
-            "plots": charts.plots(order.row["kind"], rows),
-            "bars": charts.bars(order.row["kind"], rows),
+            "report": report,
+            "plots": charts.plots(picture, rows),
+            "bars": charts.bars(picture, rows),
             "parameters": msgspec.json.decode(order.row["parameters"]),
         }
 
@@ -225,30 +156,3 @@ class ReportPages:
             body.close()
         answer = await asyncio.to_thread(msgspec.json.decode, text)
         return answer["data"], answer["meta"]
-
-    def _asked(self, form: dict[str, str]) -> ReportForm:
-        question, format = QUESTIONS.get(form.get("kind", "")), form.get("format") or "json"
-        if question is None or format not in MEDIA_TYPES:
-            raise PageError(400, "Choose a report and a format.")
-        given = _given(form, question)
-        try:
-            loaded: dict[str, Any] = question.schema.load(given)
-        except ValidationError as error:
-            raise PageError(400, first_fault(error)) from None
-        parameters = schemas.canonical(loaded, question.names)
-        path, named = question.path, form.get(question.named or "", "").strip()
-        if question.named:
-            parameters = {question.named: named or None, **parameters}
-            path += f"/{named}" if named else ""
-        pairs = {**given, **({"format": format} if format != "json" else {})}
-        query = urlencode(pairs, doseq=True)
-        return ReportForm(question, parameters, format, f"{self._base_url}{path}{'?' + query if query else ''}")
-
-
-def _given(form: dict[str, str], question: Question) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    for name in question.names:
-        values = [part.strip() for part in form.get(_FIELDS.get(name, name), "").split(",") if part.strip()]
-        if values:
-            given[name] = values if name in ("brand", "category", "channel", "group_by") else values[0]
-    return given

@@ -22,6 +22,7 @@ from shared.results.layout import MEDIA_TYPES
 
 KIND = "jobs"
 RETRY_SECONDS = 2
+RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "range-not-satisfiable")
 _NO_STORE = {"Cache-Control": "no-store"}
 
 

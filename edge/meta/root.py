@@ -11,6 +11,7 @@ from edge.http.context import CONTEXT
 from edge.http.routing import RULE, Rule
 from edge.meta.quota import Window, windows_of
 from edge.quota.limiter import RateLimiter
+from edge.reports.declarations import REPORTS
 from shared.config import Settings
 from shared.plans import Plan
 
@@ -24,10 +25,7 @@ CAPABILITIES = {
     "batch-lookup": "lookup-batch",
     "pricing-history": "pricing",
     "sustainability-metrics": "sustainability",
-    "cohort-intelligence": "cohorts",
-    "category-insights": "category-insights",
-    "brand-insights": "brand-insights",
-    "sustainability-rollup": "rollup",
+    **{report.entitlement: report.route_name for report in REPORTS},
     "enterprise-data-access": "datasets",
 }
 
@@ -99,10 +97,7 @@ _LINKS = {
     "channels": "index/channels",
     "pricing": "index/pricing",
     "sustainability": "index/sustainability",
-    "cohorts": "index/cohorts",
-    "category_insights": "index/insights/categories",
-    "brand_insights": "index/insights/brands",
-    "sustainability_rollup": "index/rollups/sustainability",
+    **{report.kind.name.replace("-", "_"): f"index{report.base_path}" for report in REPORTS},
     "datasets": "index/datasets",
     "exports": "index/exports",
     "delta_sharing": "delta-sharing/shares",

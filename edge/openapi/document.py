@@ -134,7 +134,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
                 answers[code]["content"] = {kind: {} for kind in kinds}
             if code == "200" and data.get("operationId") in EXAMPLES:
                 answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
-            links = links_of(data.get("operationId", ""), code)
+            links = links_of(data.get("operationId", ""), code, data.get("tags", ()))
             if links:
                 answers[code]["links"] = links
         for status, description in _problems(rule, data).items():

@@ -1,7 +1,8 @@
 """Parameters and answers of the reports, declared once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
+from functools import cache
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
@@ -12,13 +13,10 @@ from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, RollupRow
 from shared.footprint import BASES
 from shared.results.layout import MEDIA_TYPES
 
-# The parameters that make a question; the others say only how its answer comes.
-_SHARED = ("from", "to", "granularity", "channel", "currency")
-INSIGHTS_NAMES = (*_SHARED, "kind")
-BRAND_LIST_NAMES = (*INSIGHTS_NAMES, "sort", "limit", "cursor")
-CATEGORY_LIST_NAMES = (*BRAND_LIST_NAMES, "parent")
-COHORT_NAMES = ("brand", "category", *_SHARED, "group_by", "kind")
-ROLLUP_NAMES = ("brand", "category", *_SHARED, "group_by", "basis")
+# How an answer is returned, not what is asked: equal questions in different formats are one computation each.
+_NOT_ASKED = frozenset({"format", "dry_run"})
+# They come first in a question's one spelling, which a dry run returns.
+_SELECTION = ("brand", "category")
 _LIST_MAX = 100
 _GROUPS_MAX = 2
 
@@ -120,12 +118,12 @@ class BrandListQuery(InsightsQuery):
 class CategoryListQuery(InsightsQuery):
     """Query of the insights of many categories."""
 
-    parent = Utf8(
-        1, 400, load_default=None, metadata={"description": "Only the children of this category; default: first level"}
-    )
     sort = _sort("category", "category")
     limit = WholeNumber(1, 500, load_default=500, metadata={"description": "Categories on a page"})
     cursor = CursorText()
+    parent = Utf8(
+        1, 400, load_default=None, metadata={"description": "Only the children of this category; default: first level"}
+    )
 
 
 class RollupQuery(ReportQuery):
@@ -208,11 +206,18 @@ class RollupReply(Reply):
     data = fields.List(fields.Nested(RollupRow()))
 
 
-def canonical(asked: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+@cache
+def question_names(query: type[ReportQuery]) -> tuple[str, ...]:
+    """Return the parameters of a query that say what is asked, by the names that callers use, in one order."""
+    names = [field.data_key or name for name, field in query().fields.items()]
+    return tuple(sorted((name for name in names if name not in _NOT_ASKED), key=lambda name: name not in _SELECTION))
+
+
+def question_of(query: type[ReportQuery], loaded: dict[str, Any]) -> dict[str, Any]:
     """Return a question in its one spelling: days as text, lists sorted and without twins, groups in their order."""
     spelled: dict[str, Any] = {}
-    for name in names:
-        value = asked["from_" if name == "from" else name]
+    for name in question_names(query):
+        value = loaded["from_" if name == "from" else name]
         if isinstance(value, list):
             value = list(dict.fromkeys(value)) if name == "group_by" else sorted(set(value))
         spelled[name] = value.isoformat() if isinstance(value, date) else value

@@ -40,9 +40,9 @@ def test_the_guide_defines_each_column_of_an_items_footprint() -> None:
 @pytest.mark.parametrize(
     ("section", "names"),
     [
-        ("Cohorts", schemas.COHORT_NAMES),
-        ("Sustainability", schemas.ROLLUP_NAMES),
-        ("Category", schemas.CATEGORY_LIST_NAMES),
+        ("Cohorts", schemas.question_names(schemas.CohortsQuery)),
+        ("Sustainability", schemas.question_names(schemas.RollupQuery)),
+        ("Category", schemas.question_names(schemas.CategoryListQuery)),
     ],
 )
 def test_the_guide_names_each_parameter(section: str, names: tuple[str, ...]) -> None:

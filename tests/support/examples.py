@@ -9,6 +9,7 @@ from typing import Any
 from deploy.ctl.demo import load_demo
 from deploy.terminal import Terminal
 from edge.openapi import document
+from edge.reports.declarations import REPORTS
 from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.accounts import api_key
@@ -24,10 +25,7 @@ QUESTIONS = {
     "getPricing": "/index/pricing/{iid}",
     "getPriorPrice": "/index/pricing/{iid}/reference",
     "getSustainability": "/index/sustainability/{iid}",
-    "getCohorts": "/index/cohorts?brand={brand}",
-    "getCategoryInsights": "/index/insights/categories/{category}",
-    "getBrandInsights": "/index/insights/brands/{brand}",
-    "getSustainabilityRollup": "/index/rollups/sustainability?brand={brand}&group_by=category",
+    **{one.operation: f"/index{one.example}" for report in REPORTS for one in report.endpoints if one.example},
 }
 # An item of which everything is known: its weight, and a factor for its category.
 CHOSEN = """

@@ -1,0 +1,108 @@
+"""The reports. Each is declared here once; CONTRIBUTING.md says how to add one."""
+
+from edge.reports import schemas
+from edge.reports.report import Endpoint, Picture, Report
+from shared.indicators import CODES
+from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP
+from shared.plans import BRAND, INSTITUTIONAL
+
+REPORTS = (
+    Report(
+        kind=COHORTS,
+        title="Cohort",
+        description="What a set of brands or categories sold for, period by period.",
+        rank_min=BRAND,
+        entitlement="cohort-intelligence",
+        reply=schemas.CohortReply,
+        endpoints=(
+            Endpoint(
+                operation="getCohorts",
+                path="/cohorts",
+                summary="Prices of a cohort",
+                description="Exact percentiles of prices per group and period.",
+                query=schemas.CohortsQuery,
+                example="/cohorts?brand={brand}",
+            ),
+        ),
+        picture=Picture(
+            spread=("p10", "p50", "p90", "mean"),
+            compared="p50",
+            bars=("min", "p10", "p25", "p50", "p75", "p90", "max"),
+        ),
+    ),
+    Report(
+        kind=CATEGORY_INSIGHTS,
+        title="Category",
+        description="Prices, change, channels, top brands and rank.",
+        rank_min=BRAND,
+        entitlement="category-insights",
+        reply=schemas.CategoryReply,
+        endpoints=(
+            Endpoint(
+                operation="listCategoryInsights",
+                path="/insights/categories",
+                summary="Insights of all categories",
+                description="Items, prices, change, channels and rank of each.",
+                query=schemas.CategoryListQuery,
+            ),
+            Endpoint(
+                operation="getCategoryInsights",
+                path="/insights/categories/{code}",
+                summary="Insights of one category",
+                description="Items, prices, change, channels and rank.",
+                query=schemas.InsightsQuery,
+                path_schema=schemas.CategoryPath,
+                problems=("category-not-found",),
+                example="/insights/categories/{category}",
+            ),
+        ),
+    ),
+    Report(
+        kind=BRAND_INSIGHTS,
+        title="Brand",
+        description="Rank, prices against its categories, peers.",
+        rank_min=BRAND,
+        entitlement="brand-insights",
+        reply=schemas.BrandReply,
+        endpoints=(
+            Endpoint(
+                operation="listBrandInsights",
+                path="/insights/brands",
+                summary="Insights of all brands",
+                description="Rank, percentile, prices against their categories, peers.",
+                query=schemas.BrandListQuery,
+            ),
+            Endpoint(
+                operation="getBrandInsights",
+                path="/insights/brands/{slug}",
+                summary="Insights of one brand",
+                description="Rank, percentile, prices against its categories, peers.",
+                query=schemas.InsightsQuery,
+                path_schema=schemas.BrandPath,
+                problems=("brand-not-found",),
+                example="/insights/brands/{brand}",
+            ),
+        ),
+    ),
+    Report(
+        kind=SUSTAINABILITY_ROLLUP,
+        title="Footprint",
+        description="CO2e, water and waste of what was observed.",
+        rank_min=INSTITUTIONAL,
+        entitlement="sustainability-rollup",
+        usage_name="rollup",
+        reply=schemas.RollupReply,
+        endpoints=(
+            Endpoint(
+                operation="getSustainabilityRollup",
+                path="/rollups/sustainability",
+                summary="What all of it costs the planet",
+                description="Units, CO2e, water and waste per period and group.",
+                query=schemas.RollupQuery,
+                example="/rollups/sustainability?brand={brand}&group_by=category",
+            ),
+        ),
+        picture=Picture(lines=CODES),
+    ),
+)
+REPORTS_BY_KIND: dict[str, Report] = {report.kind.name: report for report in REPORTS}

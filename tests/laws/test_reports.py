@@ -1,0 +1,74 @@
+"""Each report is declared once, and everything that serves it follows from the declaration."""
+
+import pytest
+
+from edge.dashboard.report_form import more_fields, read_form
+from edge.dashboard.session_guard import PageError
+from edge.meta.root import CAPABILITIES
+from edge.openapi.document import EXAMPLES
+from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
+from edge.reports.report import Report
+from edge.reports.schemas import question_names
+from shared.jobs.contract import KINDS
+from workers.reports.registry import MAKERS
+
+every_report = pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind.name)
+
+
+def test_each_kind_of_report_is_declared_and_computed() -> None:
+    kinds = {name for name, kind in KINDS.items() if kind.queue == "reports"}
+    assert REPORTS_BY_KIND.keys() == kinds
+    assert MAKERS.keys() == kinds
+    assert len(REPORTS_BY_KIND) == len(REPORTS)
+
+
+def test_operations_paths_and_entitlements_are_unique() -> None:
+    endpoints = [endpoint for report in REPORTS for endpoint in report.endpoints]
+    assert len({one.operation for one in endpoints}) == len({one.path for one in endpoints}) == len(endpoints)
+    assert len({report.entitlement for report in REPORTS}) == len({report.route_name for report in REPORTS})
+    assert {report.entitlement: report.route_name for report in REPORTS}.items() <= CAPABILITIES.items()
+
+
+@every_report
+def test_each_path_names_the_parameter_that_its_schema_has(report: Report) -> None:
+    for endpoint in report.endpoints:
+        parameter = endpoint.path_parameter
+        assert endpoint.path == report.base_path + (f"/{{{parameter}}}" if parameter else "")
+
+
+@every_report
+def test_each_picture_draws_columns_that_the_rows_have(report: Report) -> None:
+    rows = report.reply().fields["data"].inner.schema.fields
+    picture = report.picture
+    drawn = {*picture.lines, *picture.spread, *picture.bars, *([picture.compared] if picture.spread else ())}
+    assert drawn <= rows.keys()
+
+
+@every_report
+def test_each_example_has_its_answer_in_the_document(report: Report) -> None:
+    wanted = {endpoint.operation for endpoint in report.endpoints if endpoint.example}
+    assert wanted
+    assert wanted <= EXAMPLES.keys()
+
+
+@every_report
+def test_the_dashboards_form_asks_what_the_api_is_asked(report: Report) -> None:
+    given = {"kind": report.kind.name, "brand": "b,a", "category": "c", "from": "2026-07-01", "channel": "z, y"}
+    form = read_form(given, "https://host/v1")
+    assert form.report is report
+    assert form.parameters["channel"] == ["y", "z"]
+    assert form.parameters["from"] == "2026-07-01"
+    named = {report.path_parameter} if report.path_parameter else set()
+    assert form.parameters.keys() == {*question_names(report.form.query), *named}
+    assert form.url.startswith(f"https://host/v1/index{report.base_path}?")
+
+
+def test_a_form_without_a_known_report_is_refused() -> None:
+    with pytest.raises(PageError):
+        read_form({"kind": "export"}, "https://host/v1")
+
+
+def test_no_field_is_laid_out_twice() -> None:
+    names = [field.name for field in more_fields()]
+    assert len(names) == len(set(names))
+    assert not {"brand", "kind", "group_by"} & set(names)
