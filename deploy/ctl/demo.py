@@ -5,10 +5,12 @@ from pathlib import Path
 from deploy.terminal import Terminal
 from shared.config import Settings
 from shared.db.connect import connect
+from shared.db.queries import beside
 
 DATA = Path(__file__).parents[1] / "demo" / "data"
 MAPPINGS = Path(__file__).parents[1] / "mappings"
-# The order matters once: factors are told to items that are there.
+SQL = beside(__file__, "data.sql")
+# The order matters once: emission factors are applied to items that exist already.
 LOADS = (
     ("hk_pricewatch", "hk_pricewatch.csv.gz"),
     ("carbon_catalogue", "carbon_catalogue.csv.gz"),
@@ -19,7 +21,7 @@ LOADS = (
 def load_demo(settings: Settings, console: Terminal) -> None:
     """Load the demo data where the index is still empty, and build its search index, with progress bars."""
     with connect(settings.database_url, application="demo") as connection:
-        if connection.execute("SELECT 1 FROM data_versions LIMIT 1").fetchone() is not None:
+        if connection.execute(SQL.any_data_version).fetchone() is not None:
             return
     # Imported here: a start that finds its data needs neither pyarrow nor tantivy.
     from deploy.ctl.ingest import load_with_bar

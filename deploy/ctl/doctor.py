@@ -19,11 +19,13 @@ from deploy.local.supervised import read_state
 from shared.config import Settings
 from shared.db.connect import connect, unavailable
 from shared.db.migrate import pending
+from shared.db.queries import beside
 from shared.db.role import refuse_owner
 from shared.errors import ConfigurationError
 from shared.search.layout import newest
 from workers.rollups import layout
 
+SQL = beside(__file__, "data.sql")
 _DISK_BYTES_MIN = 2 * 1024**3
 
 
@@ -122,7 +124,7 @@ def _database(settings: Settings) -> Iterator[Finding]:
     try:
         with connect(settings.database_url, application="doctor") as connection:
             missing = pending(connection)
-            row = connection.execute("SELECT current_setting('transaction_read_only')::boolean").fetchone()
+            row = connection.execute(SQL.is_read_only).fetchone()
             read_only = row is not None and row[0]
             told = "accepts no changes: a standby, or default_transaction_read_only" if read_only else "answers"
             yield Finding(
@@ -130,7 +132,7 @@ def _database(settings: Settings) -> Iterator[Finding]:
             )
             yield Finding("migrations", not missing, f"{len(missing)} missing", "run `itemindex migrate`")
             if not missing:
-                row = connection.execute("SELECT coalesce(max(version), 0) FROM data_versions").fetchone()
+                row = connection.execute(SQL.newest_data_version).fetchone()
                 found = row[0] if row else 0
                 yield Finding("data", bool(found), f"data_version {found}", "load some with `itemindex ingest`")
                 current = layout.is_current(connection)

@@ -27,6 +27,7 @@ from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer
 
 SQL = beside(__file__, "ingest.sql")
+DATA = beside(__file__, "data.sql")
 _INDEX_WAIT_SECONDS = 600.0
 _SHIPPED = Path(__file__).parents[1] / "mappings"
 
@@ -98,9 +99,8 @@ def wait_for_index(chosen: Settings, job_id: str) -> None:
         Progress(console=console) as progress,
     ):
         task = progress.add_task("search index", total=1.0)
-        query = "SELECT state, progress_fraction FROM jobs WHERE id = $1"
         while time.monotonic() < ends:
-            row = connection.execute(query, (job_id,)).fetchone()
+            row = connection.execute(DATA.job_progress, (job_id,)).fetchone()
             if row is None or row[0] in ("failed", "cancelled"):
                 console.say("[yellow]the search index was not built; see `itemindex jobs show`[/]")
                 return
@@ -176,11 +176,7 @@ def loads(limit: int, data_dir: Path, as_json: bool) -> None:
     """List the last loads and what became of them."""
     names = ("load", "source", "state", "rows_read", "rows_rejected", "started_at", "error")
     with connect(settings(data_dir).database_url, application="ingest") as connection:
-        found = connection.execute(
-            "SELECT id::text, source, state, rows_read, rows_rejected, started_at::text, error FROM loads "
-            "ORDER BY started_at DESC LIMIT $1",
-            (limit,),
-        ).fetchall()
+        found = connection.execute(DATA.loads, (limit,)).fetchall()
     show((dict(zip(names, row, strict=True)) for row in found), as_json=as_json, title="loads")
 
 

@@ -7,9 +7,12 @@ import click
 from deploy.ctl.console import OPERATOR, console, data_dir_option, json_option, settings, show
 from deploy.ctl.orgs import uuid_of
 from shared.db.connect import Connection, connect
+from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.organizations.contract import SQL
 from shared.organizations.roles import ROLES
+
+ACCOUNTS = beside(__file__, "accounts.sql")
 
 _NO_SUCH = "there is no organization of this id; see `itemindex orgs list`"
 
@@ -36,9 +39,8 @@ def list_(organization_id: str, data_dir: Path, as_json: bool) -> None:
 @json_option
 def people(data_dir: Path, as_json: bool) -> None:
     """List everybody who has ever signed in."""
-    query = "SELECT id::text, name, email, issuer, created_at::text FROM people ORDER BY id"
     with connect(settings(data_dir).database_url, application="members") as connection:
-        rows = connection.execute(query).fetchall()
+        rows = connection.execute(ACCOUNTS.people).fetchall()
     show(
         (dict(zip(("id", "name", "email", "issuer", "created_at"), row, strict=True)) for row in rows),
         as_json=as_json,
@@ -98,8 +100,7 @@ def _member(connection: Connection, organization_id: str, person: str) -> tuple[
 
 def person_of(connection: Connection, text: str) -> str:
     """Return the id of the one person of this id or address. Raises ItemIndexError where there is none, or several."""
-    query = "SELECT id::text FROM people WHERE id::text = $1 OR lower(email) = lower($1)"
-    rows = connection.execute(query, (text,)).fetchall()
+    rows = connection.execute(ACCOUNTS.people_called, (text,)).fetchall()
     if len(rows) != 1:
         raise ItemIndexError("name one person who has signed in, by id or address; see `itemindex members people`")
     return str(rows[0][0])

@@ -9,8 +9,11 @@ import psycopg
 
 from deploy.ctl.console import OPERATOR, console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
+from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.organizations.contract import SQL
+
+ACCOUNTS = beside(__file__, "accounts.sql")
 
 _NO_SUCH = "there is no organization of this id, or nothing to change; see `itemindex orgs list`"
 
@@ -41,9 +44,7 @@ def create(name: str, plan: str, data_dir: Path) -> None:
 def list_(data_dir: Path, as_json: bool) -> None:
     """List the organizations."""
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        rows = connection.execute(
-            "SELECT id::text, name, plan, state, created_at::text FROM organizations ORDER BY id"
-        ).fetchall()
+        rows = connection.execute(ACCOUNTS.organizations).fetchall()
     names = ("id", "name", "plan", "state", "created_at")
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="organizations")
 

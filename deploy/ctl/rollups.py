@@ -8,8 +8,11 @@ from rich.progress import Progress
 
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
+from shared.db.queries import beside
 from workers.provenance import events
 from workers.rollups.layout import derive
+
+SQL = beside(__file__, "data.sql")
 
 
 @click.group()
@@ -31,7 +34,7 @@ def rebuild(data_dir: Path, as_json: bool) -> None:
         events.lock(connection)
         derive(connection, lambda done, total: progress.update(task, completed=done, total=total))
         connection.commit()
-        row = connection.execute("SELECT count(*), count(DISTINCT month) FROM month_cells").fetchone()
+        row = connection.execute(SQL.rollup_counts).fetchone()
     assert row is not None
     seconds = round(time.perf_counter() - started, 1)
     show([{"cells": row[0], "months": row[1], "seconds": seconds}], as_json=as_json)

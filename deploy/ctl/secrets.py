@@ -11,7 +11,10 @@ from psycopg import sql
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.config import Settings
 from shared.db.connect import Connection, connect
+from shared.db.queries import beside
 from shared.errors import ItemIndexError
+
+SQL = beside(__file__, "accounts.sql")
 
 _SIGNING = {"token-pepper": "TOKEN_PEPPER", "cursor-secret": "SIGNING_SECRET"}
 _LOGINS = {
@@ -50,7 +53,7 @@ def retire(login: str, data_dir: Path) -> None:
     with connect(settings(data_dir).database_url, application="secrets") as connection:
         if login not in _logins(connection, "itemindex_edge") + _logins(connection, "itemindex_worker"):
             raise ItemIndexError("there is no such login of the edge's or the workers' role")
-        row = connection.execute("SELECT count(*) FROM pg_stat_activity WHERE usename = $1", (login,)).fetchone()
+        row = connection.execute(SQL.connections_of_login, (login,)).fetchone()
         if row and row[0]:
             raise ItemIndexError(f"{row[0]} connections use this login; restart their parts with the new one first")
         connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN PASSWORD NULL").format(sql.Identifier(login)))
@@ -68,13 +71,8 @@ def retire(login: str, data_dir: Path) -> None:
 @json_option
 def pending(since: datetime, data_dir: Path, as_json: bool) -> None:
     """List the working keys that were not used since: they end with TOKEN_PEPPER_PREVIOUS, and must be rotated."""
-    query = """SELECT k.key_id, o.name, k.created_at, k.last_used_at FROM api_keys k JOIN organizations o
-                   ON o.id = k.organization_id
-               WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
-                 AND k.created_at < $1::timestamp AT TIME ZONE 'UTC'
-                 AND (k.last_used_at IS NULL OR k.last_used_at < $1::timestamp AT TIME ZONE 'UTC') ORDER BY k.key_id"""
     with connect(settings(data_dir).database_url, application="secrets") as connection:
-        rows = connection.execute(query, (since,)).fetchall()
+        rows = connection.execute(SQL.keys_not_used_since, (since,)).fetchall()
     names = ("key", "organization", "created_at", "last_used_at")
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="keys under the old pepper")
 
@@ -113,9 +111,7 @@ def _print_login(chosen: Settings, variable: str, role: str) -> None:
 
 
 def _logins(connection: Connection, role: str) -> list[str]:
-    query = """SELECT r.rolname FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member
-               WHERE m.roleid = (SELECT oid FROM pg_roles WHERE rolname = $1)"""
-    return [row[0] for row in connection.execute(query, (role,)).fetchall()]
+    return [row[0] for row in connection.execute(SQL.logins_of_role, (role,)).fetchall()]
 
 
 def _with_login(url: str, login: str, password: str) -> str:

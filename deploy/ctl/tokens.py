@@ -7,7 +7,10 @@ import click
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.credentials import FREE_PREFIX, keyed_hash, mint, split
 from shared.db.connect import connect
+from shared.db.queries import beside
 from shared.errors import ItemIndexError
+
+SQL = beside(__file__, "accounts.sql")
 
 
 @click.group()
@@ -34,7 +37,7 @@ def issue(label: str | None, data_dir: Path) -> None:
     assert form is not None
     with connect(chosen.database_url, application="tokens") as connection:
         values = (form.credential_id, keyed_hash(token, chosen.token_pepper), label)
-        connection.execute("INSERT INTO public_tokens (token_id, secret_hash, label) VALUES ($1, $2, $3)", values)
+        connection.execute(SQL.issue_token, values)
     click.echo(token)
 
 
@@ -44,9 +47,7 @@ def issue(label: str | None, data_dir: Path) -> None:
 def list_(data_dir: Path, as_json: bool) -> None:
     """List the tokens of free sign-ups, without their secrets."""
     with connect(settings(data_dir).database_url, application="tokens") as connection:
-        rows = connection.execute(
-            "SELECT token_id, label, created_at::text, revoked_at::text FROM public_tokens ORDER BY created_at"
-        ).fetchall()
+        rows = connection.execute(SQL.tokens).fetchall()
     names = ("id", "label", "created_at", "revoked_at")
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="public tokens")
 
@@ -57,7 +58,6 @@ def list_(data_dir: Path, as_json: bool) -> None:
 def revoke(token_id: str, data_dir: Path) -> None:
     """Revoke a token; every edge refuses it within a second."""
     with connect(settings(data_dir).database_url, application="tokens") as connection:
-        query = "UPDATE public_tokens SET revoked_at = now() WHERE token_id = $1 AND revoked_at IS NULL RETURNING 1"
-        if connection.execute(query, (token_id,)).fetchone() is None:
+        if connection.execute(SQL.revoke_token, (token_id,)).fetchone() is None:
             raise ItemIndexError("there is no valid token of this id; see `itemindex tokens list`")
     console.say("revoked")

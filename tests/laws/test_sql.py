@@ -10,6 +10,7 @@ from shared.config import Settings
 from shared.db import migrate
 from shared.db.connect import connect
 from shared.db.queries import Queries, Query, parse
+from tests.support.schema import KEPT, dump
 from workers.ingest.stage import SQL as STAGE
 from workers.provenance.items import SQL as ITEMS
 
@@ -18,8 +19,25 @@ FILES = sorted(
     path
     for room in ("edge", "workers", "shared", "deploy")
     for path in (PROJECT / room).rglob("*.sql")
-    if path.parent.name != "migrations"
+    if path.parent.name != "migrations" and path != KEPT
 )
+# A literal that begins like a statement. What follows is a fragment that a named statement is put together with, the
+# bookkeeping of migrations themselves, or runs before there is a schema.
+INLINE = re.compile(r"""["'](?:SELECT|INSERT|UPDATE|DELETE|WITH|TRUNCATE|MERGE)\s""")
+MAY_BE_INLINE = {
+    "shared/db/migrate.py",
+    "deploy/local/postgres.py",
+    "deploy/ctl/plans.py",
+    "edge/exports/estimates.py",
+    "edge/storage/listener.py",
+    "workers/exports/export.py",
+    "workers/search/job.py",
+    "workers/rollups/refresh.py",
+    "workers/ingest/merge.py",
+    "workers/provenance/items.py",
+    "workers/provenance/reindex.py",
+    "workers/provenance/undo.py",
+}
 # Tables that exist only inside a load's transaction.
 TEMPORARY = (
     "new_items",
@@ -57,6 +75,21 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
                     connection.execute(statement, values or None)
                 continue
             connection.execute(f"PREPARE q{n} AS {statement}")
+
+
+def test_no_statement_is_hidden_in_code() -> None:
+    sources = {
+        str(path.relative_to(PROJECT)): path.read_text()
+        for room in ("edge", "workers", "shared", "deploy")
+        for path in (PROJECT / room).rglob("*.py")
+    }
+    found = {name for name, text in sources.items() if INLINE.search(text)}
+    assert found - MAY_BE_INLINE == set(), "put the statement into the .sql file beside the module"
+    assert MAY_BE_INLINE - found == set(), "this exception is no longer needed"
+
+
+def test_the_schema_as_kept_is_what_the_migrations_make(settings: Settings) -> None:
+    assert KEPT.read_text() == dump(settings.database_url), "run `make schema` and read what changed"
 
 
 def test_a_wrong_query_would_be_found(settings: Settings) -> None:

@@ -1,0 +1,23 @@
+-- name: any_data_version
+-- The demo is loaded into an index that never had any data: afterwards a start must not bring it back.
+SELECT 1 FROM data_versions LIMIT 1;
+
+-- name: newest_data_version
+-- Zero for an index without data.
+SELECT coalesce(max(version), 0) FROM data_versions;
+
+-- name: is_read_only
+-- A standby, or a primary with default_transaction_read_only, answers queries and refuses every load and order.
+SELECT current_setting('transaction_read_only')::boolean;
+
+-- name: job_progress
+-- What a progress bar needs of one job.
+SELECT state, progress_fraction FROM jobs WHERE id = $1;
+
+-- name: loads
+-- The last loads, the newest first, with what became of them.
+SELECT id::text, source, state, rows_read, rows_rejected, started_at::text, error FROM loads ORDER BY started_at DESC LIMIT $1;
+
+-- name: rollup_counts
+-- How many rows the reports' aggregates have, and how many months they cover.
+SELECT count(*), count(DISTINCT month) FROM month_cells;
