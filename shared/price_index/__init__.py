@@ -1,0 +1,1 @@
+"""Price index numbers over a panel of items and periods: pure computation on numpy arrays, no input or output."""

@@ -1,0 +1,56 @@
+"""How far an index might be off because it is made of these items and not of others: a bootstrap over items. Pure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shared.price_index.bilateral import FORMULAE
+from shared.price_index.pairs import Pairs
+from shared.price_index.panel import Floats, Panel
+from shared.price_index.question import Question
+from shared.price_index.series import assembled, check, compared_with, index_series, of_pairs, wanted_pairs
+
+GROUPS_MAX = 1000
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The bounds between which the middle 95 % of replicates lie, one value a period; NaN where none is defined."""
+
+    low: Floats
+    high: Floats
+
+
+def bootstrap(panel: Panel, question: Question, replicates: int, seed: int) -> Interval:
+    """Return the percentile interval of `replicates` samples of items drawn with replacement. Same seed, same interval.
+
+    Where the formula is one of sums and there are more than GROUPS_MAX items, random groups of items are drawn instead
+    of single items: the same distribution nearly, for one pass over the items.
+    """
+    check(panel, question)
+    random = np.random.default_rng(seed)
+    if of_pairs(question) and question.method.formula in FORMULAE:
+        series = _by_sums(panel, question, replicates, random)
+    else:
+        series = _by_items(panel, question, replicates, random)
+    tail = (1 - CONFIDENCE) / 2
+    defined = ~np.isnan(series).all(axis=0)
+    low, high = np.full(panel.periods, np.nan), np.full(panel.periods, np.nan)
+    low[defined], high[defined] = np.nanquantile(series[:, defined], [tail, 1 - tail], axis=0)
+    return Interval(low, high)
+
+
+def _by_sums(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:
+    groups = min(panel.items, GROUPS_MAX)
+    group = np.arange(panel.items) if groups == panel.items else random.permutation(panel.items) % groups
+    counts = random.multinomial(groups, np.full(groups, 1 / groups), size=replicates).astype("f8")
+    compared = compared_with(panel, question)
+    pairs = wanted_pairs(panel.periods, question, compared)
+    samples = Pairs(panel, question).resampled_logs(pairs, group, counts)
+    return np.array([assembled(logs, question, compared) for logs in samples])
+
+
+def _by_items(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:
+    drawn = (random.integers(0, panel.items, panel.items) for _ in range(replicates))
+    return np.array([index_series(panel.take(items), question) for items in drawn])

@@ -1,0 +1,123 @@
+"""A CSV file of periods, items, prices and quantities as a panel. The only part of the package that reads files."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from shared.errors import InvalidFile
+from shared.price_index.labels import grouped, ordered
+from shared.price_index.panel import Floats, Ints, Panel, aggregate
+
+CELLS_MAX = 100_000_000
+_ALIASES = {
+    "period": ("period", "time", "date", "month", "day"),
+    "item": ("item", "item_id", "prodid", "product", "product_id", "id"),
+    "price": ("price", "prices"),
+    "quantity": ("quantity", "quantities", "qty", "units"),
+}
+
+
+@dataclass(frozen=True)
+class PriceTable:
+    """A panel and the labels of its periods in order."""
+
+    periods: list[str]
+    panel: Panel
+
+
+def read(path: Path, columns: dict[str, str], granularity: str | None = None) -> PriceTable:
+    """Read a file with a header; `columns` names those that are not called period, item, price, quantity.
+
+    Several rows of one item in one period become one: see `aggregate`. Raises InvalidFile, naming the row (1 is the
+    first below the header), for a price that is not above zero or a quantity below zero.
+    """
+    table = _texts(path, _named(_header(path), columns))
+    if not table.num_rows:
+        raise InvalidFile("the file has no row below its header")
+    labels, period = _codes(table["period"])
+    of_label = labels if granularity is None else grouped(labels, granularity)
+    names = ordered(of_label)
+    place = {name: number for number, name in enumerate(names)}
+    period = np.array([place[label] for label in of_label])[period]
+    items, item = _codes(table["item"])
+    if len(names) * len(items) > CELLS_MAX:
+        raise InvalidFile(f"more than {CELLS_MAX:,} cells of period and item: take longer periods (--granularity)")
+    price = _numbers(table["price"], "price", zero=False)
+    quantity = _numbers(table["quantity"], "quantity", zero=True) if "quantity" in table.column_names else None
+    return PriceTable(names, aggregate(period, item, price, quantity, len(names), len(items)))
+
+
+def _header(path: Path) -> list[str]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as text:
+            return next(csv.reader(text), [])
+    except (UnicodeDecodeError, csv.Error):
+        raise InvalidFile("the file is not CSV in UTF-8") from None
+
+
+def _named(header: list[str], columns: dict[str, str]) -> dict[str, str]:
+    """Return the file's name of each column that is there; raise InvalidFile without period, item or price."""
+    found: dict[str, str] = {}
+    for column, aliases in _ALIASES.items():
+        wanted = (columns[column],) if column in columns else aliases
+        there = [name for alias in wanted for name in header if name == alias or name.strip().lower() == alias]
+        if there:
+            if header.count(there[0]) > 1:
+                raise InvalidFile(f"the file has more than one column {column}")
+            found[column] = there[0]
+        elif column != "quantity" or column in columns:
+            raise InvalidFile(f"the file has no column {columns.get(column, column)!r}")
+    return found
+
+
+def _texts(path: Path, columns: dict[str, str]) -> pa.Table:
+    names = list(columns.values())
+    convert = arrow_csv.ConvertOptions(
+        include_columns=names, column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+    )
+    parse = arrow_csv.ParseOptions(newlines_in_values=True)
+    try:
+        return (
+            arrow_csv.read_csv(path, parse_options=parse, convert_options=convert)
+            .select(names)
+            .rename_columns(list(columns))
+        )
+    except pa.ArrowInvalid as error:
+        raise InvalidFile(f"the file is not CSV in UTF-8: {error}") from None
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
+    """Return the distinct texts of a column, in the order in which they appear, and each row's place among them."""
+    encoded = pc.utf8_trim_whitespace(column).combine_chunks().dictionary_encode()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype("i8")
+
+
+def _numbers(column: pa.ChunkedArray, name: str, *, zero: bool) -> Floats:
+    trimmed = pc.utf8_trim_whitespace(column)
+    try:
+        numbers: Floats = trimmed.cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        raise InvalidFile(f"row {_first_not_a_number(trimmed)}: the {name} is not a number") from None
+    wrong = ~(np.isfinite(numbers) & (numbers >= 0 if zero else numbers > 0))
+    if wrong.any():
+        row = int(np.argmax(wrong)) + 1
+        raise InvalidFile(f"row {row}: the {name} must be {'zero or more' if zero else 'above zero'} and finite")
+    return numbers
+
+
+def _first_not_a_number(texts: pa.ChunkedArray) -> int:
+    """Return the first row, from 1, whose text Arrow cannot read as a number."""
+    low, high = 0, len(texts)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            texts.slice(low, middle - low).cast(pa.float64())
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low + 1

@@ -1,0 +1,149 @@
+"""What can be asked of the price indices: methods, their usual names, outputs, splices. Pure."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from shared.price_index.bilateral import FORMULAE
+from shared.price_index.panel import IndexNotDefined
+from shared.price_index.shares import SHARE_FORMULAE, DummyWeights
+
+Output = Literal["chained", "fixed", "pop"]
+Links = Literal["previous", "plspread", "logquadratic", "asymplinear", "mix", "scale", "absolute"]
+Sample = Literal["all", "matched"]
+
+TIME_PRODUCT_DUMMY, GEARY_KHAMIS = "tpd", "geary-khamis"
+_GEKS = "geks-"
+_REVERSIBLE_SHARES = frozenset(SHARE_FORMULAE)
+_OTHER_NAMES = {
+    "tpd": "time-product-dummy wtpd weighted-tpd",
+    "geary-khamis": "gk",
+    "geks-tornqvist": "ccdi",
+    "geks-fisher": "geks eks",
+    "lloyd-moulton": "ces",
+    "tornqvist": "törnqvist translog",
+    "geometric-laspeyres": "geom-laspeyres geo-laspeyres",
+    "geometric-paasche": "geom-paasche geo-paasche",
+    "geometric-lowe": "geo-lowe",
+    "geometric-young": "geo-young",
+    "harmonic": "coggeshall",
+    "drobisch": "drobish sidgwick",
+    "marshall-edgeworth": "edgeworth",
+    "montgomery-vartia": "vartia vartia-i",
+    "sato-vartia": "vartia-ii",
+    "geometric-walsh": "walsh-vartia",
+}
+_SPLICES = {
+    "movement": "movement-published",
+    "window": "",
+    "half": "",
+    "mean": "geomean geometric-mean none",
+    "window-published": "window-pub wisp",
+    "half-published": "half-pub hasp",
+    "mean-published": "mean-pub geomean-published",
+    "fbew": "",
+    "fbmw": "",
+}
+SPLICES = tuple(_SPLICES)
+
+
+def _joined(name: str) -> str:
+    """Return the letters of a name, in which its spellings agree."""
+    return re.sub(r"[^a-zö]", "", name.lower())
+
+
+_BILATERAL = {*FORMULAE, *SHARE_FORMULAE, TIME_PRODUCT_DUMMY}
+_CANONICAL = {_joined(name): name for name in _BILATERAL} | {
+    _joined(other): name for name, others in _OTHER_NAMES.items() for other in others.split()
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """An index method: a formula between two periods, alone or under GEKS, or one over a whole window of periods."""
+
+    formula: str
+    geks: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the name by which it is asked for."""
+        return f"{_GEKS}{self.formula}" if self.geks else self.formula
+
+    @property
+    def over_window(self) -> bool:
+        """Return whether it is defined over a whole window of periods, unless asked for between two of them."""
+        return self.geks or self.formula in (TIME_PRODUCT_DUMMY, GEARY_KHAMIS)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One index: its method and everything its value depends on besides the panel.
+
+    Periods are places in the panel. `output` None takes what is usual: windows for methods over a window, else chained.
+    `window` None is one window of all periods.
+    """
+
+    method: Method
+    output: Output | None = None
+    links: Links = "previous"
+    window: int | None = None
+    splice: str = "mean"
+    sample: Sample = "all"
+    base: int = 0
+    basket: int = 0
+    sigma: float = 0.0
+    weights: DummyWeights | None = None
+    bias_adjust: bool = False
+
+    @property
+    def over_window(self) -> bool:
+        """Return whether the index is computed over windows."""
+        return self.method.geks or (self.method.over_window and self.output is None)
+
+
+def method_named(text: str) -> Method:
+    """Return the method of that name or usual spelling; raise IndexNotDefined, which lists the names, for another."""
+    name = _joined(text)
+    geks = name not in _CANONICAL and name.startswith("geks")
+    known = _CANONICAL.get(name.removeprefix("geks") if geks else name)
+    if known is None:
+        raise IndexNotDefined(f"method: one of {', '.join(method_names())}")
+    if known.startswith(_GEKS):
+        known, geks = known.removeprefix(_GEKS), True
+    method = Method(known, geks)
+    if geks and not reversible(known):
+        raise IndexNotDefined(f"method: {known} has no time reversal, which GEKS requires")
+    return method
+
+
+def method_names() -> list[str]:
+    """Return the name of every method: bilateral ones, then GEKS over each of those that have time reversal."""
+    single = sorted(_BILATERAL)
+    return single + [_GEKS + name for name in single if reversible(name)]
+
+
+def reversible(formula: str) -> bool:
+    """Return whether the formula's index from 1 to 0 is the reciprocal of that from 0 to 1."""
+    if formula in FORMULAE:
+        return FORMULAE[formula].reversible
+    return formula in _REVERSIBLE_SHARES or formula == TIME_PRODUCT_DUMMY
+
+
+def needs_quantities(question: Question) -> bool:
+    """Return whether the index is defined only where quantities are known."""
+    formula = question.method.formula
+    if formula == TIME_PRODUCT_DUMMY:
+        return question.weights in ("average", "shares")
+    return formula not in FORMULAE or FORMULAE[formula].weighted
+
+
+def splice_named(text: str) -> str:
+    """Return the splice of that name, or the number of a period of the window; raise IndexNotDefined for another."""
+    name = re.sub(r"[\s_]+", "-", text.strip().lower())
+    if re.fullmatch(r"[1-9][0-9]{0,5}", name):
+        return name
+    for splice, others in _SPLICES.items():
+        if name in (splice, *others.split()):
+            return splice
+    raise IndexNotDefined(f"splice: one of {', '.join(SPLICES)}, or the number of a period of the window")

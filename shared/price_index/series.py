@@ -1,0 +1,87 @@
+"""The index of every period of a panel, by whichever method is asked for. Pure."""
+
+import numpy as np
+
+from shared.price_index import multilateral, similarity
+from shared.price_index.pairs import Pairs, Places, dummy_weights
+from shared.price_index.panel import Floats, IndexNotDefined, Panel
+from shared.price_index.question import GEARY_KHAMIS, Question, needs_quantities
+from shared.price_index.splice import spliced
+
+
+def index_series(panel: Panel, question: Question) -> Floats:
+    """Return one index a period, the first (or the base period) at 1, NaN where matched items do not define it.
+
+    Raises IndexNotDefined for a question that the panel cannot answer, naming the reason.
+    """
+    check(panel, question)
+    if not of_pairs(question):
+        window = panel.periods if question.window is None else question.window
+        return spliced(lambda a, b: _whole_window(panel.rows(a, b), question), panel.periods, window, question.splice)
+    compared = compared_with(panel, question)
+    logs = Pairs(panel, question).logs(wanted_pairs(panel.periods, question, compared))
+    return assembled(logs, question, compared)
+
+
+def check(panel: Panel, question: Question) -> None:
+    """Raise IndexNotDefined where the panel cannot answer the question, whatever its prices are."""
+    if panel.quantities is None and (needs_quantities(question) or question.links != "previous"):
+        raise IndexNotDefined(f"{question.method.name} weights items by their sales: it needs quantities")
+    if question.window is not None and question.window < 2:
+        raise IndexNotDefined("window: at least two periods")
+    if not 0 <= question.base < panel.periods or not 0 <= question.basket < panel.periods:
+        raise IndexNotDefined("base period and basket period: one of the periods of the data")
+
+
+def of_pairs(question: Question) -> bool:
+    """Return whether indices between pairs of periods are all that the index is made of."""
+    return not question.over_window or (question.method.geks and question.sample == "all")
+
+
+def compared_with(panel: Panel, question: Question) -> list[int]:
+    """Return the place of the period that each one is compared with: the one before, the base, or the most similar."""
+    count = panel.periods
+    if not question.over_window and question.output == "fixed":
+        return [question.base] * count
+    if question.links == "previous" or question.over_window:
+        return [max(place - 1, 0) for place in range(count)]
+    pairs, measure = Pairs(panel, question), question.links
+    return similarity.links(count, lambda a, b: similarity.dissimilarity(pairs.matched(a, b), measure))
+
+
+def wanted_pairs(periods: int, question: Question, compared: list[int]) -> Places:
+    """Return the pairs of periods between which the index needs a bilateral one."""
+    if not question.over_window:
+        return [(start, end) for end, start in enumerate(compared)]
+    width = periods if question.window is None else question.window
+    if question.splice == "fbew":
+        width *= 2  # a window that begins at a base period grows until the next one
+    return [(start, end) for start in range(periods) for end in range(start + 1, min(start + width, periods))]
+
+
+def assembled(logs: Floats, question: Question, compared: list[int]) -> Floats:
+    """Return the index of every period from the ln indices between pairs of them."""
+    count = len(logs)
+    if question.over_window:
+        both = np.where(np.isnan(logs), -logs.T, logs)
+        window = count if question.window is None else question.window
+        return spliced(lambda a, b: multilateral.geks(both[a:b, a:b]), count, window, question.splice)
+    steps: Floats = np.exp(logs[compared, np.arange(count)])
+    if question.output == "fixed":
+        return steps
+    steps[0] = 1.0
+    if question.output != "pop":
+        for end, start in enumerate(compared[1:], 1):
+            steps[end] *= steps[start]
+    return steps
+
+
+def _whole_window(panel: Panel, question: Question) -> Floats:
+    if question.sample == "matched":
+        panel = multilateral.matched_throughout(panel)
+    if question.method.geks:
+        pairs = wanted_pairs(panel.periods, question, [])
+        return assembled(Pairs(panel, question).logs(pairs), question, [])
+    if question.method.formula == GEARY_KHAMIS:
+        return multilateral.geary_khamis(panel)
+    return multilateral.time_product_dummy(panel, dummy_weights(panel, question))

@@ -1,0 +1,97 @@
+"""Axioms that the literature demands of index formulae, on generated panels."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.price_index.panel import Panel
+from shared.price_index.question import Method, Question, method_named, method_names
+from shared.price_index.series import index_series
+
+# Formulae whose weights come from a basket compare prices only; agmean and lloyd-moulton get an elasticity.
+EVERY = method_names()
+REVERSIBLE = [
+    *("jevons dutot cswd harmonic-prices bmw fisher stuvel marshall-edgeworth walsh geary-khamis tornqvist".split()),
+    *("montgomery-vartia sato-vartia theil rao geometric-walsh tpd".split()),
+]
+# Dutot and the ratio of harmonic means compare sums of prices of unlike things.
+UNITS_MATTER = {"dutot", "harmonic-prices", "geks-dutot", "geks-harmonic-prices"}
+# Montgomery and Vartia's first index gives proportionality up for factor reversal.
+NOT_PROPORTIONAL = {"montgomery-vartia", "geks-montgomery-vartia"}
+FEW = settings(max_examples=20)
+PRICE = st.floats(0.5, 50.0)
+QUANTITY = st.floats(1.0, 100.0)
+
+
+@st.composite
+def panels(draw: Callable[[Any], Any], least: int = 2, most: int = 5) -> Panel:
+    periods, items = draw(st.integers(least, most)), draw(st.integers(1, 5))
+    count = periods * items
+    prices = draw(st.lists(PRICE, min_size=count, max_size=count))
+    quantities = draw(st.lists(QUANTITY, min_size=count, max_size=count))
+    seen = np.array(draw(st.lists(st.booleans(), min_size=count, max_size=count))).reshape(periods, items)
+    seen[:, 0] = True  # one item is always there, so that every index is defined
+    shape = (periods, items)
+    return Panel(np.where(seen, np.reshape(prices, shape), np.nan), np.where(seen, np.reshape(quantities, shape), 0.0))
+
+
+def computed(method: str, panel: Panel, **options: Any) -> Any:
+    return index_series(panel, Question(method_named(method), sigma=0.5, **options))
+
+
+@pytest.mark.parametrize("method", EVERY)
+@FEW
+@given(panel=panels())
+def test_identity_unchanged_prices_have_the_index_one(method: str, panel: Panel) -> None:
+    same = np.where(np.isnan(panel.prices), np.nan, np.nan_to_num(panel.prices).max(axis=0))
+    index = computed(method, Panel(same, panel.quantities))
+    assert index == pytest.approx(np.ones(panel.periods), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", sorted(set(EVERY) - NOT_PROPORTIONAL))
+@FEW
+@given(panel=panels(), factor=st.floats(0.1, 10.0))
+def test_proportionality_all_prices_times_a_factor_is_that_index(method: str, panel: Panel, factor: float) -> None:
+    both = ~np.isnan(panel.prices[0])
+    prices = np.array([panel.prices[0][both], factor * panel.prices[0][both]])
+    quantities = np.array([panel.quantities[0][both], np.maximum(panel.quantities[1][both], 1.0)])
+    assert computed(method, Panel(prices, quantities))[1] == pytest.approx(factor, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", REVERSIBLE)
+@FEW
+@given(panel=panels(most=2))
+def test_time_reversal_backwards_is_the_reciprocal(method: str, panel: Panel) -> None:
+    forward = computed(method, panel, output="fixed")[1]
+    backward = computed(method, Panel(panel.prices[::-1], panel.quantities[::-1]), output="fixed")[1]
+    assert forward * backward == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize("formula", REVERSIBLE)
+@FEW
+@given(panel=panels(least=3), start=st.integers(0, 2))
+def test_transitivity_of_geks_any_first_period_gives_the_same_ratios(formula: str, panel: Panel, start: int) -> None:
+    method = Method(formula, geks=True).name
+    order = [start, *(place for place in range(panel.periods) if place != start)]
+    index = computed(method, panel)
+    moved = computed(method, Panel(panel.prices[order], panel.quantities[order]))
+    assert moved == pytest.approx(index[order] / index[start], rel=1e-8)
+
+
+@pytest.mark.parametrize("method", sorted(set(EVERY) - UNITS_MATTER))
+@FEW
+@given(panel=panels(), units=st.lists(st.floats(0.01, 100), min_size=5, max_size=5))
+def test_units_of_items_do_not_matter(method: str, panel: Panel, units: list[float]) -> None:
+    scale = np.array(units[: panel.items])
+    other = Panel(panel.prices * scale, panel.quantities / scale)
+    assert computed(method, other) == pytest.approx(computed(method, panel), rel=1e-8)
+
+
+@pytest.mark.parametrize("method", ["dutot", "harmonic-prices"])
+def test_units_matter_to_formulae_that_sum_prices(method: str) -> None:
+    panel = Panel(np.array([[1.0, 4.0], [2.0, 2.0]]))
+    assert computed(method, Panel(panel.prices * [1.0, 10.0]))[1] != pytest.approx(computed(method, panel)[1])

@@ -1,0 +1,61 @@
+"""The bootstrap interval: deterministic, and as wide as theory says where theory knows it."""
+
+import numpy as np
+import pytest
+
+from shared.price_index.bootstrap import GROUPS_MAX, bootstrap
+from shared.price_index.panel import Panel
+from shared.price_index.question import Question, method_named
+from tests.unit.shared.price_index.cases import GAPS
+
+JEVONS = Question(method_named("jevons"))
+
+
+def relatives(items: int, spread: float) -> Panel:
+    random = np.random.default_rng(7)
+    first = random.uniform(1, 100, items)
+    return Panel(np.array([first, first * np.exp(random.normal(0.1, spread, items))]))
+
+
+@pytest.mark.parametrize("items", [400, 20 * GROUPS_MAX])
+def test_interval_of_jevons_is_that_of_a_mean_of_logs(items: int) -> None:
+    panel = relatives(items, 0.3)
+    logs = np.diff(np.log(panel.prices), axis=0)[0]
+    half = 1.96 * logs.std() / np.sqrt(items)
+    interval = bootstrap(panel, JEVONS, 2000, seed=1)
+    low, high = np.log(interval.low[1]), np.log(interval.high[1])
+    assert low == pytest.approx(logs.mean() - half, abs=half / 8)
+    assert high == pytest.approx(logs.mean() + half, abs=half / 8)
+
+
+@pytest.mark.parametrize("method", ["jevons", "geks-jevons", "geks-fisher", "sato-vartia", "tpd", "gk"])
+def test_same_seed_gives_the_same_interval_and_another_seed_another(method: str) -> None:
+    panel = Panel(relatives(50, 0.4).prices, np.ones((2, 50)))
+    question = Question(method_named(method))
+    once, again, other = (bootstrap(panel, question, 50, seed) for seed in (3, 3, 4))
+    assert np.array_equal(once.low, again.low)
+    assert np.array_equal(once.high, again.high)
+    assert not np.array_equal(once.high, other.high)
+
+
+def test_interval_of_proportional_prices_has_no_width() -> None:
+    panel = Panel(np.outer([1.0, 1.2], [3.0, 5.0, 8.0]), np.array([[1.0, 2, 3]] * 2))
+    for method in ("fisher", "geks-tornqvist", "rao", "tpd"):
+        interval = bootstrap(panel, Question(method_named(method)), 20, seed=0)
+        assert interval.low == pytest.approx([1, 1.2])
+        assert interval.high == pytest.approx([1, 1.2])
+
+
+def test_sums_and_single_items_resample_to_the_same_distribution() -> None:
+    """Törnqvist by sums, and the time product dummy with average weights, which equals it, item by item."""
+    random = np.random.default_rng(5)
+    panel = Panel(relatives(60, 0.3).prices, random.uniform(1, 9, (2, 60)))
+    sums = bootstrap(panel, Question(method_named("tornqvist")), 3000, seed=1)
+    items = bootstrap(panel, Question(method_named("tpd"), output="chained", weights="average"), 3000, seed=2)
+    assert np.log(sums.high / sums.low)[1] == pytest.approx(np.log(items.high / items.low)[1], rel=0.1)
+
+
+def test_replicates_in_which_a_period_is_not_connected_are_left_out() -> None:
+    interval = bootstrap(GAPS, Question(method_named("geks-fisher")), 200, seed=0)
+    assert np.isfinite(interval.low).all()
+    assert (interval.low <= interval.high).all()

@@ -1,0 +1,118 @@
+"""`itemindex index-numbers`: files as people have them, and refusals that name the row."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from deploy.ctl.main import cli
+from shared.errors import ItemIndexError
+
+HEADER = "period,item,price,quantity\n"
+TWO = HEADER + "2024-09,a,1,4\n2024-09,b,4,1\n2024-10,a,2,1\n2024-10,b,2,4\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Any:
+    def call(text: str, *options: str) -> list[dict[str, Any]]:
+        path = tmp_path / "prices.csv"
+        path.write_text(text, encoding="utf-8")
+        result = CliRunner().invoke(cli, ["index-numbers", str(path), "--json", *options], catch_exceptions=True)
+        if isinstance(result.exception, ItemIndexError):
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        rows: list[dict[str, Any]] = json.loads(result.stdout)
+        return rows
+
+    return call
+
+
+def test_first_period_is_a_hundred_and_rows_tell_what_was_compared(run: Any) -> None:
+    first, second = run(TWO + "2024-10,c,9,1\n", "--method", "laspeyres")
+    assert (first["period"], first["index"], first["matched_items"], first["compared_with"]) == (
+        "2024-09",
+        100,
+        None,
+        None,
+    )
+    assert second == {
+        "period": "2024-10", "index": pytest.approx(125), "low": None, "high": None, "items": 3, "matched_items": 2,
+        "share_matched": pytest.approx(2 / 3), "new": 1, "vanished": 0, "compared_with": "2024-09",
+    }  # fmt: skip
+
+
+def test_periods_are_in_order_of_numbers_and_of_time(run: Any) -> None:
+    for labels in (
+        ["2", "9", "10"],
+        ["2024-9", "2024-10", "2025-1"],
+        ["2024-01-31", "2024-02-01"],
+        ["2024-Q4", "2025-Q1"],
+    ):
+        text = HEADER + "".join(f"{label},a,1,1\n" for label in reversed(labels))
+        assert [row["period"] for row in run(text, "--method", "jevons")] == labels
+
+
+def test_columns_are_found_by_their_usual_names_or_as_told(run: Any) -> None:
+    rows = [line.split(",") for line in TWO.splitlines()[1:]]
+    usual = "\ufeffTime,ProdID,prices,quantities\n" + "".join(",".join(row) + "\n" for row in rows)
+    assert run(usual, "--method", "paasche") == run(TWO, "--method", "paasche")
+    named = "wann,was,price,qty\n" + "".join(",".join(row) + "\n" for row in rows)
+    assert run(named, "--method", "paasche", "--column", "period=wann", "--column", "item=was") == run(
+        TWO, "--method", "paasche"
+    )
+
+
+def test_days_are_put_together_to_months_as_unit_values(run: Any) -> None:
+    text = HEADER + "2024-09-01,a,2,3\n2024-09-30,a,4,1\n2024-10-05,a,5,1\n"
+    rows = run(text, "--method", "jevons", "--granularity", "month")
+    assert [(row["period"], row["index"]) for row in rows] == [("2024-09", 100), ("2024-10", pytest.approx(200))]
+
+
+def test_identifiers_are_text_whose_zeros_count(run: Any) -> None:
+    text = "period,item,price\n1,01,1\n1,1,10\n2,01,2\n2,1,10\n"
+    assert run(text, "--method", "carli")[1]["index"] == pytest.approx(150)
+
+
+@pytest.mark.parametrize("spelling", ["ccdi", "GEKS-Törnqvist", "geks tornqvist", "GEKS_Tornqvist"])
+def test_usual_spellings_of_a_method_are_one_method(run: Any, spelling: str) -> None:
+    assert run(TWO, "--method", spelling) == run(TWO, "--method", "geks-tornqvist")
+
+
+def test_bootstrap_bounds_the_index_and_is_repeated_by_its_seed(run: Any) -> None:
+    rows = run(TWO, "--method", "jevons", "--bootstrap", "50", "--seed", "1")
+    assert rows[1]["low"] <= rows[1]["index"] <= rows[1]["high"]
+    assert rows == run(TWO, "--method", "jevons", "--bootstrap", "50", "--seed", "1")
+
+
+def test_base_period_is_the_one_at_a_hundred(run: Any) -> None:
+    rows = run(TWO, "--method", "laspeyres", "--base", "2024-10")
+    assert [row["index"] for row in rows] == [pytest.approx(170), 100]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "reason"),
+    [
+        (HEADER + "1,a,1,1\n1,b,0,1\n", "--method jevons", "row 2: the price must be above zero"),
+        (HEADER + "1,a,-1,1\n", "--method jevons", "row 1: the price must be above zero"),
+        (HEADER + "1,a,nan,1\n", "--method jevons", "row 1: the price must be above zero"),
+        (HEADER + "1,a,inf,1\n", "--method jevons", "row 1: the price must be above zero and finite"),
+        (HEADER + "1,a,1,1\n1,b,1,1\n1,c,,1\n", "--method jevons", "row 3: the price is not a number"),
+        (HEADER + "1,a,1,-2\n", "--method fisher", "row 1: the quantity must be zero or more"),
+        (HEADER + '1,a,1,1\n1,b,"1,5",1\n', "--method fisher", "row 2: the price is not a number"),
+        ("period,item,price\n1,a,1\n2,a,2\n", "--method geks-fisher", "needs quantities"),
+        ("period,item,price\n1,a,1\n2,a,2\n", "--method jevons --kind quantity", "needs quantities"),
+        ("period,price\n1,1\n", "--method jevons", "no column 'item'"),
+        ("period,item,price,price\n1,a,1,1\n", "--method jevons", "more than one column price"),
+        (HEADER, "--method jevons", "no row"),
+        ("", "--method jevons", "no column"),
+        (TWO, "--method best", "method: one of"),
+        (TWO, "--method geks-fisher --splice glue", "splice: one of"),
+        (TWO, "--method laspeyres --base 1999", "--base: not a period"),
+        (TWO, "--method jevons --granularity week", "must be a day"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_with_its_reason(run: Any, text: str, options: str, reason: str) -> None:
+    with pytest.raises(ItemIndexError, match=reason):
+        run(text, *options.split())
