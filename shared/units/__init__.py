@@ -1,0 +1,1 @@
+"""Sizes and quantities in names: read, normalised and compared. Pure."""

@@ -1,0 +1,168 @@
+"""What a name says of sizes and amounts, and whether two names say the same. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from shared.units.quantity import COUNT, Measure, Quantity
+from shared.units.reader import PACK_NUMBER_WORDS, Reader
+from shared.units.rows import Found, read_range, read_row
+from shared.units.sizes import read_size, read_thread
+from shared.units.table import units
+from shared.units.tokens import WORD
+
+_HOLDS = frozenset("pack pk packs packet case set box bundle carton lot tray kit multipack crate".split())
+_PACKABLE = frozenset({"mass", "volume", "memory"})
+# `8.4 oz (250 ml)` states one content twice; labels round.
+RESTATED_WITHIN = Fraction(3, 200)
+
+
+class Span(NamedTuple):
+    """A quantity with the tokens that spell it, the last one excluded."""
+
+    quantity: Quantity
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The quantities of a name in their order, and its other text."""
+
+    quantities: tuple[Quantity, ...]
+    rest: str
+
+
+@lru_cache(maxsize=65_536)
+def read(text: str) -> Reading:
+    """Return the quantities of a name, and what remains without them."""
+    reader = Reader(text)
+    spans = list(_spans(reader))
+    rest, end = "", 0
+    for span in spans:
+        rest += reader.text[end : reader.tokens[span.start].start] + " "
+        end = reader.tokens[span.end - 1].end
+    quantities = _packed([one.quantity for one in _without_restated(reader, spans)])
+    return Reading(tuple(quantities), rest + reader.text[end:])
+
+
+def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> bool:
+    """Return whether two names say the same amounts, in any order."""
+    left = list(theirs)
+    for quantity in mine:
+        found = next((one for one in left if quantity.same_as(one)), None)
+        if found is None:
+            return False
+        left.remove(found)
+    return not left
+
+
+def _spans(reader: Reader) -> Iterator[Span]:
+    place = 0
+    while place < len(reader.tokens):
+        found = _read_at(reader, place)
+        if found is None:
+            place += 1
+        else:
+            yield Span(found.quantity, place, found.end)
+            place = found.end
+
+
+def _read_at(reader: Reader, place: int) -> Found | None:
+    if _inside_model_number(reader, place):
+        return None
+    return (
+        _pack_of(reader, place)
+        or read_thread(reader, place)
+        or read_size(reader, place)
+        or _number_word_pack(reader, place)
+        or read_range(reader, place)
+        or read_row(reader, place)
+        or _dozen(reader, place)
+    )
+
+
+def _inside_model_number(reader: Reader, place: int) -> bool:
+    """Return whether a number continues a word, as in DDR4 and WD-40: it counts nothing."""
+    if not reader.glued(place) or not reader.is_number(place):
+        return False
+    before = reader.tokens[place - 1]
+    if before.text == "-" and reader.glued(place - 1):
+        before = reader.tokens[place - 2]
+    return before.kind == WORD and before.text.isascii()
+
+
+def _pack_of(reader: Reader, place: int) -> Found | None:
+    """Read `pack of 6`, `6 per pack`, `x4` behind a name."""
+    if reader.word(place) in _HOLDS and reader.word(place + 1) == "of":
+        number = reader.number(place + 2)
+        atom = reader.atom(place + 2)
+        if number and atom and (atom.unit is None or atom.unit.dimension == COUNT):
+            noun = atom.unit.noun if atom.unit else ""
+            return Found(_count(number.value * (atom.unit.size if atom.unit else 1), noun), atom.end)
+    if reader.is_number(place) and reader.word(place + 1) in {"per", "/"} and reader.word(place + 2) in _HOLDS:
+        number = reader.number(place)
+        return Found(_count(number.value), place + 3) if number else None
+    if reader.word(place) == "x" and reader.is_number(place + 1) and reader.glued(place + 1):
+        number = reader.number(place + 1)
+        following = reader.at(number.end) if number else None
+        if number and reader.tokens[place].spaced and (following is None or following.kind != WORD):
+            return Found(_count(number.value), number.end)
+    return None
+
+
+def _number_word_pack(reader: Reader, place: int) -> Found | None:
+    """Read `twin pack`, `triple-pack`."""
+    if reader.word(place) not in PACK_NUMBER_WORDS:
+        return None
+    end = place + 1 + (reader.word(place + 1) == "-")
+    unit = units().get(reader.word(end))
+    if unit is None or not unit.pack or unit.noun:
+        return None
+    return Found(_count(Fraction(PACK_NUMBER_WORDS[reader.word(place)])), end + 1)
+
+
+def _dozen(reader: Reader, place: int) -> Found | None:
+    if reader.word(place) != "dozen":
+        return None
+    return Found(_count(Fraction(12), container=False), place + 1)
+
+
+def _count(value: Fraction, noun: str = "", *, container: bool = True) -> Quantity:
+    return Quantity((Measure(COUNT, value, noun),), container=container)
+
+
+def _without_restated(reader: Reader, spans: Sequence[Span]) -> list[Span]:
+    """Drop of `16GB (2x8GB)` the total and of `8.4 oz (250 ml)` what is in brackets: they state one content twice."""
+    kept: list[Span] = []
+    for span in spans:
+        before = kept[-1] if kept else None
+        bracket = reader.word(span.start - 1) in {"(", "[", "/", "="}
+        if before and bracket and span.start - 1 == before.end and _restates(before.quantity, span.quantity):
+            if span.quantity.packs > 1:
+                kept[-1] = span
+            continue
+        kept.append(span)
+    return kept
+
+
+def _restates(first: Quantity, second: Quantity) -> bool:
+    if (first.form, second.form) != ("single", "single") or first.dimension != second.dimension:
+        return False
+    if first.dimension == COUNT:
+        return False
+    mine, theirs = (one.measures[0].value * one.packs for one in (first, second))
+    return abs(mine - theirs) <= RESTATED_WITHIN * abs(mine)
+
+
+def _packed(quantities: list[Quantity]) -> list[Quantity]:
+    """Make of `500 ml` and `24-pack`, wherever they stand in a name, 24 x 500 ml."""
+    contents = [one for one in quantities if one.dimension in _PACKABLE and one.form == "single"]
+    packs = [one for one in quantities if one.container and one.form == "single"]
+    if len(contents) != 1 or len(packs) != 1 or contents[0].packs != 1:
+        return quantities
+    count = packs[0].measures[0].value * packs[0].packs
+    merged = replace(contents[0], packs=count)
+    return [merged if one is contents[0] else one for one in quantities if one is not packs[0]]

@@ -1,0 +1,92 @@
+"""Quantities as values: one measure, several in a row (a size, a range), or a pack of equal ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from shared.units.table import bases
+
+COUNT = "count"
+BARE = "bare"
+"""The dimension of a number without a unit, in sizes such as 32x34."""
+
+
+class Measure(NamedTuple):
+    """A value in base units of its dimension. `noun` names what a count counts; empty where it is any article."""
+
+    dimension: str
+    value: Fraction
+    noun: str = ""
+
+    @property
+    def text(self) -> str:
+        """The measure as people read it, in the base unit: `750 ml`."""
+        unit = self.noun or bases().get(self.dimension, "" if self.dimension == BARE else self.dimension)
+        return f"{decimal_text(self.value)} {unit}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What a name says of a size or an amount.
+
+    `form` is single, sides (a x b), range (a to b) or size (clothes and shoes; `system` names whose).
+    `packs` is how many of it one article holds. `container` is true of a count of packs, cans or bottles.
+    """
+
+    measures: tuple[Measure, ...]
+    form: str = "single"
+    packs: Fraction = Fraction(1)
+    system: str = ""
+    container: bool = False
+
+    @property
+    def dimension(self) -> str:
+        """The dimension of the first measure."""
+        return self.measures[0].dimension if self.measures else self.form
+
+    @property
+    def text(self) -> str:
+        """The normal form for people: `24 x 500 ml`, `10 mm x 20000 mm`, `size US 10.5`."""
+        joined = {"sides": " x ", "range": " to "}.get(self.form, " ").join(one.text for one in self.measures)
+        shown = " ".join(part for part in (self.form if self.system else "", self.system, joined) if part)
+        return shown if self.packs == 1 else f"{decimal_text(self.packs)} x {shown}"
+
+    @property
+    def generic(self) -> "Quantity":
+        """The same quantity without the noun of what is counted."""
+        measures = tuple(Measure(one.dimension, one.value) for one in self.measures)
+        return Quantity(measures, self.form, self.packs, self.system)
+
+    @property
+    def nouns(self) -> tuple[str, ...]:
+        """What is counted, where the name says so."""
+        return tuple(one.noun for one in self.measures)
+
+    def same_as(self, other: "Quantity") -> bool:
+        """Return whether two quantities are equal; a count of no named thing equals a count of any."""
+        if self.generic != other.generic:
+            return False
+        nouns = zip(self.nouns, other.nouns, strict=True)
+        return all(mine == theirs or not mine or not theirs for mine, theirs in nouns)
+
+
+def decimal_text(value: Fraction) -> str:
+    """Return a value in decimal digits, or as a fraction where decimals would not end."""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return f"{value.numerator}/{value.denominator}"
+    places = 0
+    while (value * 10**places).denominator != 1:
+        places += 1
+    digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
+    text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
+    return f"-{text}" if value < 0 else text
+
+
+def sides(measures: Sequence[Measure]) -> Quantity:
+    """Return a size of several sides, in their order."""
+    return Quantity(tuple(measures), "sides")

@@ -1,0 +1,176 @@
+"""Read numbers with their units at a place of a name."""
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+from shared.units.context import binary_multiples_as_decimal, resolve
+from shared.units.quantity import COUNT, Measure
+from shared.units.table import SPELLED_TOKENS_MAX, Unit, units
+from shared.units.tokens import NUMBER, SIGN, WORD, Token, plain, tokens, value_of
+
+NUMBER_WORDS = {
+    word: Fraction(value)
+    for value, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)
+}
+PACK_NUMBER_WORDS = {"single": 1, "twin": 2, "duo": 2, "double": 2, "triple": 3, "trio": 3}
+_FRACTION_WORDS = {"half": Fraction(1, 2), "quarter": Fraction(1, 4)}
+_DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16, 32, 64})
+_COMPOUNDS = {("ft", "in"), ("lb", "oz"), ("h", "min")}
+_SPELLED = re.compile(r"[\s.·\-]+")
+# Of `2 a day` and `3 in 1` the unit-like word is none.
+_NOT_AMPERE_BEFORE = frozenset("day week month year pack box piece".split())
+_NOT_INCH_BEFORE = frozenset("one a an the all".split())
+
+
+class Number(NamedTuple):
+    """A value and the place of the first token behind it."""
+
+    value: Fraction
+    end: int
+
+
+class Atom(NamedTuple):
+    """A number with its unit, if it has one, and the place of the first token behind both."""
+
+    value: Fraction
+    unit: Unit | None
+    measure: Measure | None
+    end: int
+
+
+class Reader:
+    """A name as tokens. All methods take the place of a token and return None where nothing of theirs stands there."""
+
+    def __init__(self, text: str) -> None:
+        self.text = plain(text)
+        self.tokens = tokens(self.text)
+        self.words = frozenset(token.text for token in self.tokens if token.kind == WORD)
+
+    def at(self, place: int) -> Token | None:
+        """Return the token at a place."""
+        return self.tokens[place] if 0 <= place < len(self.tokens) else None
+
+    def word(self, place: int) -> str:
+        """Return the word or sign at a place, or an empty text."""
+        token = self.at(place)
+        return token.text if token is not None and token.kind != NUMBER else ""
+
+    def glued(self, place: int) -> bool:
+        """Return whether a token follows the one before it without white space."""
+        token = self.at(place)
+        return token is not None and not token.spaced
+
+    def is_number(self, place: int) -> bool:
+        """Return whether a number in digits stands at a place."""
+        token = self.at(place)
+        return token is not None and token.kind == NUMBER
+
+    def number(self, place: int) -> Number | None:
+        """Return the number that begins at a place: digits, a fraction, a mixed number or a number word."""
+        if self.word(place) in NUMBER_WORDS:
+            return Number(NUMBER_WORDS[self.word(place)], place + 1)
+        if self.word(place) in _FRACTION_WORDS:
+            return Number(_FRACTION_WORDS[self.word(place)], place + 1 + (self.word(place + 1) in {"a", "an"}))
+        if not self.is_number(place):
+            return None
+        fraction = self._fraction(place)
+        if fraction is not None:
+            return fraction
+        value = value_of(self.tokens[place].text)
+        return self._mixed(place, value) or self._grouped(place, value) or Number(value, place + 1)
+
+    def _fraction(self, place: int) -> Number | None:
+        if not (self.word(place + 1) == "/" and self.is_number(place + 2)):
+            return None
+        if not (self.tokens[place].text.isdecimal() and self.tokens[place + 2].text.isdecimal()):
+            return None
+        over, under = int(self.tokens[place].text), int(self.tokens[place + 2].text)
+        if under not in _DENOMINATORS or over >= under or not over:
+            return None
+        return Number(Fraction(over, under), place + 3)
+
+    def _mixed(self, place: int, whole: Fraction) -> Number | None:
+        if whole.denominator != 1 or not whole:
+            return None
+        hyphen = self.word(place + 1) == "-" and self.glued(place + 1) and self.glued(place + 2)
+        fraction = self._fraction(place + 2) if hyphen else self._fraction(place + 1)
+        return Number(whole + fraction.value, fraction.end) if fraction else None
+
+    def _grouped(self, place: int, value: Fraction) -> Number | None:
+        """Read `10 000 mAh`: groups of three digits that end in 00, before a unit that is not of data."""
+        if not self.tokens[place].text.isdecimal() or not 0 < value < 1000 or self.word(place - 1) in {"in", "-"}:
+            return None
+        end = place + 1
+        while self.is_number(end) and re.fullmatch(r"\d{3}", self.tokens[end].text):
+            value = value * 1000 + int(self.tokens[end].text)
+            end += 1
+        if end == place + 1 or value % 100:
+            return None
+        unit = self._unit(end, value, "")
+        return Number(value, end) if unit and unit[0].dimension not in {"memory", "data rate", COUNT} else None
+
+    def atom(self, place: int) -> Atom | None:
+        """Return a number and its unit, if any; both parts of `6 ft 6 in`; a sign only of temperatures."""
+        sign = self.word(place)
+        dash = sign in {"-", "+"} and self.tokens[place].spaced and self.glued(place + 1)
+        signed = dash or sign in {"minus", "plus"}
+        number = self.number(place + 1 if signed else place)
+        if number is None:
+            return None
+        unit, end = self._unit(number.end, number.value, self.word(place - 1)) or (None, number.end)
+        if unit is None:
+            return None if signed else Atom(number.value, None, None, number.end)
+        if signed and unit.dimension != "temperature":
+            return None
+        value = -number.value if signed and sign in {"-", "minus"} else number.value
+        base = binary_multiples_as_decimal(unit, value)
+        more = self._smaller_part(unit, end)
+        if more is not None:
+            base, end = base + more[0], more[1]
+        return Atom(value, unit, Measure(unit.dimension, base, unit.noun), end)
+
+    def _smaller_part(self, unit: Unit, place: int) -> tuple[Fraction, int] | None:
+        number = self.number(place) if self.is_number(place) else None
+        found = self._unit(number.end, number.value, "") if number else None
+        if number is None or found is None:
+            return None
+        smaller, end = found
+        fits = any((unit, smaller) == (units()[large], units()[small]) for large, small in _COMPOUNDS)
+        if not fits or smaller.in_base(number.value) >= unit.size:
+            return None
+        return smaller.in_base(number.value), end
+
+    def _unit(self, place: int, value: Fraction, before: str) -> tuple[Unit, int] | None:
+        """Return the unit that begins at a place and the place behind it; the longest spelling wins."""
+        if self.word(place) == "-" and self.glued(place) and self.glued(place + 1):
+            place += 1
+        first = self.at(place)
+        if first is None or first.kind == NUMBER:
+            return None
+        for end in range(min(place + SPELLED_TOKENS_MAX, len(self.tokens)), place, -1):
+            if self.tokens[end - 1].text in {"-", "·"}:
+                continue
+            spelling = _SPELLED.sub(" ", self.text[first.start : self.tokens[end - 1].end].lower()).strip()
+            unit = resolve(spelling, value, self.words, before)
+            if unit is not None and self._ends(end) and not self._only_looks_so(spelling, place, end):
+                return unit, end + (self.word(end) == "." and self.glued(end) and not self.glued(end + 1))
+        return None
+
+    def _ends(self, end: int) -> bool:
+        """Return whether a unit may end before a place: no letter or digit follows it without a space."""
+        following, last = self.at(end), self.tokens[end - 1]
+        if following is None or following.spaced or following.kind == SIGN or last.kind == SIGN:
+            return True
+        return not last.text.isascii() or (following.text == "x" and self.is_number(end + 1))
+
+    def _only_looks_so(self, spelling: str, place: int, end: int) -> bool:
+        if spelling == "in":
+            following = end + (self.word(end) == "-")
+            one = self.is_number(following) and self.tokens[following].text == "1"
+            return one or (not self.glued(place) and self.word(end) in _NOT_INCH_BEFORE)
+        if spelling == "a":
+            return not self.glued(place) and self.word(end) in _NOT_AMPERE_BEFORE
+        if spelling in {"'", '"'}:
+            return not self.glued(place) or (self.word(end) == "s" and self.glued(end))
+        return spelling == "m" and place == 1 and self.text[: self.tokens[1].end] == "3M"

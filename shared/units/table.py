@@ -1,0 +1,63 @@
+"""Every unit with its spellings, read once from units.toml."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+SPELLED_TOKENS_MAX = 6
+"""The most tokens that one spelling has: `pounds per square inch` has four, `lb/in2` four."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit: `size` base units of its dimension, counted from `zero`.
+
+    A unit that counts things names the noun, empty where it says only "pieces"; `pack` where it holds other things.
+    """
+
+    dimension: str
+    size: Fraction
+    zero: Fraction = Fraction(0)
+    noun: str = ""
+    pack: bool = False
+
+    def in_base(self, value: Fraction) -> Fraction:
+        """Return a value of this unit in base units."""
+        return (value - self.zero) * self.size
+
+
+@lru_cache(maxsize=1)
+def units() -> Mapping[str, Unit]:
+    """Return the unit of each spelling."""
+    found: dict[str, Unit] = {}
+    for dimension in _declared():
+        for entry in dimension["units"]:
+            unit = Unit(
+                dimension["name"],
+                Fraction(entry["size"]),
+                Fraction(entry.get("zero", 0)),
+                entry.get("noun", ""),
+                entry.get("pack", False),
+            )
+            for spelling in entry["spelled"]:
+                if spelling in found:
+                    raise ValueError(f"units.toml spells two units {spelling!r}")
+                found[spelling] = unit
+    return MappingProxyType(found)
+
+
+@lru_cache(maxsize=1)
+def bases() -> Mapping[str, str]:
+    """Return the base unit of each dimension."""
+    return MappingProxyType({dimension["name"]: dimension["base"] for dimension in _declared()})
+
+
+def _declared() -> list[dict[str, Any]]:
+    with Path(__file__).with_name("units.toml").open("rb") as file:
+        found: list[dict[str, Any]] = tomllib.load(file)["dimension"]
+    return found

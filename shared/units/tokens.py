@@ -1,0 +1,84 @@
+"""From a name to tokens: numbers, words and signs, with typographic variants made one."""
+
+import re
+import unicodedata
+from fractions import Fraction
+from typing import NamedTuple
+
+NUMBER, WORD, SIGN = "number", "word", "sign"
+TEXT_CHARACTERS_MAX = 4_000
+"""Longer texts are cut here: no name is as long, and reading must stay cheap."""
+
+_IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"
+_TOKEN = re.compile(
+    r"(?P<number>"
+    r"[1-9]\d{0,2}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)"  # 10 000, the space not for breaking
+    r"|[1-9]\d{0,2}(?:\.\d{3})+,\d{1,3}(?!\d)"  # 1.234,5
+    r"|[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?"  # 1,234.5
+    r"|\d+[.,]\d+"
+    r"|(?<![\w.])\.\d+"
+    r"|\d+)"
+    rf"|(?P<word>(?<=\d)(?:mm|cm|m|in|ft|g|kg|ml|cl|l|oz)(?=x\d)|[{_IDEOGRAPHS}]|[^\W\d_{_IDEOGRAPHS}]+)"
+    r"|(?P<sign>[^\s\w]|_)",
+    re.IGNORECASE,
+)
+_VULGAR = re.compile("[¼-¾⅐-⅞]")
+_SAME = str.maketrans(
+    {
+        **dict.fromkeys("×✕✖⨯х", "x"),
+        **dict.fromkeys("’‘ʼ′´`＇", "'"),
+        **dict.fromkeys("”“„″＂", '"'),
+        **dict.fromkeys("‐‑‒–—−﹣－", "-"),
+        **dict.fromkeys("⋅•∙・", "·"),
+        **dict.fromkeys("µμ", "u"),
+        **dict.fromkeys("ΩΩ", "ohm"),
+        "⁄": "/",
+        "º": "°",
+        "˚": "°",
+    }
+)
+
+
+class Token(NamedTuple):
+    """A run of one kind with its place in the plain text; `spaced` where white space stands before it."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+    spaced: bool
+
+
+def plain(text: str) -> str:
+    """Return a text with one spelling for multiplication signs, quotes, dashes, fractions and full-width forms."""
+    text = text[:TEXT_CHARACTERS_MAX]
+    if text.isascii():
+        return text.replace("''", '"')
+    text = _VULGAR.sub(lambda found: f" {unicodedata.normalize('NFKC', found[0])} ", text)
+    # Compatibility forms lose these spaces' meaning, which is to group thousands.
+    kept = re.sub("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))", "\u0000", text.translate(_SAME))
+    flat = unicodedata.normalize("NFKC", kept).translate(_SAME)
+    return flat.replace("\u0000", "\u00a0").replace("''", '"')
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the tokens of a plain text."""
+    found: list[Token] = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or SIGN
+        shown = match[0] if kind == NUMBER else match[0].lower()
+        found.append(Token(shown, match.start(), match.end(), kind, match.start() > end or not found))
+        end = match.end()
+    return found
+
+
+def value_of(number: str) -> Fraction:
+    """Return the value of a number token: a comma before three digits groups thousands, else it is the decimal sign."""
+    digits = re.sub(r"[\u00a0\u2009\u202f]", "", number)
+    if "," in digits and "." in digits:
+        group, decimal = (",", ".") if digits.rindex(".") > digits.rindex(",") else (".", ",")
+        digits = digits.replace(group, "").replace(decimal, ".")
+    elif re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", digits):
+        digits = digits.replace(",", "")
+    return Fraction(digits.replace(",", "."))
