@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "observations": ("deploy.ctl.observations:observations", "Delete observations by source, item and days."),
     "prior-price": ("deploy.ctl.prior_price:prior_price", "Judge price reductions in a file by EU law (Art. 6a)."),
     "index-numbers": ("deploy.ctl.index_numbers:index_numbers", "Compute price index numbers from a file of prices."),
+    "units": ("deploy.ctl.units:units", "Read quantities in names, and compare names by them."),
     "rollups": ("deploy.ctl.rollups:rollups", "Rebuild the aggregates that reports read."),
     "generate": ("deploy.ctl.generate:generate", "Make believable data at any scale."),
     "items": ("deploy.ctl.items:items", "Withdraw, merge, split and restore items."),

@@ -105,12 +105,18 @@ def _pack_of(reader: Reader, place: int) -> Found | None:
     if reader.is_number(place) and reader.word(place + 1) in {"per", "/"} and reader.word(place + 2) in _HOLDS:
         number = reader.number(place)
         return Found(_count(number.value), place + 3) if number else None
-    if reader.word(place) == "x" and reader.is_number(place + 1) and reader.glued(place + 1):
-        number = reader.number(place + 1)
-        following = reader.at(number.end) if number else None
-        if number and reader.tokens[place].spaced and (following is None or following.kind != WORD):
-            return Found(_count(number.value), number.end)
-    return None
+    return _times(reader, place)
+
+
+def _times(reader: Reader, place: int) -> Found | None:
+    """Read the count behind a name: `x4`, `Teabag x 100`; not the X of a model."""
+    number = reader.number(place + 1) if reader.is_number(place + 1) else None
+    if reader.word(place) != "x" or number is None or not reader.tokens[place].spaced:
+        return None
+    following = reader.at(number.end)
+    last = following is None or (following.kind != WORD and reader.glued(place + 1))
+    lower_case = reader.text[reader.tokens[place].start] == "x"
+    return Found(_count(number.value), number.end) if last and lower_case else None
 
 
 def _number_word_pack(reader: Reader, place: int) -> Found | None:

@@ -1,0 +1,163 @@
+"""Quantities in names: equal spellings are equal, different quantities are different, and no text is refused."""
+
+import csv
+import json
+from collections import defaultdict
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deploy.ctl.units import units as command
+from shared.units.compare import compare
+from shared.units.content import contents
+from shared.units.names import read
+from shared.units.table import units
+
+
+def families() -> dict[str, list[list[str]]]:
+    """Return the groups of equal endings of each product."""
+    found: dict[str, list[list[str]]] = defaultdict(list)
+    for line in Path(__file__).with_name("families.txt").read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            product, endings = line.split(": ", 1)
+            found[product].append([f"{product} {ending.strip()}" for ending in endings.split(" | ")])
+    return found
+
+
+FAMILIES = families()
+
+
+def texts(name: str) -> list[str]:
+    """Return the quantities of a name as text."""
+    return [quantity.text for quantity in read(name).quantities]
+
+
+@pytest.mark.parametrize("product", FAMILIES)
+def test_all_spellings_of_one_quantity_are_equal(product: str) -> None:
+    unequal = [pair for group in FAMILIES[product] for pair in combinations(group, 2) if not compare(*pair).equal]
+    assert unequal == []
+
+
+@pytest.mark.parametrize("product", [product for product, groups in FAMILIES.items() if len(groups) > 1])
+def test_different_quantities_of_one_product_are_never_equal(product: str) -> None:
+    groups = combinations(FAMILIES[product], 2)
+    equal = [(a, b) for first, second in groups for a in first for b in second if compare(a, b).equal]
+    assert equal == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("water 1.5 l", "water 15 l"),
+        ("water 1,5 l", "water 15 l"),
+        ("bolt M8x20", "bolt 8x20"),
+        ("wire 14 gauge", "wire 1/4 gauge"),
+        ("sugar 5 kg", "sugar 5 lb"),
+        ("cream 8 oz", "cream 8 fl oz"),
+        ("cable 3 m", "cable 3 mm"),
+        ("timer 5 m", "timer 5 min"),
+        ("shoes EU 42", "shoes UK 42"),
+        ("phone 12", "phone 12 inch"),
+        ("freezer bag -18 °C", "freezer bag 18 °C"),
+        ("jeans W32 L34", "jeans W34 L32"),
+        ("memory 16GB (1x16GB)", "memory 16GB (2x8GB)"),
+        ("batteries AA 4 pack", "batteries AAA 4 pack"),
+        ("paper 24 rolls", "paper 24 sheets"),
+        ("juice 6x1.5l", "juice 6 x 15 l"),
+        ("bulb 9W (60W equivalent)", "bulb 60W"),
+        ("soda 7 Up 330ml", "soda 7 x 330ml"),
+    ],
+)
+def test_names_that_look_alike_but_differ_are_different(first: str, second: str) -> None:
+    assert not compare(first, second).equal
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("DDR4 cable 2 m", ["2000 mm"]),
+        ("WD-40 spray 100 ml", ["100 ml"]),
+        ("4K smart TV", ["4 k pixels"]),
+        ("panel 4000K", ["4000 K"]),
+        ("5G phone 128G", ["128000 MB"]),
+        ("flour 128 g", ["128 g"]),
+        ("coffee 3 in 1 20 sachets", ["20 sachet"]),
+        ("vitamin C 2 a day", []),
+        ("tea bags 25's", ["25 pieces"]),
+        ("iPhone 5s", []),
+        ("3M Command hooks", []),
+        ("3m hdmi cable", ["3000 mm"]),
+        ("BMW X 5", []),
+        ("soda 500ml 24-pack", ["24 x 500 ml"]),
+        ("juice 8.4 fl oz (250 ml)", ["248.417648325 ml"]),
+        ("pine 2x4x8 ft", ["50.8 mm x 101.6 mm x 2438.4 mm"]),
+        ("氣泡水 330毫升 x 6", ["6 x 330 ml"]),
+        ("", []),
+    ],
+)
+def test_a_name_is_read_as_people_read_it(name: str, expected: list[str]) -> None:
+    assert texts(name) == expected
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_without_an_error_and_keeps_its_order_of_words(text: str) -> None:
+    reading = read(text)
+    assert all(quantity.text for quantity in reading.quantities)
+    assert compare(text, text).equal
+
+
+@given(
+    st.integers(1, 9999),
+    st.integers(0, 3),
+    st.sampled_from([one for one, unit in units().items() if len(one) > 3 and one.isascii() and unit.size > 0]),
+)
+def test_a_quantity_is_its_number_times_its_unit(digits: int, places: int, spelling: str) -> None:
+    value = Fraction(digits, 10**places)
+    unit = units()[spelling]
+    written = f"thing {digits / 10**places:.{places}f} {spelling}"
+    found = read(written).quantities
+    expected = unit.in_base(value)
+    memory = unit.dimension == "memory" and value % 1024 == 0
+    assert len(found) == 1
+    assert memory or found[0].measures[0][:2] == (unit.dimension, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "expected"),
+    [
+        ("Soya Bean Milk 1L", {}, {("l", "1", "name")}),
+        ("Cola 6 x 330 ml", {}, {("l", "1.98", "name"), ("piece", "6", "name")}),
+        ("Rice", {"net_content": "5kg"}, {("kg", "5", "attributes.net_content")}),
+        ("Eggs dozen", {}, {("piece", "12", "name")}),
+        ("Tissue 3 ply 10 rolls", {}, {("piece", "10", "name")}),
+        ("Switch 8 port", {}, set()),
+        ("Twin set 100 ml 200 ml", {}, set()),
+        ("Nothing", {}, set()),
+        ("Air 0 kg", {}, set()),
+    ],
+)
+def test_contents_are_what_one_article_holds(name: str, attributes: dict[str, str], expected: set[object]) -> None:
+    found = {(one.per, str(float(one.amount)).removesuffix(".0"), one.read_in) for one in contents(name, attributes)}
+    assert found == expected
+
+
+def test_the_command_counts_agreement_with_the_verdicts_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    rows = [
+        ("1", "same", "tape 3m", "tape 3 meters"),
+        ("2", "different", "tape 3m", "tape 3mm"),
+        ("3", "same", "a", "b"),
+    ]
+    with file.open("w", newline="") as text:
+        csv.writer(text).writerows([("id", "verdict", "a", "b"), *rows])
+    result = CliRunner().invoke(command, ["compare", str(file), "--json"], catch_exceptions=False)
+    answer = json.loads(result.output)
+    assert answer["same"] == {"pairs": 2, "equal": 1, "share_equal": 0.5}
+    assert answer["different"] == {"pairs": 1, "equal": 0, "share_equal": 0.0}
+    assert [row["equal"] for row in answer["rows"]] == [True, False, False]
+    assert answer["rows"][0]["a"] == answer["rows"][0]["b"] == ["3000 mm"]
