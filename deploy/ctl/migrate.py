@@ -7,6 +7,7 @@ import click
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
+from workers.provenance import identifiers
 from workers.provenance.events import SQL as EVENTS
 from workers.rollups import layout
 
@@ -34,6 +35,7 @@ def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
             connection.commit()  # the lock is the session's; the snapshot must begin after it was had
             if layout.ensure(connection):
                 console.say("  derived what the reports read, in the layout of this version")
+            identifiers.ensure(connection)
         console.say("[green]the schema is current[/] ({count} applied)", count=len(done))
         for step in left:
             console.say(

@@ -23,6 +23,7 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.redis.urls import is_cluster
+from workers.provenance import identifiers
 from workers.provenance.events import SQL as EVENTS
 from workers.rollups import layout
 
@@ -80,6 +81,7 @@ class Stack:
             connection.execute(EVENTS.lock)
             connection.commit()
             layout.ensure(connection)
+            identifiers.ensure(connection)
 
     def start_service(self, told: SpanContext) -> None:
         """Start the edges, the dispatcher, a worker for each queue, and nginx in front."""

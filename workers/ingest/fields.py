@@ -217,7 +217,10 @@ class ItemFields:
         default=None,
     )
     identifiers: tuple[tuple[str, Field], ...] = key(
-        "By scheme (`gtin`, `mpn`, `sku`, …) the field that holds it.", 'identifiers = { gtin = "ean" }', default=()
+        "By scheme the field that holds it. `gtin`, `ean`, `upc`, `isbn`, `mpn` (with the brand), `sku` and `url` find the "
+        "item; others are only shown. One with a wrong check digit is shown, kept as a reject, and finds nothing.",
+        'identifiers = { gtin = "ean" }',
+        default=(),
     )
     attributes: tuple[tuple[str, Field], ...] = key(
         "By name the field that holds it. `weight_kg` is what factors per kilogram are multiplied by.",

@@ -30,7 +30,7 @@ from workers.ingest.read_ahead import ahead
 from workers.ingest.spool import Spool
 from workers.ingest.stage import Stage
 from workers.ingest.transform import Transformed, Transformer
-from workers.provenance import events
+from workers.provenance import events, identifiers
 from workers.provenance.events import Event
 from workers.rollups import layout
 
@@ -69,6 +69,7 @@ def load(settings: Settings, mapping: Mapping, files: list[Path], told: Told = l
         ):
             events.lock(connection)
             layout.ensure(connection)  # what this load changes in the cells must be all that they lack
+            identifiers.ensure(connection)
             log.execute(SQL.fail_stale)
             return _Load(settings, mapping, files, told, connection, log, lookup).run()
 

@@ -9,7 +9,7 @@ from shared.db.queries import beside
 from shared.errors import LoadRefused
 from workers.ingest.partitions import SQL as PARTITIONS
 from workers.ingest.stage import Stage
-from workers.provenance import items
+from workers.provenance import identifiers, items
 from workers.provenance.events import Event
 from workers.rollups import refresh as derive
 from workers.rollups.background import BackgroundBuilder
@@ -48,6 +48,7 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
         run(SQL.insert_stages, event.source_id)
         run(SQL.item_sources, True, event.source_id)
         run(SQL.returned)
+        identifiers.of_load(connection, event.no)
         stage.partitions.attach()
         _place(connection, stage, event, counts)
         _count_changes(connection, stage, event, version, counts)

@@ -21,6 +21,7 @@ from workers.ingest.batch_items import BatchItems, distinct, missing, row_days, 
 from workers.ingest.batches import Batch, Reject
 from workers.ingest.fields import Field
 from workers.ingest.figures import FigureColumns, StageFigure
+from workers.ingest.identifier_checks import wrong_identifiers
 from workers.ingest.item_checks import check_items
 from workers.ingest.item_tracker import NO_DAY, SEVERAL, UNKNOWN, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
@@ -178,7 +179,8 @@ class Transformer:
         days = np.where(met.newest[fresh] == NO_DAY, calendar_days.today(), met.newest[fresh])
         if self._item.join_by and not self._mapping.impacts:
             return result  # observations alone say nothing of the item itself
-        result.items = self._items(batch, path, met.chosen[fresh], numbers[fresh], [met.ids[n] for n in fresh], days)
+        ids = [met.ids[n] for n in fresh]
+        result.items = self._items(batch, path, met.chosen[fresh], numbers[fresh], ids, days, result.rejects)
         return result
 
     def _contents(self, batch: Batch, firsts: Any) -> Any:
@@ -189,7 +191,16 @@ class Transformer:
         joined = pc.binary_join_element_wise(*columns, "\x1f").to_pylist()
         return np.array([hash(text) or 1 for text in joined], "i8")
 
-    def _items(self, batch: Batch, path: Path, firsts: Any, numbers: Any, ids: list[str], days: Any) -> list[ItemRow]:
+    def _items(
+        self,
+        batch: Batch,
+        path: Path,
+        firsts: Any,
+        numbers: Any,
+        ids: list[str],
+        days: Any,
+        rejects: list[Reject],
+    ) -> list[ItemRow]:
         chosen = pa.array(firsts, pa.int64())
         small = Batch({n: pc.take(c, chosen) for n, c in batch.columns.items()}, list(firsts))
         registry = self.registry
@@ -206,6 +217,7 @@ class Transformer:
         levels = list(zip(*(listed(spec) for spec in item.category), strict=True)) or [()] * len(ids)
         splits = tuple(spec.split for spec in item.category)
         identifiers = [(scheme, listed(spec)) for scheme, spec in item.identifiers]
+        rejects += wrong_identifiers(item, [values for _, values in identifiers], firsts.tolist(), batch, path)
         attributes = [(name, listed(spec)) for name, spec in item.attributes]
         impacts = [
             (i, clean.numbers(i.value, small, path).values.to_pylist())

@@ -4,7 +4,7 @@ from datetime import date
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from workers.provenance import events, items
+from workers.provenance import events, identifiers, items
 from workers.provenance.acts import Act, Standing, replay
 from workers.rollups import layout
 from workers.rollups import refresh as derive
@@ -15,9 +15,10 @@ SQL = beside(__file__, "acts.sql")
 
 
 def lock(connection: Connection) -> None:
-    """Wait until no other event is being made, and see to it that the cells are of this code's layout. Commits."""
+    """Wait until no other event is being made, and see to it that what is derived is of this code's layout. Commits."""
     events.lock(connection)
     layout.ensure(connection)
+    identifiers.ensure(connection)
 
 
 def reindex(connection: Connection, load_id: str | None) -> int:

@@ -9,7 +9,7 @@ from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.search.text import fold
 from workers.ingest import factors
-from workers.provenance import events, items
+from workers.provenance import events, identifiers, items
 from workers.provenance.reindex import reindex
 
 SQL = beside(__file__, "undo.sql")
@@ -106,6 +106,7 @@ def _unclaim(connection: Connection, event: _Event) -> None:
     for statement in (SQL.vanish_impacts, SQL.vanish_stages, SQL.vanish_changes, SQL.vanish_items):
         run(statement)
     run(SQL.removed, version)
+    identifiers.of_undone(connection)
     run(SQL.forget_changes, event.no)
     run(SQL.find_changes)
     for (scope,) in connection.execute(SQL.factor_scopes, (event.no,)).fetchall():

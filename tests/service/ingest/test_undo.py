@@ -37,6 +37,9 @@ ANSWERS = {
     "observations": """
         SELECT o.item_id, o.mark, o.price_minor, o.list_minor, o.day, h.code, o.units, s.name, o.kind::text, o.currency
         FROM observations o JOIN channels h ON h.id = o.channel_id JOIN sources s ON s.id = o.source_id""",
+    "identifiers": """
+        SELECT t.scheme, t.value, t.brand, t.item_id, s.name
+        FROM item_identifiers t JOIN sources s ON s.id = t.source_id""",
     "owners": "SELECT item_id, owner_id FROM inactive_items",
     "brands": "SELECT slug, name, folded_name, item_count, top_categories, channels, first_seen_on FROM brands",
     "categories": "SELECT code, path FROM categories",

@@ -48,7 +48,7 @@ def document(result: Result) -> dict[str, Any]:
 
 
 def test_the_whole_file_is_read_and_all_kinds_are_shown(tmp_path: Path) -> None:
-    rows = "".join(f"{n},[/bold] {n},400,2026-07-01,12.50,15,0.5\n" for n in range(150_000))
+    rows = "".join(f"{n},[/bold] {n},96385074,2026-07-01,12.50,15,0.5\n" for n in range(150_000))
     found = document(dry_run(tmp_path, HEADER + rows + "x,bad,,soon,1,,\n", "--json", "--rows", "2"))
     assert (found["counts"]["rows"], found["counts"]["rejected"], found["counts"]["items_read"]) == (
         150_001,
@@ -61,7 +61,7 @@ def test_the_whole_file_is_read_and_all_kinds_are_shown(tmp_path: Path) -> None:
     assert len(found["items"]) == len(found["observations"]) == len(found["impacts"]) == 2
     assert found["observations"][0]["price"] == "12.50"
     assert found["observations"][0]["list_price"] == "15.00"
-    assert found["items"][0]["identifiers"] == {"gtin": "400"}
+    assert found["items"][0]["identifiers"] == {"gtin": "96385074"}
     assert found["impacts"][0]["per_unit"] == "0.5"
 
 

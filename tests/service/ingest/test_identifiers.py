@@ -1,0 +1,124 @@
+"""Identifiers of a load become rows in one form, follow undo, and a wrong one costs nothing but itself."""
+
+from pathlib import Path
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from tests.service.ingest.test_exact import put, rejected
+from tests.service.ingest.test_load import ask
+from workers.provenance import events, identifiers, reindex
+from workers.provenance.undo import undo
+
+MAPPING = """
+source = "{source}"
+title = "T"
+license = "CC0-1.0"
+[item]
+id = "id"
+name = "id"
+brand = "brand"
+[item.identifiers]
+ean = "ean"
+isbn = "isbn"
+mpn = "mpn"
+sku = "sku"
+url = "url"
+style_code = "style"
+"""
+HEADER = "id,brand,ean,isbn,mpn,sku,url,style\n"
+ROWS = """SELECT i.name, t.scheme, t.value, t.brand, s.name, t.load_no FROM item_identifiers t
+JOIN items i ON i.id = t.item_id JOIN sources s ON s.id = t.source_id ORDER BY 1, 2, 3, 5"""
+
+
+def load_rows(settings: Settings, folder: Path, rows: str, source: str = "shop") -> None:
+    put(settings, folder, MAPPING.replace("{source}", source), HEADER + rows, f"{source}.csv")
+
+
+def test_each_identifier_of_an_item_is_a_row_in_the_form_in_which_it_is_compared(
+    settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(
+        settings,
+        tmp_path,
+        "a,Sony Corp.,4006381333931,0-306-40615-2,WH-1000/XM4,A 1,https://S.test/a/?utm_source=x,zz\n",
+    )
+    assert ask(settings, ROWS) == [
+        ("a", "gtin", "04006381333931", "", "shop", 1),
+        ("a", "gtin", "09780306406157", "", "shop", 1),
+        ("a", "mpn", "WH1000XM4", "sony", "shop", 1),
+        ("a", "sku", "A 1", "", "shop", 1),
+        ("a", "url", "s.test/a", "", "shop", 1),
+    ]
+
+
+def test_a_wrong_check_digit_costs_neither_the_row_nor_the_text(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, "a,,4006381333932,,,,,\nb,,,0306406152,,,ftp://x,\n")
+    assert rejected(settings) == [
+        ("shop.csv", 2, "ean", "4006381333932", "its ean ends with a wrong check digit; expected is 1", "field"),
+        ("shop.csv", 3, "url", "ftp://x", "its url must be an absolute http or https address", "field"),
+    ]
+    assert ask(settings, "SELECT name, identifiers FROM items ORDER BY 1") == [
+        ("a", [{"scheme": "ean", "value": "4006381333932"}]),
+        ("b", [{"scheme": "isbn", "value": "0306406152"}, {"scheme": "url", "value": "ftp://x"}]),
+    ]
+    assert ask(settings, ROWS) == [("b", "gtin", "09780306406157", "", "shop", 1)]
+
+
+def test_the_newest_value_of_a_source_counts_and_undo_gives_the_former_back(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, "a,,4006381333931,,,,,\n")
+    load_rows(settings, tmp_path, "a,,4006381333931,,,s1,,\n")
+    load_rows(settings, tmp_path, "a,,96385074,,,,,\nb,,4006381333931,,,,,\n")
+    assert ask(settings, ROWS) == [
+        ("a", "gtin", "00000096385074", "", "shop", 3),
+        ("a", "sku", "s1", "", "shop", 2),
+        ("b", "gtin", "04006381333931", "", "shop", 3),
+    ]
+    for left in ([("a", "gtin", 1), ("a", "sku", 2)], [("a", "gtin", 1)], []):
+        _undo_newest(settings)
+        assert [(row[0], row[1], row[5]) for row in ask(settings, ROWS)] == left
+
+
+def test_two_sources_of_one_identifier_have_a_row_each(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, "a,,4006381333931,,,,,\n")
+    load_rows(settings, tmp_path, "b,,04006381333931,,,,,\n", source="other")
+    assert [(row[0], row[4]) for row in ask(settings, ROWS)] == [("a", "shop"), ("b", "other")]
+
+
+def test_an_ean_and_an_isbn_that_are_one_number_are_one_row(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, "a,,9780306406157,0306406152,,,,\n")
+    assert [row[:3] for row in ask(settings, ROWS)] == [("a", "gtin", "09780306406157")]
+
+
+@pytest.mark.parametrize(
+    "forget",
+    [
+        "DELETE FROM identifiers_derived",  # an index that was loaded before these rows were kept
+        "UPDATE identifiers_derived SET layout = 0",  # rows in another form
+        "UPDATE identifiers_derived SET event_no = 1",  # a later load by code that does not know of them
+    ],
+)
+def test_rows_that_are_missing_are_derived_before_anything_else_changes(
+    settings: Settings, tmp_path: Path, forget: str
+) -> None:
+    load_rows(settings, tmp_path, "a,,4006381333931,,,,,\n")
+    load_rows(settings, tmp_path, "b,,96385074,,,,,\n")
+    before = ask(settings, ROWS)
+    with connect(settings.database_url, application="test") as connection:
+        connection.execute(forget.encode())
+        connection.execute("DELETE FROM item_identifiers WHERE value = '00000096385074'")
+        connection.commit()
+        reindex.lock(connection)
+    assert ask(settings, ROWS) == before
+    with connect(settings.database_url, application="test") as connection:
+        assert connection.execute(identifiers.SQL.progress).fetchone() == (identifiers.LAYOUT, 2)
+
+
+def _undo_newest(settings: Settings) -> None:
+    with connect(settings.database_url, application="test") as connection:
+        events.lock(connection)
+        row = connection.execute("SELECT max(no) FROM events WHERE undone_at IS NULL").fetchone()
+        assert row is not None
+        undo(connection, str(row[0]), "test", None)
+        connection.commit()

@@ -1,0 +1,94 @@
+"""Rows of `item_identifiers` from the claims of items: every identifier in the form in which it is compared."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
+from typing import Any
+
+import psycopg
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import InvalidIdentifier
+from shared.identifiers import SCHEMES, Identifier, brand_key, normal
+
+SQL = beside(__file__, "identifiers.sql")
+LAYOUT = 1
+"""Raise it whenever `shared/identifiers.py` gives another form to a text that it accepts."""
+
+_BATCH_ROWS = 20_000
+_CHANGED_BY_LOAD = "SELECT id FROM merged WHERE is_new OR is_changed"
+_ALL_CLAIMED = "SELECT DISTINCT item_id FROM item_claims"
+_COLUMNS = "scheme, value, item_id, source_id, brand, load_no"
+
+
+def of_load(connection: Connection, event_no: int) -> None:
+    """Make the rows of the items that a load brings or changes, in its transaction, after its claims."""
+    _refresh(connection, _CHANGED_BY_LOAD)
+    _keep_progress(connection, event_no)
+
+
+def of_undone(connection: Connection) -> None:
+    """Make the rows of the items in `affected` anew after claims were taken back, in the same transaction."""
+    _refresh(connection, "SELECT item_id FROM affected")
+
+
+def ensure(connection: Connection) -> None:
+    """Derive what is missing: all rows, or those of events that code without them has made. Needs the lock of loads.
+
+    Commits.
+    """
+    row = connection.execute(SQL.progress).fetchone()
+    if row is None or row[0] != LAYOUT:
+        _refresh(connection, _ALL_CLAIMED)
+        _keep_progress(connection, None)
+    elif _refresh(connection, SQL.claimed_since, row[1]):
+        _keep_progress(connection, None)
+    connection.commit()
+
+
+def _refresh(connection: Connection, chosen: str, *values: object) -> int:
+    """Make the rows of some items anew; return how many items those are."""
+    connection.execute(SQL.identifying)
+    count = connection.execute(f"INSERT INTO identifying {chosen}", values or None).rowcount
+    if count:
+        connection.execute(b"ANALYZE identifying")
+        connection.execute(SQL.clear)
+        # A cursor of the server's: the claims of a whole index do not fit into memory.
+        with psycopg.RawServerCursor(connection, "identifiers_claimed") as cursor:
+            cursor.itersize = _BATCH_ROWS
+            rows = _rows(cursor.execute(SQL.claimed, (list(SCHEMES),)))
+            while batch := list(islice(rows, _BATCH_ROWS)):
+                _copy(connection, batch)
+    connection.execute(b"DROP TABLE identifying")
+    return count
+
+
+def _rows(claimed: Iterable[tuple[Any, ...]]) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of claims, which come item by item. An EAN and a GTIN of one claim may be the same number."""
+    for (item_id, source_id), claims in groupby(claimed, lambda claim: (claim[0], claim[1])):
+        first: dict[tuple[Identifier, str], int] = {}
+        for _, _, scheme, text, brand, load_no in claims:
+            found = _normal(scheme, text)
+            if found is not None:
+                key = (found, brand_key(brand or "") if found.scheme == "mpn" else "")
+                first[key] = min(load_no, first.get(key, load_no))
+        for (identifier, of_brand), load_no in first.items():
+            yield *identifier, item_id, source_id, of_brand, load_no
+
+
+def _normal(scheme: str, text: str) -> Identifier | None:
+    try:
+        return normal(scheme, text)
+    except InvalidIdentifier:  # kept as a reject by the load that brought it
+        return None
+
+
+def _copy(connection: Connection, rows: list[tuple[object, ...]]) -> None:
+    with connection.cursor().copy(f"COPY item_identifiers ({_COLUMNS}) FROM STDIN".encode()) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def _keep_progress(connection: Connection, event_no: int | None) -> None:
+    connection.execute(SQL.forget_progress)
+    connection.execute(SQL.keep_progress, (LAYOUT, event_no))

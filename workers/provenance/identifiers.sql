@@ -1,0 +1,33 @@
+-- name: progress
+-- Up to which event, and by which version of the rules, the rows are derived.
+SELECT layout, event_no FROM identifiers_derived;
+
+-- name: forget_progress
+-- The table has one row; this makes room for it.
+DELETE FROM identifiers_derived;
+
+-- name: keep_progress
+-- In the transaction that wrote the rows. $2: null for the newest event there is.
+INSERT INTO identifiers_derived (layout, event_no)
+SELECT $1, coalesce($2::integer, (SELECT max(no) FROM events), 0);
+
+-- name: identifying
+-- The items whose rows are made anew.
+CREATE TEMP TABLE identifying (item_id bigint PRIMARY KEY) ON COMMIT DROP;
+
+-- name: claimed_since
+-- The items of which any event after $1 claims something.
+SELECT DISTINCT item_id FROM item_claims WHERE no > $1;
+
+-- name: clear
+-- Rows of claims that are not in effect any more.
+DELETE FROM item_identifiers t USING identifying i WHERE t.item_id = i.item_id;
+
+-- name: claimed
+-- Of each source's item the newest value of each scheme, as the record shows it, with the first load that says so.
+SELECT DISTINCT ON (c.item_id, c.source_id, e.one ->> 'scheme') c.item_id, c.source_id, e.one ->> 'scheme', e.one ->> 'value',
+       k.brand_name, min(c.no) OVER (PARTITION BY c.item_id, c.source_id, e.one)
+FROM identifying i JOIN item_claims c USING (item_id) JOIN item_contents k USING (item_id, content_hash),
+     jsonb_array_elements(k.identifiers) AS e (one)
+WHERE e.one ->> 'scheme' = ANY($1::text[])
+ORDER BY c.item_id, c.source_id, e.one ->> 'scheme', c.as_of DESC, c.no DESC;
