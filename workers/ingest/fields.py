@@ -217,8 +217,8 @@ class ItemFields:
         default=None,
     )
     identifiers: tuple[tuple[str, Field], ...] = key(
-        "By scheme the field that holds it. `gtin`, `ean`, `upc`, `isbn`, `mpn` (with the brand), `sku` and `url` find the "
-        "item; others are only shown. One with a wrong check digit is shown, kept as a reject, and finds nothing.",
+        "By scheme the field that holds it. `gtin`, `ean`, `upc`, `isbn`, `mpn` (with the brand), `sku` and `url` find "
+        "the item; others are only shown. One with a wrong check digit is shown, kept as a reject, and finds nothing.",
         'identifiers = { gtin = "ean" }',
         default=(),
     )
