@@ -643,6 +643,11 @@ CREATE TABLE public.idempotent_requests (
     CONSTRAINT idempotent_requests_status_check CHECK (((status >= 200) AND (status <= 299)))
 );
 
+CREATE TABLE public.identifiers_derived (
+    layout integer NOT NULL,
+    event_no integer NOT NULL
+);
+
 CREATE TABLE public.impact_factors (
     scope text NOT NULL,
     code text NOT NULL,
@@ -741,6 +746,22 @@ CREATE TABLE public.item_contents (
     attributes jsonb NOT NULL,
     impacts jsonb NOT NULL
 );
+
+CREATE TABLE public.item_identifiers (
+    scheme text NOT NULL COLLATE pg_catalog."C",
+    value text NOT NULL COLLATE pg_catalog."C",
+    item_id bigint NOT NULL,
+    source_id smallint NOT NULL,
+    brand text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    load_no integer NOT NULL,
+    CONSTRAINT item_identifiers_scheme_check CHECK ((scheme = ANY (ARRAY['gtin'::text, 'mpn'::text, 'sku'::text, 'url'::text])))
+);
+
+COMMENT ON COLUMN public.item_identifiers.value IS 'as shared/identifiers.py writes it: of a gtin 14 digits';
+
+COMMENT ON COLUMN public.item_identifiers.brand IS 'of an mpn: the brand that the same claim names, as it is compared';
+
+COMMENT ON COLUMN public.item_identifiers.load_no IS 'the first load whose claim says so and is in effect';
 
 CREATE TABLE public.item_sources (
     item_id bigint NOT NULL,
@@ -1163,6 +1184,9 @@ ALTER TABLE ONLY public.item_claims
 ALTER TABLE ONLY public.item_contents
     ADD CONSTRAINT item_contents_pkey PRIMARY KEY (item_id, content_hash);
 
+ALTER TABLE ONLY public.item_identifiers
+    ADD CONSTRAINT item_identifiers_pkey PRIMARY KEY (scheme, value, item_id, source_id);
+
 ALTER TABLE ONLY public.item_sources
     ADD CONSTRAINT item_sources_pkey PRIMARY KEY (item_id, source_id);
 
@@ -1266,6 +1290,8 @@ CREATE UNIQUE INDEX invitations_open ON public.invitations USING btree (organiza
 CREATE INDEX item_changes_no ON public.item_changes USING brin (no) WITH (pages_per_range='16', autosummarize='on');
 
 CREATE INDEX item_claims_no ON public.item_claims USING brin (no) WITH (pages_per_range='16', autosummarize='on');
+
+CREATE INDEX item_identifiers_item ON public.item_identifiers USING btree (item_id);
 
 CREATE UNIQUE INDEX item_sources_source ON public.item_sources USING btree (source_id, source_item_id);
 
@@ -1691,6 +1717,10 @@ GRANT SELECT ON TABLE public.indicators TO itemindex_worker;
 GRANT SELECT ON TABLE public.indicators TO itemindex_analytics;
 
 GRANT SELECT ON TABLE public.invitations TO itemindex_edge;
+
+GRANT SELECT ON TABLE public.item_identifiers TO itemindex_edge;
+GRANT SELECT ON TABLE public.item_identifiers TO itemindex_worker;
+GRANT SELECT ON TABLE public.item_identifiers TO itemindex_analytics;
 
 GRANT SELECT ON TABLE public.item_sources TO itemindex_edge;
 GRANT SELECT ON TABLE public.item_sources TO itemindex_worker;

@@ -47,6 +47,8 @@ TEMPORARY = (
     "stage_impacts",
     "stage_observations",
 )
+# Made of a query that differs by caller.
+IDENTIFYING = "CREATE TEMP TABLE identifying (item_id bigint)"
 LOAD_SETUP = ("newest_staged", "resolved", "observations")
 
 
@@ -63,6 +65,8 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
                 connection.execute(query.sql)
             for statement in (ITEMS.seeds, ITEMS.affected, ITEMS.refreshing):
                 connection.execute(statement)
+        if path.name == "identifiers.sql":
+            connection.execute(IDENTIFYING)
         for n, query in enumerate(Queries(path)):
             statement = query.sql.replace("{table}", "observations")
             if statement.startswith("SET "):  # some only where a transaction begins, and none can be prepared

@@ -48,7 +48,7 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
         run(SQL.insert_stages, event.source_id)
         run(SQL.item_sources, True, event.source_id)
         run(SQL.returned)
-        identifiers.of_load(connection, event.no)
+        identifiers.of_load(connection, event.no, SQL.identified)
         stage.partitions.attach()
         _place(connection, stage, event, counts)
         _count_changes(connection, stage, event, version, counts)

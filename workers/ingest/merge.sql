@@ -116,6 +116,10 @@ WHERE m.is_new AND figure ? 'stage';
 -- An IID that an undone load had brought, and that this one brings again, is not gone any more.
 DELETE FROM removed_items r USING merged m WHERE r.item_id = m.id AND m.is_new;
 
+-- name: identified
+-- The items whose identifiers the load may change: an unchanged claim names them as before.
+SELECT id AS item_id FROM merged WHERE is_new OR is_changed;
+
 -- name: item_sources
 -- When the source last spoke of the item, and the hash by which the next load knows whether it says something new.
 INSERT INTO item_sources (item_id, source_id, source_item_id, content_hash, observed_at, first_day)

@@ -16,20 +16,13 @@ LAYOUT = 1
 """Raise it whenever `shared/identifiers.py` gives another form to a text that it accepts."""
 
 _BATCH_ROWS = 20_000
-_CHANGED_BY_LOAD = "SELECT id FROM merged WHERE is_new OR is_changed"
-_ALL_CLAIMED = "SELECT DISTINCT item_id FROM item_claims"
 _COLUMNS = "scheme, value, item_id, source_id, brand, load_no"
 
 
-def of_load(connection: Connection, event_no: int) -> None:
-    """Make the rows of the items that a load brings or changes, in its transaction, after its claims."""
-    _refresh(connection, _CHANGED_BY_LOAD)
+def of_load(connection: Connection, event_no: int, chosen: str) -> None:
+    """Make the rows of a load's items, given by a query, in its transaction, after its claims."""
+    refresh(connection, chosen)
     _keep_progress(connection, event_no)
-
-
-def of_undone(connection: Connection) -> None:
-    """Make the rows of the items in `affected` anew after claims were taken back, in the same transaction."""
-    _refresh(connection, "SELECT item_id FROM affected")
 
 
 def ensure(connection: Connection) -> None:
@@ -39,17 +32,16 @@ def ensure(connection: Connection) -> None:
     """
     row = connection.execute(SQL.progress).fetchone()
     if row is None or row[0] != LAYOUT:
-        _refresh(connection, _ALL_CLAIMED)
+        refresh(connection, SQL.claimed_ever)
         _keep_progress(connection, None)
-    elif _refresh(connection, SQL.claimed_since, row[1]):
+    elif refresh(connection, SQL.claimed_since, row[1]):
         _keep_progress(connection, None)
     connection.commit()
 
 
-def _refresh(connection: Connection, chosen: str, *values: object) -> int:
-    """Make the rows of some items anew; return how many items those are."""
-    connection.execute(SQL.identifying)
-    count = connection.execute(f"INSERT INTO identifying {chosen}", values or None).rowcount
+def refresh(connection: Connection, chosen: str, *values: object) -> int:
+    """Make the rows of items anew from the claims in effect; `chosen` queries `item_id`. Return how many items."""
+    count = connection.execute(f"CREATE TEMP TABLE identifying ON COMMIT DROP AS {chosen}", values or None).rowcount
     if count:
         connection.execute(b"ANALYZE identifying")
         connection.execute(SQL.clear)

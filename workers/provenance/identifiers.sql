@@ -11,9 +11,9 @@ DELETE FROM identifiers_derived;
 INSERT INTO identifiers_derived (layout, event_no)
 SELECT $1, coalesce($2::integer, (SELECT max(no) FROM events), 0);
 
--- name: identifying
--- The items whose rows are made anew.
-CREATE TEMP TABLE identifying (item_id bigint PRIMARY KEY) ON COMMIT DROP;
+-- name: claimed_ever
+-- All items of which an event in effect claims something.
+SELECT DISTINCT item_id FROM item_claims;
 
 -- name: claimed_since
 -- The items of which any event after $1 claims something.

@@ -106,7 +106,7 @@ def _unclaim(connection: Connection, event: _Event) -> None:
     for statement in (SQL.vanish_impacts, SQL.vanish_stages, SQL.vanish_changes, SQL.vanish_items):
         run(statement)
     run(SQL.removed, version)
-    identifiers.of_undone(connection)
+    identifiers.refresh(connection, "SELECT item_id FROM affected")
     run(SQL.forget_changes, event.no)
     run(SQL.find_changes)
     for (scope,) in connection.execute(SQL.factor_scopes, (event.no,)).fetchall():
