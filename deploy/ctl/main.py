@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ingest": ("deploy.ctl.ingest:ingest", "Load files through a mapping."),
     "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals."),
     "observations": ("deploy.ctl.observations:observations", "Delete observations by source, item and days."),
+    "outliers": ("deploy.ctl.outliers:outliers", "Find prices that their neighbours contradict, in a file."),
     "prior-price": ("deploy.ctl.prior_price:prior_price", "Judge price reductions in a file by EU law (Art. 6a)."),
     "index-numbers": ("deploy.ctl.index_numbers:index_numbers", "Compute price index numbers from a file of prices."),
     "units": ("deploy.ctl.units:units", "Read quantities in names, and compare names by them."),
