@@ -74,24 +74,41 @@ class Panel:
 
 
 def aggregate(period: Ints, item: Ints, price: Floats, quantity: Floats | None, periods: int, items: int) -> Panel:
-    """Make a panel of observations: one row a (period, item, price, quantity), any number for one cell.
+    """Make a panel of observations: one row a (period, item, price, quantity), any number for one cell; `cell_prices`."""
+    cell = period * items + item
+    order = np.argsort(cell, kind="stable")
+    cell = cell[order]
+    starts = np.flatnonzero(np.r_[True, cell[1:] != cell[:-1]][: len(cell)])
+    found, sold = cell_prices(starts, price[order], None if quantity is None else quantity[order])
+    prices = np.full(periods * items, np.nan)
+    prices[cell[starts]] = found
+    if sold is None:
+        return Panel(prices.reshape(periods, items))
+    quantities = np.zeros(periods * items)
+    quantities[cell[starts]] = sold
+    return Panel(prices.reshape(periods, items), quantities.reshape(periods, items))
 
-    The price of a cell is its unit value (sum of price times quantity by sum of quantity). Without quantities, or where
-    they are all zero, it is the geometric mean of the observed prices.
+
+def cell_prices(starts: Ints, price: Floats, quantity: Floats | None) -> tuple[Floats, Floats | None]:
+    """Return one price for each stretch of rows, and the quantity sold at it; `starts` are the first rows of stretches.
+
+    It is the unit value: the sum of price times quantity by the sum of quantity. Without quantities, or where they are
+    all zero, it is the geometric mean of the prices. A price of zero is no observation: a stretch of none but these has
+    the price NaN. Equal prices come out as they are, without rounding.
     """
-    cell, count = period * items + item, periods * items
-    seen = np.bincount(cell, minlength=count)
-    log_sums = np.bincount(cell, np.log(price), minlength=count)
+    if not len(starts):
+        return np.empty(0), None if quantity is None else np.empty(0)
+    above = price > 0
+    logs = np.add.reduceat(np.log(np.where(above, price, 1.0)), starts)
+    counts = np.add.reduceat(above.astype("f8"), starts)
+    least = np.minimum.reduceat(np.where(above, price, np.inf), starts)
+    equal = least == np.maximum.reduceat(price, starts)
     with np.errstate(invalid="ignore", divide="ignore"):
-        prices = np.exp(log_sums / seen)
-        single = seen == 1
-        prices[single] = np.bincount(cell, price, minlength=count)[single]
-        if quantity is None:
-            return Panel(prices.reshape(periods, items))
-        sold: Floats = np.bincount(cell, quantity, minlength=count).astype("f8")
-        unit_values = np.bincount(cell, price * quantity, minlength=count) / sold
-    prices = np.where((sold > 0) & ~single, unit_values, prices)
-    return Panel(prices.reshape(periods, items), sold.reshape(periods, items))
+        prices = np.exp(logs / counts)
+        sold = None if quantity is None else np.add.reduceat(np.where(above, quantity, 0.0), starts)
+        if sold is not None and quantity is not None:
+            prices = np.where(sold > 0, np.add.reduceat(price * quantity, starts) / sold, prices)
+    return np.where(equal, least, prices), sold
 
 
 @dataclass(frozen=True)
