@@ -890,6 +890,7 @@ CREATE TABLE public.month_cells (
     list_prices bytea,
     entries bytea,
     item_ids bytea,
+    item_prices bytea,
     CONSTRAINT month_cells_kind_check CHECK ((kind = ANY (ARRAY['l'::"char", 's'::"char"]))),
     CONSTRAINT month_cells_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
     CONSTRAINT month_cells_n_check CHECK ((n > 0)),
@@ -902,6 +903,7 @@ ALTER TABLE ONLY public.month_cells ALTER COLUMN prices SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.month_cells ALTER COLUMN list_prices SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.month_cells ALTER COLUMN entries SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.month_cells ALTER COLUMN item_ids SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.month_cells ALTER COLUMN item_prices SET STORAGE EXTERNAL;
 
 COMMENT ON COLUMN public.month_cells.kind IS 'l: listings (offers seen), s: sales';
 
@@ -914,6 +916,8 @@ COMMENT ON COLUMN public.month_cells.prices IS 'distinct prices in minor units, 
 COMMENT ON COLUMN public.month_cells.list_prices IS 'distinct pairs of price and list price, ascending, and how often each was observed; only where a list price is known';
 
 COMMENT ON COLUMN public.month_cells.entries IS 'one entry an observation: price, place of the item in item_ids, the other of brand and category, day, channel, units, list price or 0';
+
+COMMENT ON COLUMN public.month_cells.item_prices IS 'item, price (bits of a double, minor units), units sold: one entry an item; sales: unit value, listings: geometric mean and no units';
 
 CREATE TABLE public.observation_claims (
     item_id bigint NOT NULL,

@@ -74,7 +74,7 @@ class Panel:
 
 
 def aggregate(period: Ints, item: Ints, price: Floats, quantity: Floats | None, periods: int, items: int) -> Panel:
-    """Make a panel of observations: one row a (period, item, price, quantity), any number for one cell; `cell_prices`."""
+    """Make a panel of observations: one row each, any number of them for one period and item; see `cell_prices`."""
     cell = period * items + item
     order = np.argsort(cell, kind="stable")
     cell = cell[order]

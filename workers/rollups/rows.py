@@ -9,13 +9,16 @@ import numpy as np
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from workers.rollups import aggregates
+from workers.rollups import aggregates, item_prices
 from workers.rollups.codec import Array, Entries, Stratum, pack_each, unpack
 from workers.rollups.item_groups import Ancestors
 from workers.rollups.ordered import SortedEntries
 
 SQL = beside(__file__, "rollups.sql")
-_COLUMNS = "scope, id, month, currency, kind, n, items, units, days, channels, prices, list_prices, entries, item_ids"
+_COLUMNS = (
+    "scope, id, month, currency, kind, n, items, units, days, channels, prices, list_prices, entries, item_ids, "
+    "item_prices"
+)
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _TRAILER = b"\xff\xff"
 # How many columns, then before each value its length: documentation of COPY, "Binary Format".
@@ -48,18 +51,18 @@ def with_entries(
         entries.list_price.take(rows),
     )
     distinct = ordered.items[items].astype("<i8")
+    of_items = item_prices.packed(ordered, items, lows, sales=stratum.kind == "s")
     packs = pack_each(columns, np.r_[0, np.cumsum(sums.n)])
-    parts = zip(
-        _heads(sums), sums.packed(prices=scope == "b"), packs, lows[:-1].tolist(), lows[1:].tolist(), strict=True
-    )
-    for (group, *figures), sums_packed, packed, low, high in parts:
-        yield (scope, group, month, *stratum, *figures, *sums_packed, packed, distinct[low:high].tobytes())
+    spans = zip(lows[:-1].tolist(), lows[1:].tolist(), strict=True)
+    parts = zip(_heads(sums), sums.packed(prices=scope == "b"), packs, spans, of_items, strict=True)
+    for (group, *figures), sums_packed, packed, (low, high), priced in parts:
+        yield (scope, group, month, *stratum, *figures, *sums_packed, packed, distinct[low:high].tobytes(), priced)
 
 
 def with_prices(scope: str, month: date, stratum: Stratum, sums: aggregates.Tally) -> Iterator[Row]:
     """Make the cells of larger groups, which have no entries of their own."""
     for (group, *figures), packed in zip(_heads(sums), sums.packed(), strict=True):
-        yield (scope, group, month, *stratum, *figures, *packed, None, None)
+        yield (scope, group, month, *stratum, *figures, *packed, None, None, None)
 
 
 def _heads(sums: aggregates.Tally) -> Iterator[tuple[int, ...]]:
@@ -114,7 +117,7 @@ def written(rows: Iterable[Row]) -> Iterator[bytes]:
     for scope, number, month, currency, kind, n, items, units, *packed in rows:
         days = (month - _EPOCH).days
         piece += _HEAD.pack(
-            14, 1, scope.encode(), 4, number, 4, days, 3, currency.encode(), 1, kind.encode(), 8, n, 8, items, 8, units
+            15, 1, scope.encode(), 4, number, 4, days, 3, currency.encode(), 1, kind.encode(), 8, n, 8, items, 8, units
         )
         for column in packed:
             piece += _LENGTH.pack(-1) if column is None else _LENGTH.pack(len(column)) + column

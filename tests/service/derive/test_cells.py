@@ -13,6 +13,7 @@ from shared.db.connect import connect
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.rollups import layout
 from workers.rollups.codec import Entries, counted, numbered, order_by, pack, unpack
+from workers.rollups.item_prices import unpacked
 from workers.rollups.ordered import SortedEntries
 from workers.rollups.refresh import rebuild
 
@@ -27,7 +28,7 @@ def cells(settings: Settings) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
         return connection.execute(
             "SELECT scope::text, id, month, currency, n, items, units, days, channels, prices, entries, item_ids, "
-            "kind::text, list_prices FROM month_cells ORDER BY 1, 2, 3, 4, kind"
+            "kind::text, list_prices, item_prices FROM month_cells ORDER BY 1, 2, 3, 4, kind"
         ).fetchall()
 
 
@@ -73,6 +74,34 @@ def test_after_any_loads_the_cells_equal_a_rebuild(settings: Settings, tmp_path:
         assert now == rebuilt(settings)
     assert {row[0] for row in now} >= {"b", "c", "h", "a"}
     assert {row[12] for row in now} == {"l", "s"}
+
+
+def test_each_item_has_its_geometric_mean_or_the_unit_value_of_its_sales(settings: Settings, tmp_path: Path) -> None:
+    chance = random.Random(11)
+    for name, text in (("a.csv", STATES), ("b.csv", SALES)):
+        load_rows(settings, tmp_path, some_rows(chance, 200), text=text, name=name, header=HEADER_WITH_CURRENCY)
+    with connect(settings.database_url, application="tests") as connection:
+        rows = connection.execute(
+            "SELECT o.kind::text, date_trunc('month', o.day)::date, o.currency, i.category_id, o.item_id, "
+            "CASE o.kind WHEN 's' THEN sum(o.price_minor * o.units)::float8 / sum(o.units) "
+            "ELSE exp(avg(ln(o.price_minor))) END, CASE o.kind WHEN 's' THEN sum(o.units) ELSE 0 END "
+            "FROM observations o JOIN items i ON i.id = o.item_id GROUP BY 1, 2, 3, 4, 5, o.kind"
+        ).fetchall()
+    expected = {
+        (kind, month, currency, category or 0, item): (p, units)
+        for kind, month, currency, category, item, p, units in rows
+    }
+    found = {}
+    for row in cells(settings):
+        if row[0] == "c":
+            prices = unpacked(row[14])
+            for item, price, units in zip(
+                prices.item.tolist(), prices.price.tolist(), prices.units.tolist(), strict=True
+            ):
+                found[row[12], row[2], row[3], row[1], item] = (price, units)
+    assert found.keys() == expected.keys()
+    for key, (price, units) in expected.items():
+        assert found[key] == (pytest.approx(float(price), rel=1e-12), units)
 
 
 def test_a_cell_counts_what_is_there(settings: Settings, tmp_path: Path) -> None:

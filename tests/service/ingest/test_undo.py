@@ -52,7 +52,7 @@ ANSWERS = {
         FROM month_cells c LEFT JOIN brands b ON c.scope = 'b' AND b.id = c.id
         LEFT JOIN categories g ON c.scope IN ('c', 't') AND g.id = c.id LEFT JOIN channels h ON c.scope = 'h' AND h.id = c.id""",
 }
-CELLS = "SELECT scope::text, id, month, currency, kind::text, n, items, units, days, channels, prices, list_prices, entries, item_ids FROM month_cells"
+CELLS = "SELECT scope::text, id, month, currency, kind::text, n, items, units, days, channels, prices, list_prices, entries, item_ids, item_prices FROM month_cells"
 MOMENTS = "SELECT iid, updated_at::text FROM items UNION ALL SELECT slug, updated_at::text FROM brands"
 
 

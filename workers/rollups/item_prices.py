@@ -1,0 +1,51 @@
+"""One price a month for each item of a cell: what price indices compare. Pure."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from shared.price_index.panel import Floats, cell_prices
+from workers.rollups.codec import Array, Entries, pack_each, unpack
+from workers.rollups.ordered import SortedEntries
+
+
+class ItemPrices(NamedTuple):
+    """Items, each with its price in minor units (see `cell_prices`) and the units sold; of listings the units are 0."""
+
+    item: Array
+    price: Floats
+    units: Array
+
+    @classmethod
+    def of(cls, ordered: SortedEntries, *, sales: bool) -> "ItemPrices":
+        """Return the prices of all items, in the order of their ids; 0 for items that have no price above zero."""
+        entries = ordered.entries
+        sold = entries.units.astype("f8") if sales else None
+        price, units = cell_prices(ordered.bounds[:-1], entries.price.astype("f8"), sold)
+        whole = np.zeros(len(price), "i8") if units is None else units.astype("i8")
+        return cls(ordered.items, np.nan_to_num(price), whole)
+
+    def priced(self) -> "ItemPrices":
+        """Leave out items without a price."""
+        kept = np.flatnonzero(self.price)
+        return self if len(kept) == len(self.price) else ItemPrices(*(column.take(kept) for column in self))
+
+
+def packed(ordered: SortedEntries, items: Array, bounds: Array, *, sales: bool) -> Iterator[bytes]:
+    """Pack each cell's prices: `items` are the places of items, those of cell n from `bounds[n]` to `bounds[n + 1]`."""
+    prices = ItemPrices.of(ordered, sales=sales)
+    bits = prices.price.view("i8")  # the order of its bits keeps a price above zero an integer above zero
+    return pack_each((prices.item[items], bits[items], prices.units[items]), bounds)
+
+
+def unpacked(cell: bytes) -> ItemPrices:
+    """Read a cell's prices back."""
+    item, bits, units = unpack(cell)
+    price: Floats = bits.astype("<u8", copy=False).view("<f8")
+    return ItemPrices(item, price, units).priced()
+
+
+def of_entries(entries: Entries, *, sales: bool) -> ItemPrices:
+    """Return the prices of items over any entries, where what is kept by month does not answer."""
+    return ItemPrices.of(SortedEntries(entries), sales=sales).priced()
