@@ -1,6 +1,5 @@
 """Fixtures that every test may use: real servers from the wheels, a fresh database, an edge on a unix socket."""
 
-import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -9,9 +8,6 @@ import pytest
 from shared.config import Settings
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents, Servers, folder_in_memory
-
-# Set before anything imports Celery's application, which reads the environment as a worker does.
-os.environ.setdefault("BROKER_URL", "memory://")
 
 
 @pytest.fixture(scope="session")

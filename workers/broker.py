@@ -1,4 +1,4 @@
-"""What must be mended in Celery with a Redis broker: a worker must survive its loss, and any message in it."""
+"""Patches for kombu's Redis transport: a worker must survive the loss of its broker, and any message in it."""
 
 from typing import Any
 
@@ -14,15 +14,15 @@ UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError
 
 
 class ReconnectingQoS(redis.QoS):
-    """Acknowledges messages; where the broker is out of reach the connection is given up, not the message forgotten.
+    """Acknowledges messages; if the broker is out of reach, the connection is closed and the message is not forgotten.
 
-    kombu only logs an acknowledgement that failed, unless it was a BrokenPipeError. The message then counts as taken
-    for ever, a worker that may hold one at a time takes no other, and with nothing to listen for it never notices that
-    the line is dead (celery #10302 and others). A BrokenPipeError makes the worker connect anew.
+    kombu only logs an acknowledgement that failed, unless it was a BrokenPipeError. The message then stays reserved;
+    with prefetch 1 the worker accepts no other message, and since it no longer reads from the socket it never notices
+    that the connection is dead (celery #10302 and others). A BrokenPipeError makes the worker reconnect.
     """
 
     def ack(self, delivery_tag: str) -> None:
-        """Acknowledge; raise BrokenPipeError where the broker is away."""
+        """Acknowledge; raise BrokenPipeError if the broker is unavailable."""
         try:
             super().ack(delivery_tag)  # type: ignore[no-untyped-call]
         except (ConnectionError, TimeoutError) as error:
@@ -30,14 +30,14 @@ class ReconnectingQoS(redis.QoS):
 
 
 def refused(reason: str, error: BaseException | None, bytes_read: int) -> None:
-    """Count and log a refused message. Its body is never logged: whoever reached the broker has chosen it."""
+    """Count and log a refused message. Its body is never logged: any client of the broker could have written it."""
     metrics.messages_refused.labels(reason).inc()
     name = type(error).__name__ if error is not None else None
     _log.warning("message-refused", reason=reason, error=name, bytes=bytes_read)
 
 
 class ReadingChannel(redis.Channel):
-    """Drops what lies in a queue and is not a message of kombu's form; the worker would end over it."""
+    """Drops what is in a queue and is not a message in kombu's format; the worker would end on it."""
 
     def _brpop_read(self, **options: Any) -> Any:
         try:
@@ -47,7 +47,7 @@ class ReadingChannel(redis.Channel):
             return True
 
 
-def mend() -> None:
-    """Have all channels of this process use them."""
+def patch_kombu() -> None:
+    """Have all Redis channels of this process use these classes. Calling it again changes nothing."""
     redis.Channel.QoS = ReconnectingQoS
     redis.Transport.Channel = ReadingChannel

@@ -27,21 +27,20 @@ class JobConsumer(Consumer):  # type: ignore[misc]
     A refused message is not a lost job: the job's row stays, and the dispatcher sends another message for it.
     """
 
-    progress: WorkerProgress
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, *arguments: Any, progress: WorkerProgress, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self._progress = progress
         self._celery_loop: Callable[..., None] = self.loop  # type: ignore[has-type]
         self.loop = self._turning_loop
 
     def _turning_loop(self, *arguments: Any) -> None:
-        self.progress.turned()
-        timer = self.hub.timer.call_repeatedly(_TURN_SECONDS, self.progress.turned)
+        self._progress.turned()
+        timer = self.hub.timer.call_repeatedly(_TURN_SECONDS, self._progress.turned)
         try:
             self._celery_loop(*arguments)
         finally:
             timer.cancel()
-            self.progress.left_loop()
+            self._progress.left_loop()
 
     def create_task_handler(self, *arguments: Any, **options: Any) -> Callable[[Any], Any]:
         """Return the handler of a received message; it raises for a lost broker only."""

@@ -1,4 +1,4 @@
-"""A job in the hands of one worker: claimed, beaten, finished; every write fenced by the attempt number."""
+"""A job that one worker holds: claimed, renewed, finished; the attempt number fences every write."""
 
 import contextlib
 import threading
@@ -14,15 +14,15 @@ from psycopg.types.json import Jsonb
 from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
+from workers.context import Job
 
 SQL = beside(__file__, "leases.sql")
-_CLAIMED = ("id", "kind", "parameters", "data_version", "attempt", "format", "organization", "traceparent")
-_LOOK_SECONDS = 0.1
-_TELL_SECONDS = 0.4
+_POLL_SECONDS = 0.1
+_PROGRESS_SECONDS = 0.4
 
 
 class LeaseLost(ItemIndexError):
-    """The job is no longer ours: its lease ran out, or it was cancelled. Stop, and write nothing."""
+    """The job is no longer ours: its lease expired, or it was cancelled. Stop, and write nothing."""
 
 
 class JobTimeout(ItemIndexError):
@@ -31,21 +31,21 @@ class JobTimeout(ItemIndexError):
 
 @dataclass
 class Progress:
-    """How far a job is; the heart beats it into the row."""
+    """How far a job is; each renewal of the lease writes it into the row."""
 
     fraction: float = 0.0
     stage: str = "started"
     rows_done: int = 0
     rows_total: int | None = None
 
-    def tell(self, stage: str, rows_done: int = 0, rows_total: int | None = None) -> None:
-        """Say what is being done and how many rows of how many are through it."""
+    def report(self, stage: str, rows_done: int = 0, rows_total: int | None = None) -> None:
+        """Set the stage, and how many of how many rows are done."""
         self.stage, self.rows_done, self.rows_total = stage, rows_done, rows_total
         if rows_total:
             self.fraction = min(0.99, rows_done / rows_total)
 
-    def now(self) -> tuple[float, str, int, int | None]:
-        """Return what a beat writes."""
+    def snapshot(self) -> tuple[float, str, int, int | None]:
+        """Return the values that a renewal writes."""
         return (self.fraction, self.stage, self.rows_done, self.rows_total)
 
 
@@ -53,8 +53,8 @@ class Progress:
 class Lease:
     """Holds a claimed job for as long as the block runs. A lost lease sets `lost`; `check` raises LeaseLost.
 
-    `stop` is called, from another thread, when the job was lost or its time is up: it breaks off what runs, because a
-    long statement would not look at `lost` before its end.
+    `stop` is called from another thread when the lease is lost or the time is up: it cancels the running statement,
+    because a long statement would not check `lost` before its end.
     """
 
     url: str
@@ -69,20 +69,20 @@ class Lease:
         self.lost = threading.Event()
         self.late = threading.Event()
         self._over = threading.Event()
-        self._began = self._beaten = time.monotonic()
-        self._told = self.progress.now()
-        self._heart = threading.Thread(target=self._beat_until_over, name="lease", daemon=True)
+        self._began = self._renewed_at = time.monotonic()
+        self._written = self.progress.snapshot()
+        self._thread = threading.Thread(target=self._renew_until_over, name="lease", daemon=True)
 
     def __enter__(self) -> Self:
-        self._heart.start()
+        self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._over.set()
-        self._heart.join()
+        self._thread.join()
 
     def check(self) -> None:
-        """Raise LeaseLost if the job is no longer ours, TimeIsUp if it may not go on."""
+        """Raise LeaseLost if the job is no longer ours, JobTimeout if its time is up."""
         if self.lost.is_set():
             raise LeaseLost(self.job_id)
         if self.late.is_set():
@@ -90,89 +90,85 @@ class Lease:
 
     @contextlib.contextmanager
     def stopped_by(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Have something else broken off while the block runs: the work is on another server for that long."""
+        """Call this `stop` instead while the block runs: the work is on another server for that long."""
         usual, self.stop = self.stop, stop
         try:
-            self.check()  # what was lost before this has broken off the usual one
+            self.check()  # a loss before this line has called the usual `stop`
             yield
         finally:
             self.stop = usual
 
-    def _beat_until_over(self) -> None:
-        # Most reports are done before the first look, and then this thread never needs a connection.
-        while not self._over.wait(min(_LOOK_SECONDS, self.ttl_seconds / 6)):
+    def _renew_until_over(self) -> None:
+        # Most reports finish before the first poll, and then this thread never needs a connection.
+        while not self._over.wait(min(_POLL_SECONDS, self.ttl_seconds / 6)):
             try:
                 with connect(self.url, application="lease", autocommit=True) as connection:
                     connection.execute("LISTEN jobs_cancelled")
-                    self._keep(connection)
+                    self._renew_while_held(connection)
             except psycopg.Error as error:
                 if not unavailable(error):
                     raise
                 # PostgreSQL may restart or be read-only; until the lease ends no other worker can claim the job.
-                if time.monotonic() - self._beaten >= self.ttl_seconds:
+                if time.monotonic() - self._renewed_at >= self.ttl_seconds:
                     self._end(self.lost)
             if self.lost.is_set() or self.late.is_set():
                 return
 
-    def _keep(self, connection: Connection) -> None:
-        """Beat when it is time or there is something to tell, and listen for a cancellation in between."""
+    def _renew_while_held(self, connection: Connection) -> None:
+        """Renew when it is due or progress has changed, and listen for a cancellation in between."""
         due = True
         while not self._over.is_set():
-            quiet = time.monotonic() - self._beaten
-            news = self.progress.now() != self._told and quiet >= _TELL_SECONDS
-            # Three beats a lease: two may fail before the job is anybody's.
-            due = due or news or quiet >= self.ttl_seconds / 3
-            if due and not self._beat(connection):
+            since = time.monotonic() - self._renewed_at
+            changed = self.progress.snapshot() != self._written and since >= _PROGRESS_SECONDS
+            # Three renewals per lease: two may fail before another worker may claim the job.
+            due = due or changed or since >= self.ttl_seconds / 3
+            if due and not self._renew(connection):
                 return self._end(self.lost)
             if time.monotonic() - self._began > self.seconds_max:
                 return self._end(self.late)
-            look = min(_LOOK_SECONDS, self.ttl_seconds / 6)
-            due = any(notice.payload == self.job_id for notice in connection.notifies(timeout=look, stop_after=1))
+            poll = min(_POLL_SECONDS, self.ttl_seconds / 6)
+            due = any(notice.payload == self.job_id for notice in connection.notifies(timeout=poll, stop_after=1))
         return None
 
-    def _end(self, why: threading.Event) -> None:
-        why.set()
+    def _end(self, reason: threading.Event) -> None:
+        reason.set()
         if not self._over.is_set():
             self.stop()
 
-    def _beat(self, connection: Connection) -> bool:
-        told = self.progress.now()
-        beat = (self.job_id, self.attempt, self.ttl_seconds, *told)
-        return self._note(connection.execute(SQL.beat, beat).fetchone() is not None, told)
+    def _renew(self, connection: Connection) -> bool:
+        progress = self.progress.snapshot()
+        values = (self.job_id, self.attempt, self.ttl_seconds, *progress)
+        return self._note(connection.execute(SQL.renew, values).fetchone() is not None, progress)
 
-    def _note(self, kept: bool, told: tuple[float, str, int, int | None] | None = None) -> bool:
-        self._beaten, self._told = time.monotonic(), told or self.progress.now()
-        return kept
+    def _note(self, held: bool, written: tuple[float, str, int, int | None] | None = None) -> bool:
+        self._renewed_at, self._written = time.monotonic(), written or self.progress.snapshot()
+        return held
 
 
-def break_off(connection: Connection) -> None:
-    """Cancel what runs on a connection, from another thread; nothing happens where nothing runs any more."""
+def cancel_statement(connection: Connection) -> None:
+    """Cancel the statement that a connection runs, from another thread; nothing happens if none runs any more."""
     with contextlib.suppress(psycopg.Error):
         connection.cancel_safe(timeout=2)
 
 
-def claim(connection: Connection, job_id: str, ttl_seconds: int) -> dict[str, Any] | None:
-    """Take the job for this worker, or return None if it is not there to be taken. Safe to call twice."""
+def claim(connection: Connection, job_id: str, ttl_seconds: int) -> Job | None:
+    """Claim a queued job for this worker, or return None if it is not queued. Safe to call twice."""
     row = connection.execute(SQL.claim, (job_id, ttl_seconds)).fetchone()
-    if row is None:
-        return None
-    return dict(zip(_CLAIMED, row, strict=True))
+    return Job(*row) if row is not None else None
 
 
-def succeed(connection: Connection, job_id: str, attempt: int, result: dict[str, Any]) -> bool:
-    """Note what a job without a stored result came to; False, and nothing written, when it is no longer ours."""
-    return connection.execute(SQL.succeed, (job_id, attempt, Jsonb(result))).fetchone() is not None
+def succeed(connection: Connection, job: Job, result: dict[str, Any]) -> bool:
+    """Record the result of a job without stored bytes; False, and nothing written, if it is no longer ours."""
+    return connection.execute(SQL.succeed, (job.id, job.attempt, Jsonb(result))).fetchone() is not None
 
 
-def fail(
-    connection: Connection, job_id: str, attempt: int, problem: dict[str, Any], *, final: bool = False
-) -> str | None:
-    """Give the job back, or up after its last attempt; return its new state, None when it is no longer ours."""
-    row = connection.execute(SQL.fail, (job_id, attempt, Jsonb(problem), final)).fetchone()
+def fail(connection: Connection, job: Job, problem: dict[str, Any], *, final: bool = False) -> str | None:
+    """Requeue the job, or fail it after its last attempt; return its new state, None if it is no longer ours."""
+    row = connection.execute(SQL.fail, (job.id, job.attempt, Jsonb(problem), final)).fetchone()
     return str(row[0]) if row else None
 
 
-def postpone(connection: Connection, job_id: str, attempt: int, problem: dict[str, Any]) -> str | None:
-    """Give the job back without counting the attempt; None when it is no longer ours, or was put off for too long."""
-    row = connection.execute(SQL.postpone, (job_id, attempt, Jsonb(problem))).fetchone()
+def retry_later(connection: Connection, job: Job, problem: dict[str, Any]) -> str | None:
+    """Requeue the job without counting the attempt; None if it is no longer ours, or has been retried for an hour."""
+    row = connection.execute(SQL.retry_later, (job.id, job.attempt, Jsonb(problem))).fetchone()
     return str(row[0]) if row else None

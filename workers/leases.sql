@@ -1,12 +1,12 @@
 -- name: claim
--- One statement decides who has the job: the doorbell may ring twice, the row changes hands once.
+-- One statement decides which worker has the job: a message may come twice, the row is claimed once.
 UPDATE jobs SET state = 'running', attempt = attempt + 1, lease_until = statement_timestamp() + make_interval(secs => $2),
     started_at = statement_timestamp(), progress_stage = 'started', rows_done = 0, rows_total = NULL
 WHERE id = $1 AND state = 'queued'
 RETURNING id::text, kind, parameters, data_version, attempt, format, organization_id::text, traceparent;
 
--- name: beat
--- Fenced by the attempt: a worker whose job went to another one gets no row and must stop.
+-- name: renew
+-- Fenced by the attempt: a worker that lost the job to another one gets no row and must stop.
 UPDATE jobs SET lease_until = statement_timestamp() + make_interval(secs => $3),
     progress_fraction = greatest(progress_fraction, $4), progress_stage = $5, rows_done = $6, rows_total = $7
 WHERE id = $1 AND attempt = $2 AND state = 'running'
@@ -20,8 +20,8 @@ WHERE id = $1 AND attempt = $2 AND state = 'running'
 RETURNING id;
 
 -- name: publish
--- The same for a result that lies in the store: the row names the snapshot that was really read, so that whoever looks
--- for an answer by its data_version never finds another one's.
+-- The same for a result with bytes in the object store: the row names the snapshot that was really read, so that a
+-- search for a result by its data_version never finds another version's.
 UPDATE jobs SET state = 'succeeded', result = $3, progress_fraction = 1, progress_stage = 'done', lease_until = NULL,
     finished_at = statement_timestamp(), expires_at = statement_timestamp() + make_interval(hours => $4),
     data_version = $5, fingerprint = $6, rows_done = $7, rows_total = $7
@@ -29,9 +29,9 @@ WHERE id = $1 AND attempt = $2 AND state = 'running'
 RETURNING id;
 
 -- name: fail
--- Back to the queue while attempts are left and another one may help, else failed for good with its reason. Each
--- attempt waits longer, up to a minute, and not all of them the same time, so that what failed together does not come back
--- together. A job that was put off often has a high attempt: without the bound its pause would be out of range.
+-- Requeued while attempts are left and another one may help, else failed with its reason. Each attempt waits longer, up
+-- to a minute, by a random factor, so that jobs that failed together are not retried together. A job that was retried
+-- without being counted may have a high attempt: without the bound its pause would be out of range.
 UPDATE jobs SET error = $3, lease_until = NULL, relayed_at = NULL,
     not_before = statement_timestamp() + make_interval(secs => 0.5 * 2 ^ least(attempt, 6) * (0.5 + random())),
     state = CASE WHEN attempt < attempts_max AND NOT $4 THEN 'queued' ELSE 'failed' END,
@@ -39,9 +39,9 @@ UPDATE jobs SET error = $3, lease_until = NULL, relayed_at = NULL,
 WHERE id = $1 AND attempt = $2 AND state = 'running'
 RETURNING state;
 
--- name: postpone
--- Where results are kept is away or full, which is not the job's fault: this attempt does not count. For an hour; what
--- waits longer fails like anything else. Not all come back at the same moment.
+-- name: retry_later
+-- The object store or PostgreSQL is unavailable or full, which is not the job's fault: this attempt does not count. After
+-- an hour the job fails like any other. The random pause spreads the retries.
 UPDATE jobs SET state = 'queued', error = $3, lease_until = NULL, relayed_at = NULL, attempts_max = attempts_max + 1,
     not_before = statement_timestamp() + make_interval(secs => 2 + 4 * random())
 WHERE id = $1 AND attempt = $2 AND state = 'running' AND created_at > statement_timestamp() - interval '1 hour'

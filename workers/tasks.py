@@ -1,189 +1,167 @@
-"""The one Celery task: claim, make, finish. What a kind of job makes is one function in a table."""
+"""One attempt at a job: claim, run, publish. What a kind of job does is its handler's business."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import psycopg
 
-from shared.config import Settings
-from shared.db.connect import Connection, connect, unavailable
+from shared.db.connect import Connection, unavailable
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused, StoreUnavailable
-from shared.jobs.contract import EXECUTE, EXPORT, KINDS, RELEASE, SEARCH_INDEX
+from shared.jobs.contract import KINDS
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
 from shared.telemetry.trace_context import step_from
-from workers.app import app
-from workers.exports import export, parts
-from workers.leases import JobTimeout, Lease, LeaseLost, break_off, claim, fail, postpone, succeed
-from workers.releases import cut
-from workers.reports.publish import publish, spool
-from workers.reports.registry import MAKERS as REPORTS
-from workers.reports.registry import Make
-from workers.search import job
-from workers.telemetry import attributes, log_of, spans_of
-
-Maker = Callable[[Settings, dict[str, Any], Lease], Any]
-MAKERS: dict[str, Maker] = {SEARCH_INDEX.name: job.make, RELEASE.name: cut.make, EXPORT.name: export.make}
+from workers.context import Job, Services
+from workers.exports.export import help_export
+from workers.job_handler import Handlers, JobContext
+from workers.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
+from workers.telemetry import span_attributes
 
 
 class _Refusal(NamedTuple):
-    """Why an attempt failed, and whether another one can help."""
+    """Why an attempt failed, and whether another attempt can help."""
 
     problem: dict[str, Any]
     final: bool
 
 
-@app.task(name=EXECUTE)  # type: ignore[untyped-decorator]
-def execute(job_id: str) -> None:
-    """Do one job, if it is there to be done. A second message for the same job finds nothing to claim.
+class JobRunner:
+    """Runs jobs in one process, one after the other."""
 
-    Where PostgreSQL is unavailable the message is dropped: the row stays queued, and the dispatcher sends another one.
-    """
-    settings = Settings.from_environment()
-    try:
-        run(settings, job_id)
-    except psycopg.Error as error:
-        if not unavailable(error):
-            raise
-        metrics.store_errors.labels("database").inc()
-        log_of(settings).warning("store-down", store="database", job=job_id, error=type(error).__name__)
+    def __init__(self, services: Services, handlers: Handlers) -> None:
+        self._services = services
+        self._handlers = handlers
 
+    def execute(self, job_id: str) -> None:
+        """Run a job if it is queued. A repeated message finds nothing to claim.
 
-def run(
-    settings: Settings,
-    job_id: str,
-    makers: Mapping[str, Maker] | None = None,
-    reports: Mapping[str, Make] | None = None,
-) -> str | None:
-    """Claim and do a job; return the state it reached, or None where it was not ours (any more)."""
-    with connect(settings.worker_database_url, application="worker", autocommit=True) as connection:
-        job = claim(connection, job_id, settings.lease_ttl_seconds)
-        if job is None:
-            export.lend_hand(settings, connection, job_id)  # a running export asks for hands by its own doorbell
-            return None
-        step, started = step_from(job["traceparent"]), time.perf_counter()
-        ids = {"job": job_id, "kind": job["kind"], "attempt": job["attempt"], "organization": job["organization"]}
-        job_log = log_of(settings).bind(**ids, trace_id=step.trace_id, span_id=step.span_id)
-        job_log.info("job-started")
-        state = _attempt(settings, connection, job, makers or MAKERS, REPORTS if reports is None else reports, job_log)
-        seconds = time.perf_counter() - started
-        _tell(job, state, seconds, job_log)
-        spans_of(settings).note(
-            step, f"job {job['kind']}", "consumer", seconds, attributes(job, state), failed=state != "succeeded"
+        If PostgreSQL is unavailable the message is dropped: the row stays queued, and the dispatcher sends another one.
+        """
+        self._unless_unavailable(self.run, job_id)
+
+    def help_export(self, job_id: str) -> None:
+        """Write parts of a running export; a message that comes too late finds none."""
+        self._unless_unavailable(self._help_export, job_id)
+
+    def run(self, job_id: str) -> str | None:
+        """Claim and run a job; return the state it reached, None if it was not queued or its lease was lost."""
+        services = self._services
+        with services.connect("worker", autocommit=True) as connection:
+            job = claim(connection, job_id, services.settings.lease_ttl_seconds)
+            if job is None:
+                return None
+            span, started = step_from(job.traceparent), time.perf_counter()
+            ids = {"job": job.id, "kind": job.kind, "attempt": job.attempt, "organization": job.organization}
+            log = services.log.bind(**ids, trace_id=span.trace_id, span_id=span.span_id)
+            log.info("job-started")
+            state = self._attempt(connection, job, log)
+            seconds = time.perf_counter() - started
+            _report_end(job, state, seconds, log)
+            services.spans.note(
+                span, f"job {job.kind}", "consumer", seconds, span_attributes(job, state), failed=state != "succeeded"
+            )
+            return state
+
+    def _unless_unavailable(self, act: Callable[[str], object], job_id: str) -> None:
+        try:
+            act(job_id)
+        except psycopg.Error as error:
+            if not unavailable(error):
+                raise
+            metrics.store_errors.labels("database").inc()
+            self._services.log.warning("store-down", store="database", job=job_id, error=type(error).__name__)
+
+    def _help_export(self, job_id: str) -> None:
+        with self._services.connect("worker", autocommit=True) as connection:
+            help_export(self._services, connection, job_id)
+
+    def _attempt(self, connection: Connection, job: Job, log: Log) -> str | None:
+        """Run the handler and publish; return the job's new state, None if another worker has it or may claim it."""
+        settings = self._services.settings
+        lease = Lease(
+            settings.worker_database_url,
+            job.id,
+            job.attempt,
+            settings.lease_ttl_seconds,
+            KINDS[job.kind].seconds_max,
+            stop=lambda: cancel_statement(connection),
         )
-        return state
+        try:
+            return "succeeded" if self._run(JobContext(self._services, connection, job, lease)) else None
+        except LeaseLost:
+            return None
+        except Exception as error:  # noqa: BLE001 - the row must record any error, or the job would wait for its lease to end
+            if lease.lost.is_set():
+                return None  # the error is how the cancelled statement ended
+            _log_failure(log, error)
+            return _record_failure(connection, job, error, late=lease.late.is_set())
+
+    def _run(self, context: JobContext) -> bool:
+        """Run under the lease and publish; False, and nothing published, if the attempt no longer holds the job."""
+        handler = self._handlers[context.job.kind]
+        with context.lease:
+            outcome = handler.run(context)
+        context.lease.check()
+        published = handler.publish(context, outcome)
+        metrics.result_bytes_made.labels(context.job.kind).inc(outcome.bytes if published else 0)
+        return published
 
 
-def _attempt(
-    settings: Settings,
-    connection: Connection,
-    job: dict[str, Any],
-    makers: Mapping[str, Maker],
-    reports: Mapping[str, Make],
-    job_log: Log,
-) -> str | None:
-    """Make the result and publish it; return the job's new state, None where another worker has it or may claim it."""
-    lease = Lease(
-        settings.worker_database_url,
-        job["id"],
-        job["attempt"],
-        settings.lease_ttl_seconds,
-        KINDS[job["kind"]].seconds_max,
-        stop=lambda: break_off(connection),
-    )
-    try:
-        return "succeeded" if _make(settings, connection, job, makers, reports, lease) else None
-    except LeaseLost:
-        return None
-    except Exception as error:  # noqa: BLE001 - whatever it was, the row must say so, or the job would wait for its lease to end
-        if lease.lost.is_set():
-            return None  # the error is how the cancelled statement ended
-        _log_failure(job_log, error)
-        return _give_up(connection, job, error, late=lease.late.is_set())
+def _record_failure(connection: Connection, job: Job, error: Exception, *, late: bool) -> str | None:
+    """Record in the row why the attempt failed; return the new state, None if the row cannot be written.
 
-
-def _make(
-    settings: Settings,
-    connection: Connection,
-    job: dict[str, Any],
-    makers: Mapping[str, Maker],
-    reports: Mapping[str, Make],
-    lease: Lease,
-) -> bool:
-    """Make and publish under the lease; False, and nothing published, where the attempt is no longer the job's."""
-    kind = KINDS[job["kind"]]
-    with lease:
-        if kind.name in reports:
-            manifest = spool(settings, connection, job, lease, reports[kind.name])
-        else:
-            result = makers[kind.name](settings, job, lease)
-    lease.check()
-    if kind.name in reports:
-        done, made = publish(connection, job, manifest), manifest.bytes
-    elif kind is EXPORT:
-        done, made = parts.publish(connection, job, result), result.bytes
-    else:
-        done, made = succeed(connection, job["id"], job["attempt"], result), 0
-    metrics.result_bytes_made.labels(kind.name).inc(made if done else 0)
-    return done
-
-
-def _give_up(connection: Connection, job: dict[str, Any], error: Exception, *, late: bool) -> str | None:
-    """Note in the row why the attempt failed; return the new state, None where the row cannot be written.
-
-    An outage of a store or of PostgreSQL does not count as an attempt: the job is put off, and tried again.
+    An outage of a store or of PostgreSQL does not count as an attempt: the job is tried again later.
     """
     refusal, store = _refusal(error, late=late), _store_at_fault(error)
     try:
         if store is not None and not refusal.final:
             metrics.store_errors.labels(store).inc()
-            state = postpone(connection, job["id"], job["attempt"], refusal.problem)
+            state = retry_later(connection, job, refusal.problem)
             if state is not None:
                 return state
-        return fail(connection, job["id"], job["attempt"], refusal.problem, final=refusal.final)
+        return fail(connection, job, refusal.problem, final=refusal.final)
     except psycopg.Error as failure:
         if not unavailable(failure):
             raise
-        return None  # the row cannot be written now; the lease lapses, and the job is claimed again
+        return None  # the row cannot be written now; the lease expires, and the job is claimed again
 
 
 def _store_at_fault(error: Exception) -> str | None:
-    """Name the store whose outage the error is, None where it is no outage."""
+    """Name the store whose outage the error is, None if it is no outage."""
     if unavailable(error):
         return "database"
     return "results" if isinstance(error, OSError | StoreUnavailable) else None
 
 
-def _log_failure(job_log: Log, error: Exception) -> None:
-    """Log where an attempt failed: a warning for a refusal or an outage, an error for what nothing expects."""
+def _log_failure(log: Log, error: Exception) -> None:
+    """Log where an attempt failed: a warning for a refusal or an outage, an error for anything unexpected."""
     failure = {"error": type(error).__name__, "trace": trace_of(error)}
     if isinstance(error, ItemIndexError | OSError) or unavailable(error):
-        job_log.warning("job-attempt-failed", **failure)
+        log.warning("job-attempt-failed", **failure)
     else:
-        job_log.error("job-attempt-failed", **failure)
+        log.error("job-attempt-failed", **failure)
 
 
 def _refusal(error: Exception, *, late: bool) -> _Refusal:
     if late or isinstance(error, JobTimeout):
         return _Refusal({"slug": "job-timeout", "detail": "The job took longer than its kind may."}, final=True)
-    if isinstance(error, InvalidParameter):  # what only the data can tell, such as a range without any
+    if isinstance(error, InvalidParameter):  # what only the data can show, such as a range without any
         return _Refusal({"slug": "invalid-parameter", "detail": str(error)}, final=True)
     if isinstance(error, JobRefused):
         return _Refusal({"slug": error.slug, "detail": str(error)}, final=True)
-    # Only our own errors may speak: another library's text may quote a row or an address.
+    # Only the text of our own errors is public: another library's text may quote a row or an address.
     detail = str(error) if isinstance(error, ItemIndexError) else type(error).__name__
     return _Refusal({"slug": "job-failed", "detail": detail}, final=False)
 
 
-def _tell(job: dict[str, Any], state: str | None, seconds: float, log: Log) -> None:
-    kind, attempt = job["kind"], job["attempt"]
+def _report_end(job: Job, state: str | None, seconds: float, log: Log) -> None:
     if state is None:
         log.warning("job-lost")
-        metrics.jobs_lost.labels(kind).inc()
+        metrics.jobs_lost.labels(job.kind).inc()
         return
-    metrics.job_seconds.labels(kind).observe(seconds)
+    metrics.job_seconds.labels(job.kind).observe(seconds)
     if state != "queued":
-        metrics.jobs_finished.labels(kind, state).inc()
-        metrics.job_attempts.labels(kind).observe(attempt)
+        metrics.jobs_finished.labels(job.kind, state).inc()
+        metrics.job_attempts.labels(job.kind).observe(job.attempt)
     log.info("job-finished", state=state, seconds=round(seconds, 3))

@@ -1,34 +1,18 @@
-"""How the sync tier goes on with a request's trace: what its lines carry, and the spans of its jobs."""
+"""What spans and log lines say of a job, so that a request's trace continues in the workers."""
 
-from functools import lru_cache
-from typing import Any
-
-from shared.config import Settings
-from shared.telemetry.log import Log
-from shared.telemetry.spans import Attributes, Spans
+from shared.telemetry.spans import Attributes
 from shared.telemetry.trace_context import step_from
+from workers.context import Job
 
 
-@lru_cache(maxsize=1)
-def spans_of(settings: Settings) -> Spans:
-    """Return the spans of this process."""
-    return Spans(settings, "worker")
-
-
-@lru_cache(maxsize=1)
-def log_of(settings: Settings) -> Log:
-    """Return the log of this worker process; LOG_LEVEL decides which lines it writes."""
-    return Log("worker", level=settings.log_level)
-
-
-def attributes(job: dict[str, Any], state: str | None) -> Attributes:
-    """Return what a job's span tells: which job, whose, which attempt, and how it ended."""
+def span_attributes(job: Job, state: str | None) -> Attributes:
+    """Return the attributes of a job's span: its ids, its attempt, and the state it reached."""
     return {
         "messaging.system": "postgresql",
-        "itemindex.job": job["id"],
-        "itemindex.kind": job["kind"],
-        "itemindex.attempt": job["attempt"],
-        "itemindex.organization": job["organization"],
+        "itemindex.job": job.id,
+        "itemindex.kind": job.kind,
+        "itemindex.attempt": job.attempt,
+        "itemindex.organization": job.organization,
         "itemindex.state": state or "lost",
     }
 

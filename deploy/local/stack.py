@@ -17,7 +17,7 @@ from deploy.local.paths import Paths, free_port, port_is_free
 from deploy.local.process import Program, ServiceProcess, tail
 from deploy.local.supervised import StackError, end_left_behind
 from deploy.local.tls import Certificate
-from deploy.local.worker import WORKER_APP, worker_command
+from deploy.local.worker import WORKER_MODULE, worker_command
 from shared.clock import utc_now
 from shared.config import Settings
 from shared.db.connect import connect
@@ -48,7 +48,7 @@ class Stack:
     settings: Settings = field(default_factory=Settings)
     metrics_port: int = 0
     workers: tuple[tuple[str, str, int], ...] = WORKERS
-    worker_app: str = WORKER_APP
+    worker_module: str = WORKER_MODULE
     edge_module: str = "gunicorn"
     identity: dict[str, Any] | None = None
     identity_port: int = 0
@@ -249,7 +249,7 @@ class Stack:
 
     def _workers(self) -> Iterator[Program]:
         for name, queues, concurrency in self.workers:
-            command = worker_command(queues, concurrency, app=self.worker_app)
+            command = worker_command(queues, concurrency, module=self.worker_module)
             yield self._beating(name, command, stop_seconds=30.0)
 
     def _beating(self, name: str, command: list[str], **options: Any) -> Program:

@@ -2,12 +2,10 @@
 
 import sys
 
-WORKER_APP = "workers.app:app"
+WORKER_MODULE = "workers.worker"
 
 
-def worker_command(queues: str, concurrency: int, *, app: str = WORKER_APP) -> list[str]:
+def worker_command(queues: str, concurrency: int, *, module: str = WORKER_MODULE) -> list[str]:
     """Return the command of a worker for these queues (comma-separated) with so many processes."""
     name = queues.replace(",", "-")
-    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    serve = ["worker", "-Q", queues, "-c", str(concurrency), "-n", f"{name}@%h"]
-    return [sys.executable, "-m", "celery", "--quiet", "-A", app, *serve, *quiet]
+    return [sys.executable, "-m", module, "-Q", queues, "-c", str(concurrency), "-n", f"{name}@%h"]

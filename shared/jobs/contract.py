@@ -44,7 +44,9 @@ KINDS: dict[str, Kind] = {
 QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance")
 ENDED: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired"})
 EXECUTE = "itemindex.execute"
-"""Name of the one Celery task: a doorbell that carries a job's id and nothing else."""
+"""Name of the Celery task that runs a job; its message carries the job's id and nothing else."""
+HELP_EXPORT = "itemindex.help-export"
+"""Name of the Celery task that writes parts of a running export; its message carries the export's id."""
 
 
 def fingerprint(parameters: Mapping[str, Any], format: str, data_version: int) -> str:

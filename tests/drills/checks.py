@@ -15,7 +15,7 @@ from shared.objects.open import store_of
 from shared.telemetry.log import Log
 from tests.drills.client import Client, decoded
 from tests.drills.workload import is_poison, right_digest
-from workers.dispatch.retention import tidy
+from workers.dispatch.retention import delete_old
 
 SQL = beside(__file__, "drill.sql")
 
@@ -81,7 +81,7 @@ def _left(settings: Settings, connection: Connection) -> int:
     store = store_of(settings)
     with store.writing(f"{uuid4()}/1/nobody.json") as file:
         file.write(b"of a worker that died")
-    tidy(connection, store, Log("drill", level="error"))
+    delete_old(connection, store, Log("drill", level="error"))
     return len(list(store.attempts()))
 
 

@@ -180,7 +180,7 @@ class MultiHostStack:
         return self._of(name, f"{name}-nginx", command, pid.exists)
 
     def _worker(self, name: str) -> list[tuple[Host, Program]]:
-        command = worker_command("reports", 1, app="tests.drills.worker:app")
+        command = worker_command("reports", 1, module="tests.drills.worker")
         return [self._of(name, name, command), self._of(name, f"{name}-dispatcher", [*_CTL, "dispatcher"])]
 
     def _of(

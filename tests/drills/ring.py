@@ -2,16 +2,18 @@
 
 import sys
 
+from shared.config import settings_or_exit
 from shared.jobs.contract import EXECUTE
-from workers.app import app
+from workers.services import build_services
 
 QUEUE = "reports"
 
 
 def main() -> None:
     """Send them."""
+    messages = build_services(settings_or_exit(), "drill").messages
     for job in sys.argv[1:]:
-        app.send_task(EXECUTE, args=[job], queue=QUEUE)
+        messages.send(EXECUTE, job, QUEUE)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,19 @@
-"""The worker's application with the drill's report in it; production's workers never load this."""
+"""`python -m tests.drills.worker`: production's worker with the drill's report besides; no production worker loads it."""
 
 import os
 import signal
 from typing import Any
 
 from shared.db.connect import Connection
-from shared.results.layout import Manifest
 from tests.drills import workload
-from workers import tasks
-from workers.app import app as app
-from workers.reports.publish import publish as published
-from workers.reports.registry import MAKERS, Told
+from workers.context import Services
+from workers.handlers import job_handlers
+from workers.job_handler import Handlers, JobContext, Outcome
+from workers.reports.publish import ReportHandler
+from workers.reports.registry import Told
+from workers.reports.replica import Replica
 from workers.reports.result import Answer
+from workers.worker import main
 
 
 def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
@@ -25,15 +27,23 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     return workload.answer(parameters)
 
 
-def publish(connection: Connection, job: dict[str, Any], manifest: Manifest) -> bool:
-    """Publish; of one question the first attempt stands still before it, as a process without a processor does.
+class DrillReport(ReportHandler):
+    """Publishes as production does; of one question the first attempt is stopped right before it, as by SIGSTOP.
 
-    By then it has looked at its lease for the last time: only the fence of the publishing statement is left.
+    By then it has checked its lease for the last time: only the fence of the publishing statement is left.
     """
-    if workload.is_stale(job["parameters"]) and job["attempt"] == 1:
-        os.kill(os.getpid(), signal.SIGSTOP)
-    return published(connection, job, manifest)
+
+    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+        """Publish, or stop this process first."""
+        if workload.is_stale(context.job.parameters) and context.job.attempt == 1:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return super().publish(context, outcome)
 
 
-tasks.publish = publish  # type: ignore[attr-defined]  # a place of the drill in the way of each job
-MAKERS[workload.KIND] = make
+def handlers(services: Services) -> Handlers:
+    """Return production's handlers and the drill's."""
+    return {**job_handlers(services), workload.KIND: DrillReport(make, Replica("", 0.0, services.log))}
+
+
+if __name__ == "__main__":
+    main(handlers)

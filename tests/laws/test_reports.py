@@ -10,7 +10,7 @@ from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
 from edge.reports.report import Report
 from edge.reports.schemas import question_names
 from shared.jobs.contract import KINDS
-from workers.reports.registry import MAKERS
+from workers.reports.registry import COMPUTATIONS
 
 every_report = pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind.name)
 
@@ -18,7 +18,7 @@ every_report = pytest.mark.parametrize("report", REPORTS, ids=lambda report: rep
 def test_each_kind_of_report_is_declared_and_computed() -> None:
     kinds = {name for name, kind in KINDS.items() if kind.queue == "reports"}
     assert REPORTS_BY_KIND.keys() == kinds
-    assert MAKERS.keys() == kinds
+    assert COMPUTATIONS.keys() == kinds
     assert len(REPORTS_BY_KIND) == len(REPORTS)
 
 

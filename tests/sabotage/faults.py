@@ -17,7 +17,7 @@ FAULTS = (
         "workers/leases.sql",
         "WHERE id = $1 AND state = 'queued'\nRETURNING id::text, kind",
         "WHERE id = $1\nRETURNING id::text, kind",
-        "tests/service/jobs/test_jobs.py::test_three_doorbells_at_once_do_the_job_once",
+        "tests/service/jobs/test_jobs.py::test_three_messages_at_once_run_the_job_once",
     ),
     fault(
         "a report is published without the attempt fence",
@@ -29,8 +29,8 @@ FAULTS = (
     fault(
         "the sweeper deletes nothing",
         "workers/dispatch/retention.py",
-        "gone = [attempt for attempt in batch if attempt not in living]",
-        "gone = [attempt for attempt in batch if attempt not in living][:0]",
+        "unnamed = [attempt for attempt in batch if attempt not in named]",
+        "unnamed = [attempt for attempt in batch if attempt not in named][:0]",
         "tests/service/exports/test_api.py::test_ending_one_that_is_done_deletes_its_files",
     ),
     fault(
@@ -71,15 +71,15 @@ FAULTS = (
     fault(
         "a failed attempt leaves no trace",
         "workers/tasks.py",
-        "        _log_failure(job_log, error)\n",
+        "            _log_failure(log, error)\n",
         "",
         "tests/service/observe/test_failed_jobs.py::test_a_failed_attempt_logs_where_it_failed_with_its_job_and_its_trace",
     ),
     fault(
         "LOG_LEVEL is ignored by workers",
-        "workers/telemetry.py",
-        'Log("worker", level=settings.log_level)',
-        'Log("worker")',
+        "workers/services.py",
+        "Log(part, level=settings.log_level)",
+        "Log(part)",
         "tests/service/observe/test_failed_jobs.py::test_log_level_decides_which_lines_a_worker_writes",
     ),
     # Money.
@@ -239,8 +239,8 @@ FAULTS = (
     drilled(
         "a drill of jobs: the sweeper deletes nothing",
         "workers/dispatch/retention.py",
-        "gone = [attempt for attempt in batch if attempt not in living]",
-        "gone = [attempt for attempt in batch if attempt not in living][:0]",
+        "unnamed = [attempt for attempt in batch if attempt not in named]",
+        "unnamed = [attempt for attempt in batch if attempt not in named][:0]",
         *_JOBS,
     ),
     drilled(

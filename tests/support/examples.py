@@ -16,7 +16,7 @@ from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.reports import queued
 from tests.support.servers import Servers
-from workers.tasks import run
+from tests.support.workers import run
 
 DAYS = "from=2026-07-20&to=2026-07-22"
 # These take other parameters than a range of days.

@@ -14,7 +14,7 @@ from shared.exports.request import ROWS_SQL, Request, arguments, scope_of
 from shared.jobs.contract import EXPORT
 from shared.objects.directory import DirectoryStore
 from shared.releases.datasets import DATASETS
-from workers.tasks import run
+from tests.support.workers import run
 
 
 def parameters(dataset: str = "observations", format: str = "parquet", compression: str = "none", **more: Any) -> Any:

@@ -5,8 +5,8 @@ from pathlib import Path
 from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.shop import load_rows
+from tests.support.workers import run
 from workers.releases.retention import order
-from workers.tasks import run
 
 
 def cut(settings: Settings) -> dict[str, int]:

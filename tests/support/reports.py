@@ -1,7 +1,6 @@
 """Reports whose makers are known to the last byte, and a worker that does what is queued when a test says so."""
 
 import asyncio
-from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
@@ -9,10 +8,11 @@ import pyarrow as pa
 
 from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.jobs.contract import KINDS
+from tests.support.workers import reporting, services_of
+from workers.context import Services
 from workers.reports.registry import Make, Told
 from workers.reports.result import Answer, Coverage
-from workers.tasks import run
+from workers.tasks import JobRunner
 
 SCHEMA = pa.schema([("period", pa.date32()), ("items", pa.int64())])  # what the rows of every kind have
 
@@ -38,11 +38,6 @@ def quick(connection: Connection, parameters: dict[str, Any], told: Told) -> Ans
     return answer()
 
 
-def all_by(make: Make) -> Mapping[str, Make]:
-    """Have one maker make every kind of report."""
-    return {name: make for name, kind in KINDS.items() if kind.queue == "reports"}
-
-
 def queued(settings: Settings) -> list[str]:
     """Return the jobs that wait, in their order."""
     with connect(settings.database_url, application="tests") as connection:
@@ -50,8 +45,9 @@ def queued(settings: Settings) -> list[str]:
         return [row[0] for row in rows]
 
 
-async def work(settings: Settings, make: Make = quick) -> list[str | None]:
+async def work(settings: Settings, make: Make = quick, *, services: Services | None = None) -> list[str | None]:
     """Wait until a report is queued, and do all that are."""
     while not (jobs := await asyncio.to_thread(queued, settings)):
         await asyncio.sleep(0.01)
-    return [await asyncio.to_thread(run, settings, job, None, all_by(make)) for job in jobs]
+    worker = JobRunner(services or services_of(settings), reporting(settings, make))
+    return [await asyncio.to_thread(worker.run, job) for job in jobs]

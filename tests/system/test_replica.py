@@ -16,12 +16,11 @@ from shared.objects.open import store_of
 from shared.telemetry import metrics
 from tests.service.reports import market
 from tests.support.replica import Pair, in_recovery, ordered
-from tests.support.reports import all_by, answer
+from tests.support.reports import answer
 from tests.support.shop import ROWS, load_rows, open_shop
-from workers.reports import replica
-from workers.reports.registry import MAKERS, Make, Told
+from tests.support.workers import reporting, run, worker
+from workers.reports.registry import COMPUTATIONS, Make, Told
 from workers.reports.result import Answer
-from workers.tasks import run
 
 pytestmark = pytest.mark.xdist_group("replica")
 MORE = ROWS.replace("2026-07", "2026-08").replace("10.90", "99.90")
@@ -101,7 +100,7 @@ def test_every_report_is_the_same_to_the_last_byte(pair: Pair, tmp_path: Path) -
                     assert manifest["rows"] > 0
                     results.append((content, manifest["data_version"], manifest["result_sha256"]))
             both.append(results)
-        assert {kind for kind, *_ in QUESTIONS} == set(MAKERS)
+        assert {kind for kind, *_ in QUESTIONS} == set(COMPUTATIONS)
         assert both[0] == both[1]
         assert since(before) == {"replica": len(both[1])}
 
@@ -127,16 +126,16 @@ def test_its_role_reads_what_reports_read_and_nothing_else(pair: Pair, primary: 
 @pytest.mark.usefixtures("paused")
 def test_a_lagging_replica_never_answers_for_a_newer_load(pair: Pair, primary: Settings, tmp_path: Path) -> None:
     settings, before = pair.settings(primary, wait_seconds=0.2), counted()
+    one = worker(settings)
     load_rows(primary, tmp_path, MORE)
     for outcome in ("behind", "rested"):  # the second job does not wait for it again
         job = ordered(primary, brand=["vita"], **{"from": "2026-08-01", "to": "2026-08-31"})
-        assert run(settings, job) == "succeeded"
+        assert one.run(job) == "succeeded"
         manifest, content = made(primary, job)
         assert manifest["data_version"] == 2
         assert b'"max":"99.90"' in content
         assert since(before).pop(outcome) == 1
     assert "replica" not in since(before)
-    replica.replica_of.cache_clear()
 
 
 @pytest.mark.usefixtures("paused")
@@ -214,8 +213,8 @@ def test_a_recovery_conflict_is_tried_again_then_left_to_the_primary(
             raise AssertionError("nothing was in conflict")
         return answer()
 
-    before, job = counted(), ordered(primary)
-    assert run(pair.settings(primary), job, None, all_by(telling_where(where, be_cancelled))) == "succeeded"
+    settings, before, job = pair.settings(primary), counted(), ordered(primary)
+    assert run(settings, job, reporting(settings, telling_where(where, be_cancelled))) == "succeeded"
     assert where == ([True, True] if outcome == "replica" else [True, True, False])
     assert since(before) == {outcome: 1}
 
@@ -231,19 +230,17 @@ def test_a_replica_that_dies_under_a_report_costs_nothing_but_time(pair: Pair, p
     before, settings = counted(), pair.settings(primary)
     try:
         job = ordered(primary)
-        assert run(settings, job, None, all_by(telling_where(where, die))) == "succeeded"
+        assert run(settings, job, reporting(settings, telling_where(where, die))) == "succeeded"
         assert where == [True, False]
-        replica.replica_of.cache_clear()
         job = ordered(primary)  # and a worker that has never seen it finds nobody there
-        assert run(settings, job, None, all_by(telling_where(where))) == "succeeded"
+        assert run(settings, job, reporting(settings, telling_where(where))) == "succeeded"
         assert (where.pop(), since(before)) == (False, {"away": 2})
         with connect(primary.database_url, application="tests") as connection:
             attempts = connection.execute("SELECT max(attempt) FROM jobs").fetchone()
         assert attempts == (1,)
     finally:
         pair.start()
-    replica.replica_of.cache_clear()
-    assert run(settings, ordered(primary), None, all_by(telling_where(where))) == "succeeded"
+    assert run(settings, ordered(primary), reporting(settings, telling_where(where))) == "succeeded"
     assert where.pop()
 
 
@@ -257,9 +254,8 @@ def test_a_cancelled_report_stops_on_the_replica(pair: Pair, primary: Settings) 
         raise AssertionError("nobody broke it off")
 
     ended: list[str | None] = []
-    working = threading.Thread(
-        target=lambda: ended.append(run(pair.settings(primary), job, None, all_by(sleep))), daemon=True
-    )
+    settings = pair.settings(primary)
+    working = threading.Thread(target=lambda: ended.append(run(settings, job, reporting(settings, sleep))), daemon=True)
     working.start()
     assert began.wait(30)
     with connect(primary.database_url, application="tests") as connection:

@@ -1,30 +1,30 @@
--- name: let_go
+-- name: set_idle_timeout
 -- A dispatcher whose host is cut off between two statements must not keep the others waiting for its lock.
 SET idle_in_transaction_session_timeout = '5s';
 
--- name: alone
+-- name: dispatch_lock
 -- One dispatcher decides at a time, on a snapshot that has seen the other's decision: limits hold with any number of them.
 SELECT pg_advisory_xact_lock(7166001);
 
--- name: take
--- Whose turn it is. An organization gets no more than its plan's running jobs, and of those who wait the one with the
--- least in hand comes first, so that a hundred jobs of one never stand before the first of another. Only $2 jobs of a
--- queue lie at the broker unclaimed: what lies there already has its place in line. Work of the house has no owner and no
--- limit. What was rung $1 seconds ago and not claimed is rung again: the broker may have lost it.
-WITH hand AS (
-    SELECT o.organization_id, count(*) AS held FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
+-- name: select_dispatchable
+-- Organizations with fewer jobs dispatched or running go first, so one organization's backlog cannot delay another's first
+-- job, and none gets more than its plan's running jobs. At most $2 messages of a queue stay unclaimed at the broker, in the
+-- order in which they were sent. Internal jobs have no owner and no limit. A job that was sent $1 seconds ago and not
+-- claimed is sent again: the broker may have lost the message.
+WITH dispatched AS (
+    SELECT o.organization_id, count(*) AS jobs FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
     WHERE j.state = 'running' OR (j.state = 'queued' AND j.relayed_at IS NOT NULL) GROUP BY 1),
-line AS (
+waiting AS (
     SELECT j.id, j.queue, p.jobs_running AS limit_running,
-           coalesce(h.held, 0) + row_number() OVER (PARTITION BY o.organization_id ORDER BY j.created_at, j.id) AS place
+           coalesce(h.jobs, 0) + row_number() OVER (PARTITION BY o.organization_id ORDER BY j.created_at, j.id) AS place
     FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
     JOIN organizations g ON g.id = o.organization_id JOIN plans p ON p.name = g.plan
-    LEFT JOIN hand h ON h.organization_id = o.organization_id
+    LEFT JOIN dispatched h ON h.organization_id = o.organization_id
     WHERE j.state = 'queued' AND j.relayed_at IS NULL AND j.not_before <= statement_timestamp()),
 turns AS (
     SELECT id, row_number() OVER (PARTITION BY queue ORDER BY min(place), id)
-             + (SELECT count(*) FROM jobs r WHERE r.queue = line.queue AND r.state = 'queued' AND r.relayed_at IS NOT NULL) AS turn
-    FROM line WHERE place <= limit_running GROUP BY queue, id)
+             + (SELECT count(*) FROM jobs r WHERE r.queue = waiting.queue AND r.state = 'queued' AND r.relayed_at IS NOT NULL) AS turn
+    FROM waiting WHERE place <= limit_running GROUP BY queue, id)
 UPDATE jobs SET relayed_at = statement_timestamp() FROM (
     SELECT j.id, coalesce(t.turn, 0) AS turn FROM jobs j LEFT JOIN turns t ON t.id = j.id
     WHERE j.state = 'queued' AND (
@@ -35,12 +35,12 @@ UPDATE jobs SET relayed_at = statement_timestamp() FROM (
 WHERE jobs.id = picked.id
 RETURNING jobs.id::text, kind, queue, turn, traceparent;
 
--- name: untake
--- The broker did not take it: the next sweep tries again.
+-- name: undo_dispatch
+-- The broker did not take the message: the next sweep tries again.
 UPDATE jobs SET relayed_at = NULL WHERE id = ANY($1::uuid[]) AND state = 'queued';
 
--- name: lapse
--- A lease that ran out means a worker that died, whatever the broker remembers.
+-- name: requeue_expired
+-- An expired lease means that the worker died, whatever the broker remembers.
 UPDATE jobs SET relayed_at = NULL, lease_until = NULL,
     state = CASE WHEN attempt < attempts_max THEN 'queued' ELSE 'failed' END,
     finished_at = CASE WHEN attempt < attempts_max THEN NULL ELSE statement_timestamp() END,
@@ -52,8 +52,8 @@ RETURNING id::text, kind, state, attempt, traceparent;
 -- name: settle_jobs
 -- A clock that was ahead and has been set back leaves moments in the rows that would not come for as long as it was ahead:
 -- a job that waits, a message that is not sent again, a lease of a dead worker. Nothing sets a moment further ahead than a
--- lease of $1 seconds or a pause of a minute, so what is five minutes past that is brought back. A living worker renews its
--- lease as ever, and a dead one's lapses after one more lease.
+-- lease of $1 seconds or a pause of a minute, so what is five minutes past that is brought back. A living worker keeps
+-- renewing its lease, and a dead one's expires after one more lease.
 UPDATE jobs SET not_before = least(not_before, statement_timestamp()),
     relayed_at = CASE WHEN relayed_at IS NOT NULL THEN least(relayed_at, statement_timestamp()) END,
     lease_until = CASE WHEN lease_until IS NOT NULL THEN least(lease_until, statement_timestamp() + make_interval(secs => $1)) END
@@ -71,7 +71,7 @@ WHERE state IN ('queued', 'running') AND (
     OR lease_until > statement_timestamp() + make_interval(secs => $1) + interval '5 minutes')
 RETURNING job_id::text;
 
--- name: depth
+-- name: queue_depth
 -- What the gauges show; queues that are empty have no row.
 SELECT queue, state, count(*), coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8
 FROM jobs WHERE state IN ('queued', 'running') GROUP BY queue, state;

@@ -1,4 +1,4 @@
-"""What is kept too long goes: results after their time, rows after thirty days, and bytes that no row speaks of."""
+"""Retention: results expire after their time, rows after thirty days, and bytes that no row names are deleted."""
 
 from uuid import UUID
 
@@ -14,31 +14,34 @@ _ATTEMPTS_AT_ONCE = 500
 _PARTIAL_SECONDS = 3_600.0
 
 
-def tidy(connection: Connection, store: ResultStore, log: Log) -> int:
-    """Expire, forget and delete; return how many attempts' bytes were deleted. Any number may tidy at once."""
+def delete_old(connection: Connection, store: ResultStore, log: Log) -> int:
+    """Expire results, delete old rows and unnamed bytes; return how many attempts' bytes were deleted.
+
+    Any number of processes may do so at once.
+    """
     expired = connection.execute(SQL.expire).fetchall()
-    connection.execute(SQL.forget, (_ROWS_KEPT_DAYS,))
-    ours = _ours(store)
-    starts = range(0, len(ours), _ATTEMPTS_AT_ONCE)
+    connection.execute(SQL.delete_old_jobs, (_ROWS_KEPT_DAYS,))
+    stored = _stored_attempts(store)
+    starts = range(0, len(stored), _ATTEMPTS_AT_ONCE)
     store.sweep(_PARTIAL_SECONDS)
-    deleted = sum(_sweep(connection, store, ours[start : start + _ATTEMPTS_AT_ONCE]) for start in starts)
+    deleted = sum(_sweep(connection, store, stored[start : start + _ATTEMPTS_AT_ONCE]) for start in starts)
     if expired or deleted:
         log.info("results-swept", expired=len(expired), deleted=deleted)
     return deleted
 
 
-def _ours(store: ResultStore) -> list[tuple[str, int]]:
+def _stored_attempts(store: ResultStore) -> list[tuple[str, int]]:
     return [(job, attempt) for job, attempt in store.attempts() if _is_uuid(job)]
 
 
 def _sweep(connection: Connection, store: ResultStore, batch: list[tuple[str, int]]) -> int:
     # Listed before the rows are read: an attempt that begins in between is not in the list.
     jobs = [job for job, _ in batch]
-    living = {(row[0], row[1]) for row in connection.execute(SQL.living, (jobs,))}
-    gone = [attempt for attempt in batch if attempt not in living]
-    for job, attempt in gone:
+    named = {(row[0], row[1]) for row in connection.execute(SQL.named_attempts, (jobs,))}
+    unnamed = [attempt for attempt in batch if attempt not in named]
+    for job, attempt in unnamed:
         store.delete(job, attempt)
-    return len(gone)
+    return len(unnamed)
 
 
 def _is_uuid(text: str) -> bool:

@@ -1,13 +1,13 @@
 -- name: expire
--- A result is kept for its time; afterwards the row says so and nobody is led to bytes that are gone.
+-- A result is kept for its time; afterwards the row says so, and no response refers to deleted bytes.
 UPDATE jobs SET state = 'expired' WHERE state = 'succeeded' AND expires_at < statement_timestamp() RETURNING id::text;
 
--- name: forget
+-- name: delete_old_jobs
 -- Rows of ended jobs are kept for $1 days; those with a result that is still kept stay.
 DELETE FROM jobs WHERE finished_at < statement_timestamp() - make_interval(days => $1)
   AND (state IN ('failed', 'cancelled', 'expired') OR (state = 'succeeded' AND expires_at IS NULL));
 
--- name: living
+-- name: named_attempts
 -- Attempts whose bytes may be read or are being written: the published one, and the one that holds the lease; of an export
 -- each part's own, also while it waits for a worker again.
 SELECT id::text, attempt::bigint FROM jobs

@@ -5,29 +5,27 @@ import math
 import time
 from typing import Any
 
+import msgspec
 import psycopg
-from kombu.exceptions import OperationalError as BrokerError
 
 from shared.clock import rfc3339, utc_now
-from shared.config import Settings
-from shared.db.connect import Connection, connect, unavailable
-from shared.errors import ItemIndexError, JobRefused
+from shared.db.connect import Connection, unavailable
+from shared.errors import ItemIndexError, JobRefused, StoreUnavailable
 from shared.exports.contract import GONE, ID_END, ROWS
 from shared.exports.manifest import ExportManifest, File, described, media_type
 from shared.exports.request import NO_MONTH, ROWS_SQL, Request, Scope, counting, scope_of
-from shared.jobs.contract import EXECUTE, EXPORT
+from shared.jobs.contract import EXPORT, HELP_EXPORT
 from shared.objects.directory import ResultStore
-from shared.objects.open import store_of
 from shared.releases.datasets import DATASETS
 from shared.telemetry.log import trace_of
-from workers.app import app
+from workers.context import Services
 from workers.exports import parts, release_source
 from workers.exports.part_writer import write_part
 from workers.exports.parts import Part
 from workers.exports.release_source import RELEASE
 from workers.exports.snapshot_reader import SnapshotGone
+from workers.job_handler import JobContext, Outcome
 from workers.leases import Lease, LeaseLost
-from workers.telemetry import log_of
 
 # What is repeated when a worker dies, and what a part's names weigh in memory.
 _PART_ROWS = {"observations": 1_500_000, "items": 200_000, "impacts": 500_000}
@@ -38,31 +36,44 @@ _HANDS_MAX = 4
 _LOOK_SECONDS = 0.2
 
 
-def make(settings: Settings, job: dict[str, Any], lease: Lease) -> ExportManifest:
-    """Plan, hold the snapshot, work on parts beside the helpers until all are done; return the manifest.
+class ExportHandler:
+    """The coordinator of an export: it plans the parts, writes them beside any helpers, and publishes the manifest."""
 
-    Raises JobRefused where a part has failed for good, LeaseLost where the job is no longer ours.
-    """
-    request = Request.read(job["parameters"])
-    url = settings.worker_database_url
-    with connect(url, application="export") as holder, connect(url, application="parts", autocommit=True) as board:
-        version, snapshot, months, ranges = _pin(holder, store_of(settings), request)
-        parts.plan(board, job, version, snapshot, ranges)
-        _work(settings, board, job["id"], request, lease)
-        return _manifest(request, version, months, parts.files(board, job["id"]))
+    def run(self, context: JobContext) -> Outcome:
+        """Plan, hold the snapshot, and write parts until all are done.
+
+        Raises JobRefused if a part has failed for good, LeaseLost if the job is no longer ours.
+        """
+        request, services = Request.read(context.job.parameters), context.services
+        with services.connect("export") as holder, services.connect("parts", autocommit=True) as board:
+            version, snapshot, months, ranges = _pin(holder, services.objects, request)
+            parts.plan(board, context.job, version, snapshot, ranges)
+            _work(services, board, context.job.id, request, context.lease)
+            return outcome_of(_manifest(request, version, months, parts.files(board, context.job.id)))
+
+    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+        """Publish all files at once; False if the job is no longer ours or a part is not done."""
+        return parts.publish(context.connection, context.job, outcome)
 
 
-def lend_hand(settings: Settings, connection: Connection, job_id: str) -> int:
-    """Take parts of a running export until none is left or another export waits; return how many were made."""
+def outcome_of(manifest: ExportManifest) -> Outcome:
+    """Return what the job's row says of an export."""
+    return Outcome(
+        msgspec.to_builtins(manifest), bytes=manifest.bytes, rows=manifest.rows, data_version=manifest.data_version
+    )
+
+
+def help_export(services: Services, connection: Connection, job_id: str) -> int:
+    """Write parts of a running export until none is left or another export waits; return how many were written."""
     row = connection.execute(parts.SQL.order, (job_id,)).fetchone()
     if row is None:
         return 0
     request, made = Request.read(row[0]), 0
-    while (part := parts.take(connection, job_id, settings.lease_ttl_seconds)) is not None:
+    while (part := parts.take(connection, job_id, services.settings.lease_ttl_seconds)) is not None:
         try:
-            made += _part(settings, connection, part, request, None)
+            made += _part(services, connection, part, request, None)
         except SnapshotGone:
-            return made  # whoever takes the job up plans anew, and rings again
+            return made  # the worker that claims the job next plans anew and asks for help again
         waiting = connection.execute(parts.SQL.others_wait, (job_id,)).fetchone()
         if waiting is not None and waiting[0]:
             return made
@@ -111,28 +122,28 @@ def _ranges(holder: Connection, request: Request, scope: Scope) -> list[tuple[st
     return ranges if request.since is None else [*ranges, (GONE, 0, ID_END)]
 
 
-def _work(settings: Settings, board: Connection, job_id: str, request: Request, lease: Lease) -> None:
+def _work(services: Services, board: Connection, job_id: str, request: Request, lease: Lease) -> None:
     while True:
         lease.check()
         standing = parts.look(board, job_id)
         if standing.failure is not None:
             raise JobRefused(str(standing.failure["slug"]), str(standing.failure["detail"]))
-        lease.progress.tell("copying", standing.rows)
+        lease.progress.report("copying", standing.rows)
         lease.progress.fraction = 0.99 * standing.done / standing.parts
         if standing.done == standing.parts:
             return
         if standing.queued > 1 and standing.running < _HANDS_MAX:
-            _ring(job_id, min(_HANDS_MAX - standing.running, standing.queued) - 1)
-        part = parts.take(board, job_id, settings.lease_ttl_seconds)
+            _request_helpers(services, job_id, min(_HANDS_MAX - standing.running, standing.queued) - 1)
+        part = parts.take(board, job_id, services.settings.lease_ttl_seconds)
         if part is None:
             time.sleep(_LOOK_SECONDS)
         else:
-            _part(settings, board, part, request, lease)
+            _part(services, board, part, request, lease)
 
 
-def _part(settings: Settings, board: Connection, part: Part, request: Request, job: Lease | None) -> bool:
+def _part(services: Services, board: Connection, part: Part, request: Request, job: Lease | None) -> bool:
     """Make one part; False where it went to another worker, or failed and is noted so."""
-    lease = parts.lease_of(settings, part)
+    lease = parts.lease_of(services.settings, part)
     before = job.progress.rows_done if job else 0
 
     def check() -> None:
@@ -147,11 +158,11 @@ def _part(settings: Settings, board: Connection, part: Part, request: Request, j
 
     try:
         with lease:
-            store = store_of(settings)
+            store = services.objects
             if part.snapshot == RELEASE:
                 file = release_source.write_part(board, store, part, request, check, told)
             else:
-                file = write_part(settings, store, part, request, check, told)
+                file = write_part(services.settings, store, part, request, check, told)
         check()
         return parts.finish(board, part, file)
     except LeaseLost:
@@ -169,7 +180,7 @@ def _part(settings: Settings, board: Connection, part: Part, request: Request, j
         detail = (
             str(error) if isinstance(error, ItemIndexError) else f"A part could not be made: {type(error).__name__}."
         )
-        log_of(settings).warning(
+        services.log.warning(
             "export-part-failed",
             job=part.job_id,
             number=part.number,
@@ -181,11 +192,11 @@ def _part(settings: Settings, board: Connection, part: Part, request: Request, j
         return False
 
 
-def _ring(job_id: str, times: int) -> None:
-    """Ask for hands. Nobody has to come: this worker does all parts by itself then."""
-    with contextlib.suppress(BrokerError, OSError):
-        for _ in range(times):
-            app.send_task(EXECUTE, args=[job_id], queue=EXPORT.queue, retry=False)
+def _request_helpers(services: Services, job_id: str, count: int) -> None:
+    """Ask other workers for help. None has to come: this worker then writes all parts itself."""
+    with contextlib.suppress(StoreUnavailable):
+        for _ in range(count):
+            services.messages.send(HELP_EXPORT, job_id, EXPORT.queue)
 
 
 def _manifest(request: Request, version: int, months: list[str] | None, made: list[File]) -> ExportManifest:

@@ -9,8 +9,10 @@ from psycopg.types.json import Jsonb
 from shared.config import Settings
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from shared.exports.manifest import ExportManifest, File
+from shared.exports.manifest import File
 from shared.jobs.contract import EXPORT
+from workers.context import Job
+from workers.job_handler import Outcome
 from workers.leases import Lease, LeaseLost
 
 SQL = beside(__file__, "parts.sql")
@@ -49,9 +51,9 @@ class PartLease(Lease):
     number: int = 0
     slot: int = 0
 
-    def _beat(self, connection: Connection) -> bool:
+    def _renew(self, connection: Connection) -> bool:
         values = (self.job_id, self.number, self.slot, self.ttl_seconds, self.progress.rows_done)
-        return self._note(connection.execute(SQL.beat, values).fetchone() is not None)
+        return self._note(connection.execute(SQL.renew, values).fetchone() is not None)
 
 
 def lease_of(settings: Settings, part: Part) -> PartLease:
@@ -67,13 +69,11 @@ def lease_of(settings: Settings, part: Part) -> PartLease:
     )
 
 
-def plan(
-    connection: Connection, job: dict[str, Any], version: int, snapshot: str, ranges: list[tuple[str, int, int]]
-) -> None:
+def plan(connection: Connection, job: Job, version: int, snapshot: str, ranges: list[tuple[str, int, int]]) -> None:
     """Write down the parts, or keep those that another worker planned of the same version. Raises LeaseLost."""
-    job_id = job["id"]
+    job_id = job.id
     with connection.transaction():
-        if connection.execute(SQL.hold, (job_id, job["attempt"])).fetchone() is None:
+        if connection.execute(SQL.hold, (job_id, job.attempt)).fetchone() is None:
             raise LeaseLost(job_id)
         if connection.execute(SQL.keep_plan, (job_id, version, snapshot)).fetchone() is not None:
             return
@@ -118,8 +118,7 @@ def files(connection: Connection, job_id: str) -> list[File]:
     return [msgspec.convert(row[0], File) for row in connection.execute(SQL.files, (job_id,))]
 
 
-def publish(connection: Connection, job: dict[str, Any], manifest: ExportManifest) -> bool:
-    """Publish an export, all at once; False when it is no longer ours."""
-    result = Jsonb(msgspec.to_builtins(manifest))
-    values = (job["id"], job["attempt"], result, EXPORT.kept_hours, manifest.data_version, manifest.rows)
+def publish(connection: Connection, job: Job, outcome: Outcome) -> bool:
+    """Publish an export, all at once; False if it is no longer ours."""
+    values = (job.id, job.attempt, Jsonb(outcome.result), EXPORT.kept_hours, outcome.data_version, outcome.rows)
     return connection.execute(SQL.publish, values).fetchone() is not None

@@ -34,7 +34,7 @@ RETURNING number, content, data_version, snapshot, id_from, id_to, attempt, slot
 -- What a helper must know of the job that it lends a hand to.
 SELECT parameters FROM jobs WHERE id = $1 AND kind = 'export' AND state = 'running';
 
--- name: beat
+-- name: renew
 -- Fenced by the slot; a cancelled or failed export ends its parts. A job back in the queue has only lost its planner.
 UPDATE export_parts SET lease_until = statement_timestamp() + make_interval(secs => $4), rows_done = $5
 WHERE job_id = $1 AND number = $2 AND slot = $3 AND state = 'running'

@@ -6,18 +6,16 @@ from typing import Any
 import msgspec
 from psycopg.types.json import Jsonb
 
-from shared.config import Settings
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection
 from shared.errors import ItemIndexError
-from shared.objects.open import store_of
 from shared.releases.datasets import DATASETS, schema_of
-from workers.leases import Lease, LeaseLost
+from workers.job_handler import JobContext
+from workers.leases import LeaseLost
 from workers.releases.observations import cut_observations
 from workers.releases.parts import FilePart, PartWriter
 from workers.releases.retention import SQL, alone
 from workers.releases.snapshot import Snapshot, SnapshotLost
 from workers.releases.tables import cut_table
-from workers.telemetry import log_of
 
 Told = Callable[[str, int, int | None], None]
 Files = dict[str, list[FilePart]]
@@ -27,33 +25,28 @@ class ReleaseUnderWay(ItemIndexError):
     """Another release is being cut, or old ones are being swept; try again."""
 
 
-def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
-    """Make the job's result: which data_version was cut, and how many bytes of it are new."""
-
-    def told(stage: str, done: int, total: int | None) -> None:
-        lease.progress.tell(stage, done, total)
-        lease.check()
-
-    with connect(settings.worker_database_url, application="release", autocommit=True) as connection:
+def build_release(context: JobContext) -> dict[str, Any]:
+    """Return the job's result: which data_version was cut, and how many bytes of it are new."""
+    with context.services.connect("release", autocommit=True) as connection:
         with alone(connection) as held:
             if not held:
                 raise ReleaseUnderWay("another release is being cut")
-            return _cut(settings, connection, job, told)
+            return _cut(context, connection)
 
 
-def _cut(settings: Settings, connection: Connection, job: dict[str, Any], told: Told) -> dict[str, Any]:
-    writer = PartWriter(store_of(settings))
+def _cut(context: JobContext, connection: Connection) -> dict[str, Any]:
+    writer = PartWriter(context.services.objects)
     try:
-        with Snapshot(settings.worker_database_url) as snapshot:
+        with Snapshot(context.services.settings.worker_database_url) as snapshot:
             newest = snapshot.rows(SQL.newest)
             version = newest[0][0] if newest else 0
             before = connection.execute(SQL.cut_before, (version,)).fetchone()
             if not version or (before and before[0]):
                 return {"data_version": version, "cut": False}
-            files = cut_files(snapshot, writer, told)
+            files = cut_files(snapshot, writer, context.progress)
     except SnapshotLost:
         raise ItemIndexError("the database broke off while the release was read") from None
-    _publish(settings, connection, job, version, files)
+    _publish(context, connection, version, files)
     result = {
         "data_version": version,
         "cut": True,
@@ -62,7 +55,7 @@ def _cut(settings: Settings, connection: Connection, job: dict[str, Any], told: 
         "written_bytes": writer.written_bytes,
         "shared_bytes": writer.shared_bytes,
     }
-    log_of(settings).info("release-cut", **result)
+    context.services.log.info("release-cut", **result)
     return result
 
 
@@ -78,7 +71,8 @@ def cut_files(snapshot: Snapshot, writer: PartWriter, told: Told = lambda stage,
     return files
 
 
-def _publish(settings: Settings, connection: Connection, job: dict[str, Any], version: int, files: Files) -> None:
+def _publish(context: JobContext, connection: Connection, version: int, files: Files) -> None:
+    settings, job = context.services.settings, context.job
     row = connection.execute(SQL.kept_as).fetchone()
     assert row is not None
     kept_as = row[0]
@@ -87,9 +81,9 @@ def _publish(settings: Settings, connection: Connection, job: dict[str, Any], ve
         for name, parts in files.items():
             rows, size = sum(part.rows for part in parts), sum(part.bytes for part in parts)
             columns = Jsonb(schema_of(DATASETS[name]))
-            release = (name, version, kept_as, columns, rows, size, days, job["id"], job["attempt"])
+            release = (name, version, kept_as, columns, rows, size, days, job.id, job.attempt)
             if connection.execute(SQL.publish, release).fetchone() is None:
-                raise LeaseLost(job["id"])
+                raise LeaseLost(job.id)
             for place, part in enumerate(parts):
                 named = (part.name, part.sha256, part.rows, part.bytes, part.min_key, part.max_key)
                 statistics = Jsonb(msgspec.to_builtins(part.statistics))

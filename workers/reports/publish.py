@@ -1,4 +1,4 @@
-"""From a report's answer to a published result: one snapshot read, bytes under the attempt, one fenced UPDATE."""
+"""A report from its computation to its published result: one snapshot, bytes under the attempt, one fenced UPDATE."""
 
 import hashlib
 from typing import Any, BinaryIO
@@ -7,79 +7,86 @@ import msgspec
 import psycopg
 from psycopg.types.json import Jsonb
 
-from shared.config import Settings
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import CellsOutdated
 from shared.jobs.contract import KINDS, fingerprint
 from shared.objects.directory import ResultStore
-from shared.objects.open import store_of
 from shared.results import layout
 from shared.results.formats import MEDIA_TYPES, digest, write
 from shared.results.layout import Manifest
+from workers.context import Job
+from workers.job_handler import JobContext, Outcome
 from workers.leases import SQL as LEASE
-from workers.leases import Lease
 from workers.reports.registry import Make
-from workers.reports.replica import replica_of
+from workers.reports.replica import Replica
 from workers.reports.result import Answer
 from workers.rollups.layout import LAYOUT
 
 SQL = beside(__file__, "publish.sql")
 
 
-def spool(settings: Settings, connection: Connection, job: dict[str, Any], lease: Lease, make: Make) -> Manifest:
-    """Make a report and write it under its attempt; nobody can see it before `publish`."""
+class ReportHandler:
+    """One kind of report: computed from one snapshot of the replica or the primary, and stored as one file."""
 
-    def told(stage: str, done: int = 0, total: int | None = None) -> None:
-        lease.progress.tell(stage, done, total)
-        lease.check()
+    def __init__(self, compute: Make, replica: Replica) -> None:
+        self._compute = compute
+        self._replica = replica
 
-    def read(source: Connection) -> tuple[int, Answer]:
-        return _read(source, job, make, told)
+    def run(self, context: JobContext) -> Outcome:
+        """Compute the report and write it under its attempt; it is not visible before `publish`."""
+        job = context.job
 
-    found = replica_of(settings).read(lease, job["data_version"], read)
-    lease.check()
-    data_version, answer = found or read(connection)
-    told("writing", 0, answer.table.num_rows)
-    return _write(store_of(settings), job, data_version, answer)
+        def read(source: Connection) -> tuple[int, Answer]:
+            return self._read(source, context)
+
+        found = self._replica.read(context.lease, job.data_version, read)
+        context.lease.check()
+        data_version, answer = found or read(context.connection)
+        context.progress("writing", 0, answer.table.num_rows)
+        manifest = _write(context.services.objects, job, data_version, answer)
+        return Outcome(
+            msgspec.to_builtins(manifest),
+            bytes=manifest.bytes,
+            rows=manifest.rows,
+            data_version=data_version,
+            fingerprint=fingerprint(job.parameters, manifest.format, data_version),
+        )
+
+    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+        """Publish the written file; False if the job is no longer ours, and then the file is never visible."""
+        job = context.job
+        values = (
+            job.id,
+            job.attempt,
+            Jsonb(outcome.result),
+            KINDS[job.kind].kept_hours,
+            outcome.data_version,
+            outcome.fingerprint,
+            outcome.rows,
+        )
+        return context.connection.execute(LEASE.publish, values).fetchone() is not None
+
+    def _read(self, connection: Connection, context: JobContext) -> tuple[int, Answer]:
+        connection.autocommit = False
+        connection.isolation_level, connection.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
+        try:
+            row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
+            assert row is not None
+            version, readable = row
+            if not readable:
+                raise CellsOutdated
+            return version, self._compute(connection, context.job.parameters, context.progress)
+        finally:
+            if not connection.closed:
+                connection.rollback()
+                connection.isolation_level, connection.read_only = None, None
+                connection.autocommit = True
 
 
-def publish(connection: Connection, job: dict[str, Any], manifest: Manifest) -> bool:
-    """Publish what was spooled; False when the job is no longer ours, and then nobody will ever see it."""
-    kind = KINDS[job["kind"]]
-    print_of = fingerprint(job["parameters"], manifest.format, manifest.data_version)
-    values = (
-        job["id"],
-        job["attempt"],
-        Jsonb(msgspec.to_builtins(manifest)),
-        kind.kept_hours,
-        manifest.data_version,
-        print_of,
-        manifest.rows,
-    )
-    return connection.execute(LEASE.publish, values).fetchone() is not None
-
-
-def _read(connection: Connection, job: dict[str, Any], make: Make, told: Any) -> tuple[int, Answer]:
-    connection.autocommit = False
-    connection.isolation_level, connection.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
-    try:
-        row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
-        assert row is not None
-        version, readable = row
-        if not readable:
-            raise CellsOutdated
-        return version, make(connection, job["parameters"], told)
-    finally:
-        if not connection.closed:
-            connection.rollback()
-            connection.isolation_level, connection.read_only = None, None
-            connection.autocommit = True
-
-
-def _write(store: ResultStore, job: dict[str, Any], data_version: int, answer: Answer) -> Manifest:
-    kind, format = KINDS[job["kind"]], job["format"]
-    key = layout.key_of(job["id"], job["attempt"], kind.name, format)
+def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> Manifest:
+    kind, format = KINDS[job.kind], job.format
+    key = layout.key_of(job.id, job.attempt, kind.name, format)
     result_sha256 = digest(answer.table)
     meta = _meta(answer, data_version, result_sha256, kind.units)
     with store.writing(key) as file:

@@ -1,4 +1,4 @@
-"""Which function makes which report."""
+"""Which function computes which report."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from workers.reports.result import Answer
 
 Told = Callable[[str, int, int | None], None]
 Make = Callable[[Connection, dict[str, Any], Told], Answer]
-MAKERS: dict[str, Make] = {
+COMPUTATIONS: dict[str, Make] = {
     COHORTS.name: cohorts.make,
     CATEGORY_INSIGHTS.name: category_insights.make,
     BRAND_INSIGHTS.name: brand_insights.make,

@@ -1,20 +1,17 @@
-"""A read replica for reports: asked only when it holds what was ordered; in all other cases the primary is."""
+"""A read replica for reports: read only when it holds the ordered data_version; otherwise the primary is read."""
 
 import time
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TypeVar
 
 import psycopg
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
-from workers.leases import Lease, break_off
+from workers.leases import Lease, cancel_statement
 from workers.rollups.layout import LAYOUT
-from workers.telemetry import log_of
 
 SQL = beside(__file__, "publish.sql")
 _LOOK_SECONDS = 0.05
@@ -24,7 +21,10 @@ Found = TypeVar("Found")
 
 
 class Replica:
-    """A streaming replica as one worker process knows it. After a failure it is left alone for some seconds."""
+    """A streaming replica as one worker process knows it; without an address it is never read.
+
+    After a failure it is not read for some seconds.
+    """
 
     def __init__(self, url: str, wait_seconds: float, log: Log) -> None:
         self._url = url
@@ -35,7 +35,7 @@ class Replica:
     def read(self, lease: Lease, version: int, work: Callable[[Connection], Found]) -> Found | None:
         """Read on the replica, in a state of it that holds this data_version; None where the primary must be read.
 
-        Raises LeaseLost or TimeIsUp when the job is broken off, and what the reading itself raises.
+        Raises LeaseLost or JobTimeout if the attempt must stop, and whatever the reading itself raises.
         """
         if not self._url:
             return None
@@ -47,7 +47,7 @@ class Replica:
             try:
                 found = self._read(lease, version, work)
             except psycopg.Error as error:
-                lease.check()  # what was broken off looks like this from inside
+                lease.check()  # a cancelled statement surfaces here as an error
                 failure = type(error).__name__
                 if _gave_way(error):
                     continue
@@ -64,12 +64,15 @@ class Replica:
     def _read(self, lease: Lease, version: int, work: Callable[[Connection], Found]) -> Found | None:
         with (
             connect(self._url, application="replica", autocommit=True) as connection,
-            lease.stopped_by(lambda: break_off(connection)),
+            lease.stopped_by(lambda: cancel_statement(connection)),
         ):
             return work(connection) if self._has_come(lease, connection, version) else None
 
     def _has_come(self, lease: Lease, connection: Connection, version: int) -> bool:
-        """Wait until the replica has replayed the load that made this data_version; what it once held it keeps."""
+        """Wait until the replica has replayed the load that made this data_version.
+
+        Replay never goes back, so once the version is visible the check cannot become stale.
+        """
         ends = time.monotonic() + self._wait_seconds
         while True:
             row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
@@ -83,16 +86,10 @@ class Replica:
             time.sleep(_LOOK_SECONDS)
 
     def _pass_over(self, lease: Lease, why: str, error: str | None) -> None:
-        # Whoever waited for a replica that lags or is away need not have the next job wait for it too.
+        # One job has waited for a replica that lags or is unavailable; the next job need not wait too.
         self._rests_until = time.monotonic() + (0.0 if why == "conflict" else _REST_SECONDS)
         metrics.replica_reads.labels(why).inc()
         self._log.warning("replica-passed-over", job=lease.job_id, why=why, error=error)
-
-
-@lru_cache(maxsize=1)
-def replica_of(settings: Settings) -> Replica:
-    """Return the replica of this process; one that is never asked where the settings name none."""
-    return Replica(settings.replica_database_url, settings.replica_wait_seconds, log_of(settings))
 
 
 def _gave_way(error: psycopg.Error) -> bool:

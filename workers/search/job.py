@@ -6,12 +6,11 @@ from typing import Any
 
 import psycopg
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.search import layout
 from shared.search.model import Brand, Category, Document, Item
-from workers.leases import Lease
+from workers.job_handler import JobContext
 from workers.search.build import build, prune
 
 SQL = beside(__file__, "job.sql")
@@ -20,14 +19,10 @@ _FETCH_ROWS = 5_000
 Told = Callable[[str, int, int | None], None]
 
 
-def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
-    """Make the job's result: which data_version was built, and how many items it has."""
-
-    def told(stage: str, done: int, total: int | None) -> None:
-        lease.progress.tell(stage, done, total)
-        lease.check()
-
-    return make_index(settings.worker_database_url, settings.search_dir, told)
+def build_index(context: JobContext) -> dict[str, Any]:
+    """Return the job's result: which data_version was built, and how many items it has."""
+    settings = context.services.settings
+    return make_index(settings.worker_database_url, settings.search_dir, context.progress)
 
 
 def make_index(url: str, directory: Path, told: Told = lambda stage, done, total: None) -> dict[str, Any]:

@@ -28,10 +28,9 @@ from tests.support.issuer import Issuer, running_issuer
 from tests.support.outages import raising, read_only
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers import tasks
-from workers.dispatch import dispatcher as dispatchers
+from tests.support.workers import RecordedMessages, indexing, run, services_of, worker
 from workers.dispatch.dispatcher import Dispatcher
-from workers.leases import Lease
+from workers.job_handler import JobContext
 
 ROLLED_BACK = ("40001", "40P01")
 OUTAGES = ("25006", "25P03", "53100", "53300", "55P03", "57014", "57P01", "57P03", "58030", *ROLLED_BACK)
@@ -165,59 +164,54 @@ async def test_what_another_transaction_undid_is_sent_once_more(edge: Edge, sqls
     assert edge.resources.database.answering
 
 
-def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
-    return {}
-
-
 @pytest.mark.parametrize("sqlstate", ["40P01", "55P03", "25006"])
 def test_an_outage_of_postgresql_costs_a_job_no_attempt(settings: Settings, sqlstate: str) -> None:
     job, statement = order(settings, attempts=1), raising(settings, sqlstate, 3)
 
-    def interrupted(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    def interrupted(context: JobContext) -> dict[str, Any]:
         with connect(settings.worker_database_url, application="tests") as connection:
             connection.execute(statement)
         return {}
 
-    assert [tasks.run(settings, job, {"search-index": interrupted}) for _ in range(3)] == ["queued"] * 3
-    assert tasks.run(settings, job, {"search-index": interrupted}) == "succeeded"
+    assert [run(settings, job, indexing(interrupted)) for _ in range(3)] == ["queued"] * 3
+    assert run(settings, job, indexing(interrupted)) == "succeeded"
 
 
 def test_a_job_that_cannot_be_claimed_or_published_waits_for_the_database(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings,
 ) -> None:
     job, written = order(settings), io.StringIO()
-    monkeypatch.setattr(tasks.Settings, "from_environment", lambda: settings)
-    monkeypatch.setattr(tasks, "log_of", lambda settings: Log("worker", stream=written))
     with read_only(settings):
-        tasks.execute(job)
+        worker(settings, log=Log("worker", stream=written)).execute(job)
     assert json.loads(written.getvalue())["event"] == "store-down"
     assert (column(settings, job, "state"), column(settings, job, "attempt")) == ("queued", 0)
 
-    def demoted(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    def demoted(context: JobContext) -> dict[str, Any]:
         outage.__enter__()
         return {}
 
     outage = read_only(settings)
     short = replace(settings, lease_ttl_seconds=1)
     try:
-        assert tasks.run(short, job, {"search-index": demoted}) is None
+        assert run(short, job, indexing(demoted)) is None
     finally:
         outage.__exit__(None, None, None)
     assert (column(settings, job, "state"), column(settings, job, "result")) == ("running", None)
 
 
-def test_a_dispatcher_outlives_a_read_only_database(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    job, written, rang = order(settings), io.StringIO(), threading.Event()
-    monkeypatch.setattr(dispatchers.app, "send_task", lambda name, args, queue, retry: rang.set())
-    dispatcher = Dispatcher(settings, Log("dispatcher", stream=written))
+def test_a_dispatcher_outlives_a_read_only_database(settings: Settings) -> None:
+    job, written = order(settings), io.StringIO()
+    messages = RecordedMessages()
+    dispatcher = Dispatcher(services_of(settings, messages=messages, log=Log("dispatcher", stream=written)))
     with read_only(settings):
         thread = threading.Thread(target=dispatcher.run)
         thread.start()
         while "store-down" not in written.getvalue():
             assert thread.is_alive()
-        assert dispatcher.well
-        assert not rang.is_set()
-    assert rang.wait(20)
+        assert dispatcher.healthy
+        assert messages.jobs == []
+    while messages.jobs != [job]:
+        assert thread.is_alive()
     dispatcher.stopping = True
     thread.join(20)
     events = [json.loads(line)["event"] for line in written.getvalue().splitlines()]

@@ -19,9 +19,9 @@ from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents
 from tests.support.shop import ROWS, load_rows, open_shop
+from tests.support.workers import run
 from workers.dispatch.refunds import Refunds
-from workers.dispatch.retention import tidy
-from workers.tasks import run
+from workers.dispatch.retention import delete_old
 
 OBSERVATIONS = {"dataset": "observations", "format": "csv"}
 
@@ -241,10 +241,10 @@ async def test_ending_one_that_is_done_deletes_its_files(edge: Edge, settings: S
     export, store = await done(edge, settings, key), DirectoryStore(settings.results_dir)
     [file] = export["manifest"]["files"]
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert tidy(connection, store, Log("tests")) == 0
+        assert delete_old(connection, store, Log("tests")) == 0
         assert (await edge.ask("DELETE", f"/index/exports/{export['id']}", key=key)).status == 204
         assert slug(await edge.get(path_of(file["url"]), key=key)) == "result-expired"
-        assert tidy(connection, store, Log("tests")) == 1
+        assert delete_old(connection, store, Log("tests")) == 1
     assert list(store.attempts()) == []
     assert await used(edge, key) == 100
 

@@ -17,18 +17,19 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.exports.manifest import ExportManifest
+from shared.jobs.contract import EXPORT
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.telemetry.log import Log
 from tests.support.exports import column, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.dispatch import dispatcher as dispatchers
+from tests.support.workers import run, services_of, worker
+from workers.context import Job
 from workers.dispatch.dispatcher import Dispatcher
-from workers.dispatch.retention import tidy
+from workers.dispatch.retention import delete_old
 from workers.exports import export, parts
 from workers.exports.part_writer import write_part
-from workers.tasks import run
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
 # A worker of its own that makes parts until the third, says so, and hangs.
@@ -36,8 +37,8 @@ HANGING = """
 import sys, time
 from shared.config import Settings
 from shared.db.connect import connect
+from tests.support.workers import run, services_of
 from workers.exports import export
-from workers.tasks import run
 settings, made, write = Settings.from_environment(), [], export.write_part
 export._PART_ROWS["observations"] = 20
 def slow(*arguments):
@@ -50,8 +51,9 @@ export.write_part = slow
 if sys.argv[3] == "holds":
     run(settings, sys.argv[1])
 else:
-    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        while not export.lend_hand(settings, connection, sys.argv[1]):
+    services = services_of(settings)
+    with services.connect("tests", autocommit=True) as connection:
+        while not export.help_export(services, connection, sys.argv[1]):
             time.sleep(0.05)
 """
 
@@ -70,7 +72,6 @@ def contents() -> Contents:
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(export._PART_ROWS, "observations", 20)
     monkeypatch.setattr(export, "_SPLIT_ROWS", 1)
-    monkeypatch.setattr(dispatchers.app, "send_task", lambda name, args, queue, retry: None)
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def parts_of(settings: Settings, job: str) -> dict[int, tuple[str, int, int]]:
 def lapse(settings: Settings, job: str) -> None:
     """Wait until the job's lease is taken back."""
     with connect(settings.worker_database_url, application="dispatcher", autocommit=True) as connection:
-        dispatcher = Dispatcher(settings, Log("tests"))
+        dispatcher = Dispatcher(services_of(settings))
         while column(settings, job, "state") == "running":
             dispatcher.sweep(connection)
             time.sleep(0.05)
@@ -175,7 +176,7 @@ def test_two_workers_share_the_parts(settings: Settings, monkeypatch: pytest.Mon
         running = pool.submit(run, settings, job)
         while not parts_of(settings, job):
             time.sleep(0.01)
-        helping = pool.submit(run, settings, job)
+        helping = pool.submit(worker(settings).help_export, job)
         assert (running.result(), helping.result()) == ("succeeded", None)
     assert len(set(makers.values())) == 2
     assert {attempt for _, attempt, _ in parts_of(settings, job).values()} == {1}
@@ -210,7 +211,7 @@ def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(quick: S
     assert rows_in(quick, manifest) == expected(quick)
     store = DirectoryStore(quick.results_dir)
     with connect(quick.worker_database_url, application="tests", autocommit=True) as connection:
-        tidy(connection, store, Log("tests"))
+        delete_old(connection, store, Log("tests"))
     kept = {f"{job_id}/{slot}" for job_id, slot in store.attempts()}
     assert kept == {file.key.rpartition("/")[0] for file in manifest.files} | {
         f"{job}/{slot}" for _, _, slot in parts_of(quick, job).values()
@@ -242,11 +243,10 @@ class _Full:
 def test_a_full_disk_fails_the_export_and_leaves_nothing(
     settings: Settings, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "store_of", lambda settings: FullDisk(settings.results_dir))
     monkeypatch.setattr(parts, "ATTEMPTS_MAX", 2)
     job = ordered(settings, {**WANTED, "format": format})
     owed(settings, job)
-    assert run(settings, job) == "failed"
+    assert worker(settings, objects=FullDisk(settings.results_dir)).run(job) == "failed"
     assert column(settings, job, "error") == {"slug": "job-failed", "detail": "A part could not be made: OSError."}
     assert column(settings, job, "result") is None
     assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
@@ -302,11 +302,15 @@ def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
     assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
 
 
+def claimed(job: str) -> Job:
+    return Job(job, EXPORT.name, WANTED, 1, 1, "csv")
+
+
 def test_a_worker_whose_part_went_to_another_writes_nothing(settings: Settings) -> None:
     job = ordered(settings, WANTED)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
-        parts.plan(connection, {"id": job, "attempt": 1}, 1, "snapshot", [("rows", 0, 10)])
+        parts.plan(connection, claimed(job), 1, "snapshot", [("rows", 0, 10)])
         stale = parts.take(connection, job, 0)
         current = parts.take(connection, job, 30)
         assert stale is not None and current is not None and stale.slot != current.slot
@@ -323,15 +327,15 @@ def test_nothing_is_published_while_a_part_is_missing(settings: Settings) -> Non
     job = ordered(settings, WANTED)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
-        held = {"id": job, "attempt": 1}
+        held = claimed(job)
         parts.plan(connection, held, 1, "snapshot", [("rows", 0, 10), ("rows", 10, 20)])
         part = parts.take(connection, job, 30)
         assert part is not None
         file = export.File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
         assert parts.finish(connection, part, file)
-        manifest = export._manifest(export.Request.read(WANTED), 1, [], [file])
-        assert not parts.publish(connection, held, manifest)
+        outcome = export.outcome_of(export._manifest(export.Request.read(WANTED), 1, [], [file]))
+        assert not parts.publish(connection, held, outcome)
         other = parts.take(connection, job, 30)
         assert other is not None and parts.finish(connection, other, file)
-        assert not parts.publish(connection, {"id": job, "attempt": 2}, manifest)
-        assert parts.publish(connection, held, manifest)
+        assert not parts.publish(connection, replace(held, attempt=2), outcome)
+        assert parts.publish(connection, held, outcome)

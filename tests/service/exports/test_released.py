@@ -17,10 +17,10 @@ from tests.support.releases import cut
 from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
+from tests.support.workers import run
 from workers.dispatch.dispatcher import SQL as RELAY
 from workers.exports import export, parts, release_source
 from workers.exports.release_source import RELEASE
-from workers.tasks import run
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
 
@@ -197,7 +197,7 @@ def test_a_release_that_comes_between_two_workers_is_split_anew(
     assert RELEASE not in {source for source, _ in plan_of(settings, job)}
     cut(settings)
     asked(settings, "UPDATE jobs SET lease_until = now() - interval '1 minute' WHERE id = $1 RETURNING 1", job)
-    assert asked(settings, RELAY.lapse)[0][0] == job
+    assert asked(settings, RELAY.requeue_expired)[0][0] == job
     assert run(settings, job) == "succeeded"
     assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)

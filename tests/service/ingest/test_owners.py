@@ -19,11 +19,11 @@ from tests.support.client import Edge
 from tests.support.releases import cut
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
+from tests.support.workers import run
 from workers.provenance import events, item_acts
 from workers.provenance.undo import undo
-from workers.reports.registry import MAKERS
+from workers.reports.registry import COMPUTATIONS
 from workers.search.job import make_index
-from workers.tasks import run
 
 IMPACT = '[[impacts]]\nindicator = "co2e_kg"\nvalue = "weight"\nbasis = "measured"\nmethod = "weighed"\n'
 TEXT = MAPPING + IMPACT
@@ -83,7 +83,7 @@ def quiet(stage: str, done: int, total: int | None) -> None:
 def reports(settings: Settings) -> dict[str, Any]:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         return {
-            name: MAKERS[name](connection, parameters, quiet).table.to_pylist()
+            name: COMPUTATIONS[name](connection, parameters, quiet).table.to_pylist()
             for name, parameters in QUESTIONS.items()
         }
 

@@ -6,11 +6,11 @@ from kombu.transport import redis
 
 from shared.config import Settings
 from tests.support.servers import Servers
-from workers.broker import ReconnectingQoS, mend
+from workers.broker import ReconnectingQoS, patch_kombu
 
 
 def test_an_acknowledgement_that_fails_ends_the_connection(servers: Servers, settings: Settings) -> None:
-    mend()
+    patch_kombu()
     assert redis.Channel.QoS is ReconnectingQoS
     with Connection(settings.broker_url) as connection:
         queue = Queue("lost")(connection.default_channel)

@@ -1,8 +1,9 @@
-"""A job's row is the truth: whatever happens to doorbells and workers, it is done once or fails with a reason."""
+"""A job's row is the truth: whatever happens to messages and workers, it is done once or fails with a reason."""
 
 import errno
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +17,17 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ItemIndexError, StoreUnavailable
 from shared.jobs.contract import SQL as JOBS
-from shared.telemetry.log import Log
+from shared.objects.directory import DirectoryStore
 from tests.support.shop import load_rows
-from workers.dispatch import dispatcher as dispatchers
+from tests.support.workers import RecordedMessages, indexing, run, services_of
+from workers.context import JobMessages
+from workers.dispatch.dispatcher import SQL as DISPATCH
 from workers.dispatch.dispatcher import Dispatcher
+from workers.job_handler import JobContext
 from workers.leases import SQL as LEASE
 from workers.leases import Lease, LeaseLost, claim, succeed
 from workers.search.job import make_index
-from workers.tasks import run
+from workers.services import build_services
 
 
 def order(settings: Settings, fingerprint: str = "1", attempts: int = 3) -> str:
@@ -42,125 +46,119 @@ def column(settings: Settings, job: str, name: str) -> Any:
 
 
 @pytest.fixture
-def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every doorbell that was rung; the broker is somebody else's business here."""
-    seen: list[str] = []
-    monkeypatch.setattr(dispatchers.app, "send_task", lambda name, args, queue, retry: seen.append(args[0]))
-    return seen
+def messages() -> RecordedMessages:
+    """The messages that dispatchers of the test have sent."""
+    return RecordedMessages()
 
 
-def sweep(settings: Settings) -> int:
-    with connect(settings.worker_database_url, application="dispatcher", autocommit=True) as connection:
-        return Dispatcher(settings, Log("tests")).sweep(connection)
+def sweep(settings: Settings, messages: JobMessages, *, resend_seconds: int = 10) -> int:
+    services = services_of(settings, messages=messages)
+    with services.connect("dispatcher", autocommit=True) as connection:
+        return Dispatcher(services, resend_seconds=resend_seconds).sweep(connection)
 
 
 def test_equal_requests_under_way_are_one_job(settings: Settings) -> None:
     first = order(settings)
     assert order(settings) == first
     assert order(settings, "2") != first
-    assert run(settings, first, {"search-index": lambda s, j, lease: {}}) == "succeeded"
+    assert run(settings, first, indexing(lambda context: {})) == "succeeded"
     assert order(settings) != first
 
 
-def test_three_doorbells_at_once_do_the_job_once(settings: Settings) -> None:
+def test_three_messages_at_once_run_the_job_once(settings: Settings) -> None:
     job, made = order(settings), []
 
-    def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
-        made.append(job["attempt"])
+    def make(context: JobContext) -> dict[str, Any]:
+        made.append(context.job.attempt)
         time.sleep(0.2)
-        return {"attempt": job["attempt"]}
+        return {"attempt": context.job.attempt}
 
     with ThreadPoolExecutor(3) as pool:
-        states = list(pool.map(lambda n: run(settings, job, {"search-index": make}), range(3)))
+        states = list(pool.map(lambda n: run(settings, job, indexing(make)), range(3)))
     assert sorted(states, key=str) == [None, None, "succeeded"]
     assert made == [1]
 
 
-def test_a_doorbell_that_was_lost_is_rung_again(
-    settings: Settings, rung: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_message_that_was_lost_is_sent_again(settings: Settings, messages: RecordedMessages) -> None:
     job = order(settings)
-    assert sweep(settings) == 1
-    assert sweep(settings) == 0
-    monkeypatch.setattr(dispatchers, "_RING_AGAIN_SECONDS", 0)
-    assert sweep(settings) == 1
-    assert rung == [job, job]
+    assert sweep(settings, messages) == 1
+    assert sweep(settings, messages) == 0
+    assert sweep(settings, messages, resend_seconds=0) == 1
+    assert messages.jobs == [job, job]
 
 
-def test_a_broker_that_is_down_loses_nothing(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_that_is_down_loses_nothing(settings: Settings) -> None:
     job = order(settings)
-
-    def refuse(*arguments: Any, **options: Any) -> None:
-        raise OSError("no broker")
-
-    monkeypatch.setattr(dispatchers.app, "send_task", refuse)
-    assert sweep(settings) == 0
+    nowhere = build_services(replace(settings, broker_url="redis://127.0.0.1:9/0"), "dispatcher").messages
+    assert sweep(settings, nowhere) == 0
     assert column(settings, job, "relayed_at") is None
     assert column(settings, job, "state") == "queued"
 
 
-def test_two_relays_share_the_rows(settings: Settings, rung: list[str]) -> None:
+def test_two_dispatchers_share_the_rows(settings: Settings, messages: RecordedMessages) -> None:
     jobs = {order(settings, str(n)) for n in range(40)}
     with ThreadPoolExecutor(2) as pool:
-        assert sum(pool.map(lambda n: sweep(settings), range(2))) == 40
-    assert sorted(rung) == sorted(jobs)
+        assert sum(pool.map(lambda n: sweep(settings, messages), range(2))) == 40
+    assert sorted(messages.jobs) == sorted(jobs)
 
 
-def test_a_relay_that_falls_silent_in_the_middle_holds_the_others_up_for_seconds_only(
-    settings: Settings, rung: list[str]
+def test_a_dispatcher_that_falls_silent_holds_the_others_up_for_seconds_only(
+    settings: Settings, messages: RecordedMessages
 ) -> None:
     order(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as silent:
-        silent.execute(dispatchers.SQL.let_go.replace("5s", "300ms"))
+        silent.execute(DISPATCH.set_idle_timeout.replace("5s", "300ms"))
         silent.execute("BEGIN")
-        silent.execute(dispatchers.SQL.alone)
-        assert sweep(settings) == 1
+        silent.execute(DISPATCH.dispatch_lock)
+        assert sweep(settings, messages) == 1
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
             silent.execute("SELECT 1")
 
 
-def test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three(settings: Settings, rung: list[str]) -> None:
+def test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three(
+    settings: Settings, messages: RecordedMessages
+) -> None:
     job = order(settings)
     for attempt in (1, 2, 3):
         with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
             taken = claim(connection, job, 0)
             assert taken is not None
-            assert taken["attempt"] == attempt
+            assert taken.attempt == attempt
         time.sleep(0.01)
-        sweep(settings)
+        sweep(settings, messages)
     assert column(settings, job, "state") == "failed"
     assert column(settings, job, "error")["slug"] == "job-lost"
 
 
 def test_a_stale_finisher_writes_nothing_and_its_twin_without_the_fence_would(
-    settings: Settings, rung: list[str]
+    settings: Settings, messages: RecordedMessages
 ) -> None:
     job = order(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         stale = claim(connection, job, 0)
         assert stale is not None
         time.sleep(0.01)
-        sweep(settings)
+        sweep(settings, messages)
         current = claim(connection, job, 30)
         assert current is not None
-        assert not succeed(connection, job, stale["attempt"], {"by": "stale"})
+        assert not succeed(connection, stale, {"by": "stale"})
         unfenced = LEASE.succeed.replace("AND attempt = $2", "AND $2::integer IS NOT NULL")
         with connection.transaction(force_rollback=True):
-            assert connection.execute(unfenced, (job, stale["attempt"], Jsonb({}))).fetchone() is not None
-        assert succeed(connection, job, current["attempt"], {"by": "current"})
+            assert connection.execute(unfenced, (job, stale.attempt, Jsonb({}))).fetchone() is not None
+        assert succeed(connection, current, {"by": "current"})
     assert column(settings, job, "result") == {"by": "current"}
 
 
 def test_cancel_wins_over_a_late_finish(settings: Settings) -> None:
     job, began, go_on = order(settings), threading.Event(), threading.Event()
 
-    def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    def make(context: JobContext) -> dict[str, Any]:
         began.set()
         go_on.wait(5)
         return {}
 
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run, settings, job, {"search-index": make})
+        running = pool.submit(run, settings, job, indexing(make))
         began.wait(5)
         with connect(settings.database_url, application="tests") as connection:
             connection.execute(JOBS.cancel, (job,))
@@ -174,7 +172,7 @@ def test_a_lease_that_was_taken_away_stops_its_worker(settings: Settings) -> Non
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         taken = claim(connection, job, 1)
         assert taken is not None
-        with Lease(settings.worker_database_url, job, taken["attempt"], 1) as lease:
+        with Lease(settings.worker_database_url, job, taken.attempt, 1) as lease:
             with connect(settings.database_url, application="tests") as operator:
                 operator.execute(JOBS.cancel, (job,))
             assert lease.lost.wait(5)
@@ -189,25 +187,25 @@ def test_the_beat_of_a_stale_attempt_keeps_no_lease(settings: Settings) -> None:
         assert taken is not None
         until = column(settings, job, "lease_until")
         connection.execute("UPDATE jobs SET attempt = 2 WHERE id = $1", (job,))  # another worker has it now
-        for attempt, kept in ((taken["attempt"], False), (2, True)):
+        for attempt, kept in ((taken.attempt, False), (2, True)):
             values = (job, attempt, 600, 0.5, "late", 1, 2)
-            assert (connection.execute(LEASE.beat, values).fetchone() is not None) == kept
+            assert (connection.execute(LEASE.renew, values).fetchone() is not None) == kept
             assert (column(settings, job, "lease_until") > until) == kept
 
 
 def test_a_job_that_always_fails_ends_with_its_reason_and_no_secret(settings: Settings) -> None:
     job = order(settings)
 
-    def own(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    def own(context: JobContext) -> dict[str, Any]:
         raise ItemIndexError("there is nothing to index")
 
-    def foreign(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    def foreign(context: JobContext) -> dict[str, Any]:
         raise RuntimeError(f"could not reach {settings.database_url}")
 
-    assert run(settings, job, {"search-index": own}) == "queued"
+    assert run(settings, job, indexing(own)) == "queued"
     assert column(settings, job, "error")["detail"] == "there is nothing to index"
-    assert run(settings, job, {"search-index": foreign}) == "queued"
-    assert run(settings, job, {"search-index": foreign}) == "failed"
+    assert run(settings, job, indexing(foreign)) == "queued"
+    assert run(settings, job, indexing(foreign)) == "failed"
     assert column(settings, job, "error") == {"slug": "job-failed", "detail": "RuntimeError"}
 
 
@@ -220,17 +218,17 @@ def test_a_load_orders_its_search_index_and_the_job_builds_it(settings: Settings
     assert make_index(settings.worker_database_url, settings.search_dir)["items"] == 3
 
 
-def full(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+def full(context: JobContext) -> dict[str, Any]:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_a_store_that_is_full_costs_a_job_no_attempt(settings: Settings) -> None:
     job = order(settings, attempts=2)
     for _ in range(5):
-        assert run(settings, job, {"search-index": full}) == "queued"
+        assert run(settings, job, indexing(full)) == "queued"
     assert column(settings, job, "error") == {"slug": "job-failed", "detail": "OSError"}
     assert column(settings, job, "not_before > now() + interval '1 second'")
-    assert run(settings, job, {"search-index": lambda s, j, lease: {}}) == "succeeded"
+    assert run(settings, job, indexing(lambda context: {})) == "succeeded"
     assert column(settings, job, "attempt") == 6
 
 
@@ -238,20 +236,21 @@ def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -
     job = order(settings, attempts=1)
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE jobs SET created_at = now() - interval '61 minutes'")
-    assert run(settings, job, {"search-index": full}) == "failed"
+    assert run(settings, job, indexing(full)) == "failed"
 
 
-def test_a_relay_goes_on_ringing_while_the_store_of_results_is_away(settings: Settings, rung: list[str]) -> None:
-    job, dispatcher = (
-        order(settings),
-        Dispatcher(replace(settings, s3_bucket="none", s3_endpoint="http://127.0.0.1:9"), Log("t")),
-    )
-    dispatcher._results.attempts = away  # type: ignore[method-assign]
-    with connect(settings.worker_database_url, application="dispatcher", autocommit=True) as connection:
-        dispatcher._keep_house(connection, time.monotonic())
+def test_a_dispatcher_goes_on_while_the_object_store_is_unavailable(
+    settings: Settings, messages: RecordedMessages
+) -> None:
+    job = order(settings)
+    services = replace(services_of(settings, messages=messages), objects=UnavailableStore(settings.results_dir))
+    dispatcher = Dispatcher(services)
+    with services.connect("dispatcher", autocommit=True) as connection:
+        dispatcher._run_maintenance(connection, time.monotonic())
         assert dispatcher.sweep(connection) == 1
-    assert rung == [job]
+    assert messages.jobs == [job]
 
 
-def away() -> Any:
-    raise StoreUnavailable("results")
+class UnavailableStore(DirectoryStore):
+    def attempts(self) -> Iterator[tuple[str, int]]:
+        raise StoreUnavailable("results")

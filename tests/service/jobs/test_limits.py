@@ -101,7 +101,7 @@ def queued(settings: Settings, acme: str, fingerprint: str, age: str) -> None:
 
 
 def take(connection: Connection) -> list[Any]:
-    return connection.execute(RELAY.take, (10, 8)).fetchall()
+    return connection.execute(RELAY.select_dispatchable, (10, 8)).fetchall()
 
 
 @pytest.fixture
@@ -114,14 +114,14 @@ def one_at_a_time(settings: Settings, acme: str) -> None:
 @pytest.mark.usefixtures("one_at_a_time")
 def test_two_relays_at_once_give_one_job_to_who_may_run_one(settings: Settings, acme: str) -> None:
     with two(settings.worker_database_url) as (first, second):
-        first.execute(RELAY.alone)
+        first.execute(RELAY.dispatch_lock)
         assert len(take(first)) == 1
         queued(settings, acme, "early", "2 minutes")  # its transaction began before, and is seen only now
         with pytest.raises(psycopg.errors.LockNotAvailable):
-            second.execute(RELAY.alone)
+            second.execute(RELAY.dispatch_lock)
         second.rollback()
         first.commit()
-        second.execute(RELAY.alone)
+        second.execute(RELAY.dispatch_lock)
         assert take(second) == []
 
 

@@ -10,17 +10,17 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.telemetry.log import Log
 from tests.drills.clock_skew_stores import shadow_clock, step_database
-from tests.service.jobs.test_jobs import column, order, rung, sweep
+from tests.service.jobs.test_jobs import column, messages, order, sweep
 from tests.support.client import running_edge
+from tests.support.workers import RecordedMessages, indexing, run, services_of
 from workers.dispatch.dispatcher import Dispatcher
 from workers.exports.parts import SQL as PARTS
+from workers.job_handler import JobContext
 from workers.leases import SQL as LEASE
-from workers.leases import Lease, claim, succeed
-from workers.tasks import run
+from workers.leases import claim, succeed
 
-__all__ = ["rung"]  # a fixture
+__all__ = ["messages"]  # a fixture
 HOUR = 3_600
 Step = Callable[[int], None]
 
@@ -38,7 +38,7 @@ def worker(settings: Settings) -> Connection:
 
 def settle(settings: Settings) -> None:
     with worker(settings) as connection:
-        Dispatcher(settings, Log("tests")).settle_clock(connection)
+        Dispatcher(services_of(settings)).settle_clock(connection)
 
 
 def test_the_shadow_reaches_statements_defaults_and_functions(settings: Settings, step: Step) -> None:
@@ -50,71 +50,70 @@ def test_the_shadow_reaches_statements_defaults_and_functions(settings: Settings
 
 
 def test_a_clock_an_hour_ahead_lapses_a_lease_and_only_the_next_attempt_publishes(
-    settings: Settings, step: Step, rung: list[str]
+    settings: Settings, step: Step, messages: RecordedMessages
 ) -> None:
     job = order(settings)
     with worker(settings) as connection:
         first = claim(connection, job, 30)
         step(HOUR)
-        assert sweep(settings) == 1
+        assert sweep(settings, messages) == 1
         second = claim(connection, job, 30)
         assert first is not None
         assert second is not None
-        assert not succeed(connection, job, first["attempt"], {"by": "first"})
-        assert succeed(connection, job, second["attempt"], {"by": "second"})
+        assert not succeed(connection, first, {"by": "first"})
+        assert succeed(connection, second, {"by": "second"})
     assert (column(settings, job, "result"), column(settings, job, "attempt")) == ({"by": "second"}, 2)
-    assert rung == [job]
+    assert messages.jobs == [job]
 
 
 @pytest.mark.parametrize("seconds", [HOUR, -HOUR])
 def test_a_job_that_runs_across_a_step_is_published_once(
-    settings: Settings, step: Step, rung: list[str], seconds: int
+    settings: Settings, step: Step, messages: RecordedMessages, seconds: int
 ) -> None:
     job, began, go_on = order(settings), threading.Event(), threading.Event()
 
-    def make(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    def make(context: JobContext) -> dict[str, Any]:
         began.set()
         go_on.wait(10)
-        return {"attempt": job["attempt"]}
+        return {"attempt": context.job.attempt}
 
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run, settings, job, {"search-index": make})
+        running = pool.submit(run, settings, job, indexing(make))
         assert began.wait(10)
         step(seconds)
-        sweep(settings)
+        sweep(settings, messages)
         go_on.set()
-        states = [running.result(), run(settings, job, {"search-index": make})]
+        states = [running.result(), run(settings, job, indexing(make))]
     assert states.count("succeeded") == 1
     assert column(settings, job, "result") == {"attempt": column(settings, job, "attempt")}
 
 
 def test_what_was_ordered_while_the_clock_was_ahead_is_due_when_it_is_set_back(
-    settings: Settings, step: Step, rung: list[str]
+    settings: Settings, step: Step, messages: RecordedMessages
 ) -> None:
     step(HOUR)
     job = order(settings)
     step(0)
-    assert sweep(settings) == 0
+    assert sweep(settings, messages) == 0
     settle(settings)
-    assert sweep(settings) == 1
-    assert rung == [job]
+    assert sweep(settings, messages) == 1
+    assert messages.jobs == [job]
 
 
 def test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again(
-    settings: Settings, step: Step, rung: list[str], monkeypatch: pytest.MonkeyPatch
+    settings: Settings, step: Step, messages: RecordedMessages
 ) -> None:
     step(HOUR)
     job = order(settings)
-    assert sweep(settings) == 1
+    assert sweep(settings, messages) == 1
     step(0)
     settle(settings)
-    monkeypatch.setattr("workers.dispatch.dispatcher._RING_AGAIN_SECONDS", 0)
-    assert sweep(settings) == 1
-    assert rung == [job, job]
+    assert sweep(settings, messages, resend_seconds=0) == 1
+    assert messages.jobs == [job, job]
 
 
 def test_a_lease_of_a_dead_worker_lapses_after_the_clock_was_set_back(
-    settings: Settings, step: Step, rung: list[str]
+    settings: Settings, step: Step, messages: RecordedMessages
 ) -> None:
     job = order(settings)
     step(HOUR)
@@ -126,7 +125,7 @@ def test_a_lease_of_a_dead_worker_lapses_after_the_clock_was_set_back(
     assert 0 < left <= settings.lease_ttl_seconds
     assert column(settings, job, "state") == "running"
     step(settings.lease_ttl_seconds + 1)
-    assert sweep(settings) == 1
+    assert sweep(settings, messages) == 1
     assert column(settings, job, "state") == "queued"
 
 
@@ -146,7 +145,7 @@ def test_moments_of_a_clock_that_was_never_off_are_left_alone(settings: Settings
     waiting, running = order(settings, "1"), order(settings, "2")
     with worker(settings) as connection:
         claim(connection, waiting, 30)
-        connection.execute(LEASE.postpone, (waiting, 1, None))
+        connection.execute(LEASE.retry_later, (waiting, 1, None))
         claim(connection, running, settings.lease_ttl_seconds)
     before = [column(settings, job, "row(not_before, lease_until)::text") for job in (waiting, running)]
     settle(settings)
@@ -160,7 +159,7 @@ def test_a_job_that_was_put_off_very_often_still_fails_with_a_pause_of_a_minute(
     with worker(settings) as connection:
         taken = claim(connection, job, 30)
         assert taken is not None
-        assert connection.execute(LEASE.fail, (job, taken["attempt"], None, False)).fetchone() == ("queued",)
+        assert connection.execute(LEASE.fail, (job, taken.attempt, None, False)).fetchone() == ("queued",)
     assert column(settings, job, "not_before <= statement_timestamp() + interval '1 minute'")
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,19 +13,10 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import JobRefused
 from tests.service.jobs.test_jobs import order
-from workers.leases import Lease
-from workers.tasks import run
-from workers.telemetry import log_of
+from tests.support.workers import indexing, run
+from workers.job_handler import JobContext
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
-
-
-@pytest.fixture(autouse=True)
-def own_log() -> Iterator[None]:
-    """Each test's log writes into the stream that is captured for it."""
-    log_of.cache_clear()
-    yield
-    log_of.cache_clear()
 
 
 def attempt(settings: Settings, error: Exception) -> str:
@@ -36,10 +26,10 @@ def attempt(settings: Settings, error: Exception) -> str:
         values = (job, f"00-{TRACE}-00f067aa0ba902b7-00")
         connection.execute("UPDATE jobs SET traceparent = $2 WHERE id = $1", values)
 
-    def maker_that_fails(settings: Settings, job: dict[str, Any], lease: Lease) -> dict[str, Any]:
+    def maker_that_fails(context: JobContext) -> dict[str, Any]:
         raise error
 
-    run(settings, job, {"search-index": maker_that_fails})
+    run(settings, job, indexing(maker_that_fails))
     return job
 
 
@@ -74,7 +64,8 @@ def test_log_level_decides_which_lines_a_worker_writes(
 @pytest.mark.parametrize(("level", "expected"), [("warning", ["warning", "error"]), ("error", ["error"])])
 def test_log_level_holds_for_what_celery_writes_in_a_worker(level: str, expected: list[str]) -> None:
     told = (
-        "import logging; from workers.app import app; app.log.setup(logging.DEBUG); log = logging.getLogger('celery');"
+        "import logging; from shared.config import Settings; from workers.handlers import job_handlers;"
+        "from workers.worker import Worker; Worker(Settings.from_environment(), job_handlers).set_up_logging(); log = logging.getLogger('celery');"
         "log.info('an info'); log.warning('a warning'); log.error('an error')"
     )
     environment = {**os.environ, "LOG_LEVEL": level, "BROKER_URL": "memory://"}

@@ -16,8 +16,8 @@ from shared.db.connect import connect
 from shared.errors import ConfigurationError
 from shared.telemetry import metrics
 from shared.telemetry.http_server import MetricsServer, keep_watch
-from shared.telemetry.log import Log
 from tests.support.client import Edge
+from tests.support.workers import services_of
 from workers.dispatch.dispatcher import Dispatcher
 
 
@@ -89,18 +89,18 @@ def test_a_watchpost_without_a_usable_address_stops_the_start(settings: Settings
     assert keep_watch(settings) is None
 
 
-def test_a_relay_is_well_as_long_as_it_goes_round(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    dispatcher = Dispatcher(settings, Log("tests"))
-    assert dispatcher.well
-    monkeypatch.setattr("workers.dispatch.dispatcher._WELL_SECONDS", -1.0)
-    assert not dispatcher.well
-    dispatcher._tell_down("database")
-    assert dispatcher.well, "to start it anew would not bring PostgreSQL back"
+def test_a_dispatcher_is_healthy_as_long_as_it_sweeps(settings: Settings) -> None:
+    services = services_of(settings)
+    assert Dispatcher(services).healthy
+    stalled = Dispatcher(services, stalled_seconds=-1.0)
+    assert not stalled.healthy
+    stalled._note_down("database")
+    assert stalled.healthy, "a restart would not bring PostgreSQL back"
 
 
 def test_a_relay_measures_queues_that_are_empty_too(settings: Settings) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        Dispatcher(settings, Log("tests")).measure(connection)
+        Dispatcher(services_of(settings)).measure(connection)
     assert metrics.REGISTRY.get_sample_value("itemindex_queue_age_seconds", {"queue": "reports"}) == 0
     assert metrics.REGISTRY.get_sample_value("itemindex_queue_depth", {"queue": "exports", "state": "queued"}) == 0
 

@@ -17,8 +17,7 @@ from tests.support.client import Edge, running_edge
 from tests.support.collector import attributes, collecting
 from tests.support.reports import work
 from tests.support.shop import load_rows
-from workers import tasks
-from workers.telemetry import spans_of
+from tests.support.workers import services_of
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 GIVEN = {"traceparent": f"00-{TRACE}-{SPAN}-01"}
@@ -31,19 +30,19 @@ def lines(edge: Edge) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(edge.settings.access_log).read_text().splitlines()]
 
 
-async def test_a_trace_goes_from_the_request_through_the_job_to_its_result(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_trace_goes_from_the_request_through_the_job_to_its_result(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
     written = io.StringIO()
-    monkeypatch.setattr(tasks, "log_of", lambda settings: Log("worker", stream=written))
     with collecting() as collector:
         watched = replace(settings, otel_exporter_otlp_endpoint=collector.endpoint)
+        services = services_of(watched, log=Log("worker", stream=written))
         async with running_edge(watched, tmp_path) as edge:
             key = api_key(settings)
-            answer, _ = await asyncio.gather(edge.get("/index/cohorts?brand=vita", key=key, head=GIVEN), work(watched))
+            answer, _ = await asyncio.gather(
+                edge.get("/index/cohorts?brand=vita", key=key, head=GIVEN), work(watched, services=services)
+            )
             assert answer.status == 200
-        spans_of(watched).close()
+        services.spans.close()
     by_service = {span["service"]: span for span in collector.spans}
     request, job = by_service["item-index-edge"], by_service["item-index-worker"]
     assert (request["traceId"], request["parentSpanId"]) == (TRACE, SPAN)

@@ -16,12 +16,12 @@ from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.releases import cut
-from tests.support.reports import all_by, queued, quick
+from tests.support.reports import queued, quick
 from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
+from tests.support.workers import reporting, run
 from workers.releases.retention import expire
-from workers.tasks import run
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ async def test_a_report_is_put_off_while_its_bucket_is_away(bucket: Settings, tm
         assert (await edge.get(path, key=key, head={"Prefer": "respond-async"})).status == 202
         [job] = queued(bucket)
         for _ in range(4):  # more often than a job may fail
-            assert await asyncio.to_thread(run, away, job, None, all_by(quick)) == "queued"
-        assert await asyncio.to_thread(run, bucket, job, None, all_by(quick)) == "succeeded"
+            assert await asyncio.to_thread(run, away, job, reporting(away, quick)) == "queued"
+        assert await asyncio.to_thread(run, bucket, job, reporting(bucket, quick)) == "succeeded"
         answer = await edge.get(path, key=key)
         assert (answer.status, answer.json["meta"]["cached"]) == (200, True)

@@ -10,9 +10,9 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.releases.datasets import PREFIX
 from tests.support.shop import load_rows
+from tests.support.workers import run
 from workers.releases.retention import order
 from workers.releases.snapshot import Snapshot, SnapshotLost
-from workers.tasks import run
 
 ENDLESS = "SELECT generate_series(1, 100000000), repeat('x', 1000)"
 LOST = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'itemindex-release'"

@@ -13,7 +13,7 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from tests.service.reports.test_cohorts import asked, compare, engine_of, known, plain, quiet
 from tests.support.servers import Servers
-from workers.reports.registry import MAKERS
+from workers.reports.registry import COMPUTATIONS
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_random_cohorts_of_the_demo_equal_another_engine(connection: Connection)
         parameters["to"] = (first + timedelta(days=chance.choice((0, 6, 40, 200)))).isoformat()
         parameters["channel"] = chance.sample(channels, chance.choice((0, 0, 1, 2)))
         rows = engine.execute(plain(parameters, "quantile_cont({1}, {0})")).fetchall()
-        compare(MAKERS["cohorts"](connection, parameters, quiet), rows, len(parameters["group_by"]))
+        compare(COMPUTATIONS["cohorts"](connection, parameters, quiet), rows, len(parameters["group_by"]))
 
 
 def test_every_report_of_the_demo_says_something(connection: Connection) -> None:
@@ -50,7 +50,7 @@ def test_every_report_of_the_demo_says_something(connection: Connection) -> None
         "SELECT code FROM categories JOIN month_cells m ON scope = 't' AND m.id = categories.id LIMIT 1"
     )
     [(code,)] = seen.fetchall()
-    for kind, make in MAKERS.items():
+    for kind, make in COMPUTATIONS.items():
         parameters = {"category": [code]} if kind == "cohorts" else {}
         answer = make(connection, parameters, quiet)
         assert answer.table.num_rows > 0, kind
@@ -59,6 +59,6 @@ def test_every_report_of_the_demo_says_something(connection: Connection) -> None
 
 
 def test_the_demos_rollup_is_covered_by_footprints_of_food_and_knows_no_waste(connection: Connection) -> None:
-    rows = MAKERS["sustainability-rollup"](connection, {"granularity": "month"}, quiet).table.to_pylist()
+    rows = COMPUTATIONS["sustainability-rollup"](connection, {"granularity": "month"}, quiet).table.to_pylist()
     assert all(isinstance(row["period"], date) and row["waste_kg"] is None for row in rows)
     assert any(row["co2e_kg"] and 0 < row["items_covered"] < 1 for row in rows)

@@ -15,7 +15,7 @@ from tests.service.reports.market import opened
 from tests.support.servers import Servers
 from tests.support.shop import load_rows
 from workers.reports import brand_insights, category_insights, cohorts
-from workers.reports.registry import MAKERS
+from workers.reports.registry import COMPUTATIONS
 
 RAW = """
 SELECT o.day, o.item_id, o.price_minor, o.currency, o.units, h.code AS channel, b.slug AS brand, c.code AS category,
@@ -44,7 +44,7 @@ def quiet(stage: str, done: int, total: int | None) -> None:
 
 
 def test_every_kind_of_report_has_its_maker() -> None:
-    assert MAKERS.keys() == {name for name, kind in KINDS.items() if kind.queue == "reports"}
+    assert COMPUTATIONS.keys() == {name for name, kind in KINDS.items() if kind.queue == "reports"}
 
 
 @pytest.mark.parametrize("granularity", ["month", "week", "day", None])
@@ -182,13 +182,13 @@ def test_without_a_brand_the_largest_are_listed_in_their_order(connection: Conne
 )
 def test_what_cannot_be_answered_is_named(connection: Connection, kind: str, parameters: Any, error: Any) -> None:
     with pytest.raises(error):
-        MAKERS[kind](connection, parameters, quiet)
+        COMPUTATIONS[kind](connection, parameters, quiet)
 
 
 @pytest.mark.parametrize("kind", ["category-insights", "brand-insights", "sustainability-rollup"])
 def test_an_empty_index_gives_an_empty_answer(settings: Settings, kind: str) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        answer = MAKERS[kind](connection, {}, quiet)
+        answer = COMPUTATIONS[kind](connection, {}, quiet)
     assert (answer.table.num_rows, answer.coverage.observed_days) == (0, 0)
 
 
@@ -197,7 +197,7 @@ def test_a_brand_and_a_category_that_share_nothing_give_no_rows(settings: Settin
     asked = {"brand": ["maison"], "category": ["drinks"], "from": "2026-07-01", "to": "2026-07-02"}
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         for kind in ("cohorts", "sustainability-rollup"):
-            assert MAKERS[kind](connection, asked, quiet).table.num_rows == 0
+            assert COMPUTATIONS[kind](connection, asked, quiet).table.num_rows == 0
 
 
 def test_one_observation_is_answered_too(settings: Settings, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_one_observation_is_answered_too(settings: Settings, tmp_path: Path) -> 
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         [brand] = brand_insights.make(connection, {"slug": "vita"}, quiet).table.to_pylist()
         [category] = category_insights.make(connection, {"code": "drinks"}, quiet).table.to_pylist()
-        [cohort] = MAKERS["cohorts"](connection, {"brand": ["vita"]}, quiet).table.to_pylist()
+        [cohort] = COMPUTATIONS["cohorts"](connection, {"brand": ["vita"]}, quiet).table.to_pylist()
     assert (brand["rank"], brand["percentile"], brand["rank_before"], brand["peers"]) == (1, 100.0, None, [])
     assert (category["median"], category["median_change"]) == (Decimal("10.90"), None)
     assert (cohort["p10"], cohort["p90"], cohort["stddev"]) == (Decimal("10.90"), Decimal("10.90"), None)

@@ -19,9 +19,10 @@ from tests.support.client import Answer, Edge
 from tests.support.reports import queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers.dispatch import dispatcher as dispatchers
+from tests.support.workers import RecordedMessages, services_of
+from workers.dispatch.dispatcher import Dispatcher
 from workers.dispatch.refunds import Refunds
-from workers.dispatch.retention import tidy
+from workers.dispatch.retention import delete_old
 from workers.leases import claim
 
 COHORT = "/index/cohorts?brand=vita"
@@ -227,31 +228,29 @@ async def test_a_full_queue_is_429_and_says_which_limit(edge: Edge, settings: Se
 
 
 async def test_a_hundred_jobs_of_one_never_stand_before_the_first_of_another(
-    edge: Edge, settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
+    edge: Edge, settings: Settings, key: str
 ) -> None:
     execute(settings, "UPDATE plans SET jobs_queued = 1000, burst_units = 100000 WHERE name = 'brand'")
     while (await edge.get("/", key=key)).json["quota"][1]["limit"] != 100_000:
         await asyncio.sleep(0.01)
-    rung: list[str] = []
-    doorbells = {"reports": rung}
-    monkeypatch.setattr(
-        dispatchers.app, "send_task", lambda name, args, queue, retry: doorbells.get(queue, []).append(args[0])
-    )
+    messages = RecordedMessages()
     for n in range(30):
         await order(edge, key, f"{COHORT}&from=2025-01-{n + 1:02}")
     crowd = set(queued(settings))
     other = api_key(settings)
     for n in range(2):
         await order(edge, other, f"/index/cohorts?brand=maison&from=2025-01-0{n + 1}")
-    dispatcher = dispatchers.Dispatcher(settings, Log("tests"))
+    dispatcher = Dispatcher(services_of(settings, messages=messages))
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         dispatcher.sweep(connection)
+        rung = [job for _, job, queue in messages.sent if queue == "reports"]
         assert [job in crowd for job in rung].count(True) == 4  # as many as the plan lets run
         assert [job in crowd for job in rung[:4]] == [True, False, True, False]
         assert len(rung) == 6
+        sent = len(messages.sent)
         assert claim(connection, next(job for job in rung if job in crowd), 30) is not None
         dispatcher.sweep(connection)
-        assert len(rung) == 6  # the one that runs still counts
+        assert len(messages.sent) == sent  # the one that runs still counts
         dispatcher.measure(connection)
 
 
@@ -262,15 +261,15 @@ async def test_results_expire_and_what_no_row_speaks_of_is_deleted(edge: Edge, s
     with store.writing("019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21/1/cohorts.json") as file:
         file.write(b"half of it")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert tidy(connection, store, Log("tests")) == 1
+        assert delete_old(connection, store, Log("tests")) == 1
         assert (await edge.get(f"/jobs/{job['id']}/result", key=key)).status == 200
         execute(settings, "UPDATE jobs SET expires_at = now() WHERE state = 'succeeded'")
         assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["state"] == "expired"
         assert slug(await edge.get(f"/jobs/{job['id']}/result", key=key)) == "result-expired"
-        assert tidy(connection, store, Log("tests")) == 1
+        assert delete_old(connection, store, Log("tests")) == 1
         assert list(store.attempts()) == []
         execute(settings, "UPDATE jobs SET finished_at = now() - interval '31 days'")
-        tidy(connection, store, Log("tests"))
+        delete_old(connection, store, Log("tests"))
     assert slug(await edge.get(f"/jobs/{job['id']}", key=key)) == "job-not-found"
     assert (await edge.get(COHORT, key=key, head=ASYNC)).status == 202
 

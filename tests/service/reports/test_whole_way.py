@@ -14,7 +14,7 @@ from tests.support.client import Edge
 from tests.support.reports import queued
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.tasks import run
+from tests.support.workers import run
 
 
 async def work(settings: Settings) -> None:

@@ -15,7 +15,7 @@ COMMANDS = {
     "gunicorn": ["-m", "gunicorn", "-c", "deploy/gunicorn.conf.py", "edge.server:create_runner"],
     "edge": ["-m", "deploy.ctl.main", "edge"],
     "worker": ["-m", "deploy.ctl.main", "worker"],
-    "celery": ["-m", "celery", "-A", "workers.app:app", "worker"],
+    "worker module": ["-m", "workers.worker"],
     "dispatcher": ["-m", "deploy.ctl.main", "dispatcher"],
     "dispatcher module": ["-m", "workers.dispatch.dispatcher"],
     "nginx": ["-m", "deploy.ctl.main", "nginx", "render"],

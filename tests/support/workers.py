@@ -1,0 +1,59 @@
+"""A worker in the test's own process: production's services and handlers, and messages that are only recorded."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from shared.config import Settings
+from shared.jobs.contract import KINDS, SEARCH_INDEX
+from shared.telemetry.log import Log
+from workers.context import Services
+from workers.handlers import job_handlers
+from workers.job_handler import Handlers, JobContext, RowResultHandler
+from workers.reports.publish import ReportHandler
+from workers.reports.registry import Make
+from workers.reports.replica import Replica
+from workers.services import build_services
+from workers.tasks import JobRunner
+
+
+class RecordedMessages:
+    """Takes messages as a broker does, and keeps them for the test: task, job and queue of each."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, str, str]] = []
+
+    def send(self, task: str, job_id: str, queue: str) -> None:
+        self.sent.append((task, job_id, queue))
+
+    @property
+    def jobs(self) -> list[str]:
+        """The jobs of the messages, in the order in which they were sent."""
+        return [job for _, job, _ in self.sent]
+
+
+def services_of(settings: Settings, **changed: Any) -> Services:
+    """Return the services of a worker process, some of them `changed`: `log`, `objects`, `messages`."""
+    return replace(build_services(settings, "worker"), **{"messages": RecordedMessages(), **changed})
+
+
+def worker(settings: Settings, handlers: Handlers | None = None, **changed: Any) -> JobRunner:
+    """Return a worker; `handlers` replace those of production, `changed` its services."""
+    services = services_of(settings, **changed)
+    return JobRunner(services, {**job_handlers(services), **(handlers or {})})
+
+
+def run(settings: Settings, job: str, handlers: Handlers | None = None) -> str | None:
+    """Claim and run a job in a worker of its own; return the state it reached."""
+    return worker(settings, handlers).run(job)
+
+
+def indexing(compute: Callable[[JobContext], dict[str, Any]]) -> Handlers:
+    """Have jobs of the kind search-index computed by this function."""
+    return {SEARCH_INDEX.name: RowResultHandler(compute)}
+
+
+def reporting(settings: Settings, make: Make) -> Handlers:
+    """Have every kind of report computed by this function; one replica is remembered by all of them."""
+    replica = Replica(settings.replica_database_url, settings.replica_wait_seconds, Log("worker"))
+    return {name: ReportHandler(make, replica) for name, kind in KINDS.items() if kind.queue == "reports"}

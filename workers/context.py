@@ -1,0 +1,46 @@
+"""What all jobs of a process share, and a claimed job. The services are built in workers/services.py."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.objects.directory import ResultStore
+from shared.telemetry.log import Log
+from shared.telemetry.spans import Spans
+
+
+class JobMessages(Protocol):
+    """Sends a message that names a job. A message is a hint: the job's row is the truth."""
+
+    def send(self, task: str, job_id: str, queue: str) -> None:
+        """Send one message; raise StoreUnavailable if the broker does not take it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a process of this tier builds once. All of it may be used by one job after the other."""
+
+    settings: Settings
+    log: Log
+    spans: Spans
+    objects: ResultStore
+    messages: JobMessages
+
+    def connect(self, application: str, *, autocommit: bool = False) -> Connection:
+        """Open a connection as the workers' role; raise psycopg.OperationalError if PostgreSQL is unavailable."""
+        return connect(self.settings.worker_database_url, application=application, autocommit=autocommit)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A claimed row of `jobs`. Only writes that carry its `attempt` still count."""
+
+    id: str
+    kind: str
+    parameters: dict[str, Any]
+    data_version: int
+    attempt: int
+    format: str
+    organization: str | None = None
+    traceparent: str | None = None

@@ -1,0 +1,96 @@
+"""`python -m workers.worker -Q QUEUES -c PROCESSES`: a Celery worker whose pool processes run one job each."""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from billiard import current_process
+from celery import signals
+
+from shared.config import Settings, settings_or_exit
+from shared.jobs.contract import EXECUTE, HELP_EXPORT
+from shared.telemetry import metrics
+from shared.telemetry.http_server import keep_watch
+from shared.telemetry.log import Log, adopt_libraries
+from workers.app import celery_app
+from workers.consumer import JobConsumer
+from workers.context import Services
+from workers.handlers import job_handlers
+from workers.job_handler import Handlers
+from workers.progress import WorkerProgress, beat_until_end, watch
+from workers.services import build_services
+from workers.tasks import JobRunner
+
+_QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+
+
+class Worker:
+    """A worker's main process and, after the fork, each process of its pool: only the latter build services."""
+
+    def __init__(self, settings: Settings, handlers: Callable[[Services], Handlers]) -> None:
+        self._settings = settings
+        self._handlers = handlers
+        self._progress = WorkerProgress()
+        self._services: Services | None = None
+        self._runner: JobRunner | None = None
+        self.celery = celery_app(settings)
+        self.celery.conf.worker_consumer = partial(JobConsumer, progress=self._progress)
+        self.celery.task(name=EXECUTE)(self._execute)
+        self.celery.task(name=HELP_EXPORT)(self._help_export)
+
+    def run(self, arguments: Sequence[str]) -> None:
+        """Work until a signal ends the process; `arguments` are those of `celery worker`."""
+        # Celery holds receivers weakly unless asked not to, and nothing else holds a bound method.
+        signals.setup_logging.connect(self.set_up_logging, weak=False)
+        signals.worker_ready.connect(self._watch, weak=False)
+        signals.worker_process_init.connect(self._begin_process, weak=False)
+        signals.worker_process_shutdown.connect(self._end_process, weak=False)
+        self.celery.worker_main(["--quiet", "worker", *_QUIET, *arguments])
+
+    def set_up_logging(self, **given: Any) -> None:
+        """Write Celery's log records as JSON lines; LOG_LEVEL decides which. Celery then configures no logging."""
+        adopt_libraries(Log("worker", level=self._settings.log_level))
+
+    def _execute(self, job_id: str) -> None:
+        assert self._runner is not None
+        self._runner.execute(job_id)
+
+    def _help_export(self, job_id: str) -> None:
+        assert self._runner is not None
+        self._runner.help_export(job_id)
+
+    def _watch(self, sender: Any, **given: Any) -> None:
+        """Serve metrics and health, and watch the pool, in the main process, which runs no jobs.
+
+        `sender` is the consumer; it is ready again after each loss of the broker, and is watched once.
+        """
+        if self._progress.watched:
+            return
+        self._progress.watched = True
+        keep_watch(self._settings, lambda: self._progress.well)
+        watch(self._progress, lambda: _pool_of(sender.controller), self._settings.heartbeat_file)
+
+    def _begin_process(self, **given: Any) -> None:
+        self._services = build_services(self._settings, "worker")
+        self._runner = JobRunner(self._services, self._handlers(self._services))
+        beat_until_end(self._progress, current_process().index)
+        metrics.processes.labels("worker", self._settings.revision).set(1)
+
+    def _end_process(self, **given: Any) -> None:
+        metrics.processes.labels("worker", self._settings.revision).set(0)
+        if self._services is not None:
+            self._services.spans.close()
+
+
+def _pool_of(worker: Any) -> list[tuple[int, int]]:
+    return [(process.index, process.pid) for process in list(worker.pool._pool._pool) if process.pid is not None]
+
+
+def main(handlers: Callable[[Services], Handlers] = job_handlers) -> None:
+    """Run a worker with the settings of the environment and the arguments of the command line."""
+    Worker(settings_or_exit(), handlers).run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()
