@@ -4,7 +4,7 @@ INSERT INTO public_tokens (token_id, secret_hash, label) VALUES ($1, $2, $3);
 
 -- name: tokens
 -- Every public token ever issued, the oldest first, with what it was issued for.
-SELECT token_id, label, created_at::text, revoked_at::text FROM public_tokens ORDER BY created_at;
+SELECT token_id, label, created_at, revoked_at FROM public_tokens ORDER BY created_at;
 
 -- name: revoke_token
 -- Nothing is returned for a token that is unknown or was revoked before: the command must not claim to have revoked it.
@@ -12,7 +12,7 @@ UPDATE public_tokens SET revoked_at = now() WHERE token_id = $1 AND revoked_at I
 
 -- name: people
 -- Ids are UUIDs of version 7, so this is the order in which people first signed in.
-SELECT id::text, name, email, issuer, created_at::text FROM people ORDER BY id;
+SELECT id::text, name, email, issuer, created_at FROM people ORDER BY id;
 
 -- name: people_called
 -- By id or e-mail address. Two people may share an address at two identity providers, so the caller counts the rows.
@@ -20,7 +20,11 @@ SELECT id::text FROM people WHERE id::text = $1 OR lower(email) = lower($1);
 
 -- name: organizations
 -- Ids are UUIDs of version 7, so this is the order in which they were created.
-SELECT id::text, name, plan, state, created_at::text FROM organizations ORDER BY id;
+SELECT id::text, name, plan, state, created_at FROM organizations ORDER BY id;
+
+-- name: organizations_called
+-- By id or name. Names are not unique, so the caller counts the rows.
+SELECT id::text FROM organizations WHERE id::text = lower($1) OR lower(name) = lower($1) ORDER BY id;
 
 -- name: keys_not_used_since
 -- Working keys whose hash is still under the former pepper: it is stored anew when a key is used.

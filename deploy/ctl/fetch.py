@@ -63,16 +63,22 @@ def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel
 
 
 def read_manifest(address: str, key: str) -> dict[str, Any]:
-    """Return a release's manifest. Raises FetchFailed with the server's own words."""
-    with _opened(address, key, {}) as answer:
-        manifest: dict[str, Any] = json.load(answer)
+    """Return a release's manifest. Raises FetchFailed with the server's own words, or why it could not be reached."""
+    try:
+        with _opened(address, key, {}) as answer:
+            manifest: dict[str, Any] = json.load(answer)
+    except (OSError, HTTPException, ValueError) as error:
+        raise FetchFailed(f"{address} cannot be read: {getattr(error, 'reason', None) or error}") from None
     return manifest
 
 
 def download(manifest: dict[str, Any], key: str, folder: Path, parallel: int, told: Told = lambda count: None) -> Path:
     """Fetch all files of a manifest into folder/dataset/version, each whole and checked; return that folder."""
     target = folder / str(manifest["dataset"]) / str(int(manifest["data_version"]))
-    target.mkdir(parents=True, exist_ok=True)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FetchFailed(f"{target} cannot be created ({error.strerror}); name another folder with --to") from None
     wanted = [Wanted(*(file[name] for name in Wanted._fields)) for file in manifest["files"]]
     for file in wanted:
         if not _NAME.fullmatch(file.name):

@@ -169,7 +169,7 @@ def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> N
 
 
 @ingest.command(epilog="Example: itemindex ingest loads")
-@click.option("--limit", default=20, show_default=True, help="How many to show.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many to show.")
 @data_dir_option
 @json_option
 def loads(limit: int, data_dir: Path, as_json: bool) -> None:

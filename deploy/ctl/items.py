@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, settings
+from deploy.ctl.console import data_dir_option, json_option, report, settings
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.ids import canonical_iid
@@ -23,20 +23,22 @@ def items() -> None:
 @click.argument("iid")
 @reason_option
 @data_dir_option
-def withdraw(iid: str, reason: str | None, data_dir: Path) -> None:
+@json_option
+def withdraw(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Withdraw an item: its IID is answered 410, and no report, search or export has it any more."""
     named = _canonical(iid)
-    _act(data_dir, lambda connection: item_acts.withdraw(connection, named, events.actor(), reason))
+    _act(data_dir, as_json, lambda connection: item_acts.withdraw(connection, named, events.actor(), reason))
 
 
 @items.command(epilog="Example: itemindex items restore IID-99D2F-46WJ3-4S6N3")
 @click.argument("iid")
 @reason_option
 @data_dir_option
-def restore(iid: str, reason: str | None, data_dir: Path) -> None:
+@json_option
+def restore(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Undo the withdrawal of an item."""
     named = _canonical(iid)
-    _act(data_dir, lambda connection: item_acts.restore(connection, named, events.actor(), reason))
+    _act(data_dir, as_json, lambda connection: item_acts.restore(connection, named, events.actor(), reason))
 
 
 @items.command(epilog="Example: itemindex items merge IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
@@ -44,20 +46,22 @@ def restore(iid: str, reason: str | None, data_dir: Path) -> None:
 @click.argument("survivor")
 @reason_option
 @data_dir_option
-def merge(iid: str, survivor: str, reason: str | None, data_dir: Path) -> None:
+@json_option
+def merge(iid: str, survivor: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Merge an item into the SURVIVOR, which has its observations, identifiers, channels and figures from now on."""
     merged, into = _canonical(iid), _canonical(survivor)
-    _act(data_dir, lambda connection: item_acts.merge(connection, merged, into, events.actor(), reason))
+    _act(data_dir, as_json, lambda connection: item_acts.merge(connection, merged, into, events.actor(), reason))
 
 
 @items.command(epilog="Example: itemindex items split IID-99D2F-46WJ3-4S6N3")
 @click.argument("iid")
 @reason_option
 @data_dir_option
-def split(iid: str, reason: str | None, data_dir: Path) -> None:
+@json_option
+def split(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Undo the merge of an item: both records are as they were before it."""
     named = _canonical(iid)
-    _act(data_dir, lambda connection: item_acts.split(connection, named, events.actor(), reason))
+    _act(data_dir, as_json, lambda connection: item_acts.split(connection, named, events.actor(), reason))
 
 
 def _canonical(text: str) -> str:
@@ -67,8 +71,8 @@ def _canonical(text: str) -> str:
     return iid
 
 
-def _act(data_dir: Path, act: Callable[[Connection], int]) -> None:
+def _act(data_dir: Path, as_json: bool, act: Callable[[Connection], int]) -> None:
     with connect(settings(data_dir).database_url, application="items") as connection:
         reindex.lock(connection)
         version = act(connection)
-    console.say("done, data_version {version}", version=version)
+    report("done, data_version {data_version}", as_json=as_json, data_version=version)

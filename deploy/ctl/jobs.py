@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import data_dir_option, json_option, report, settings, show
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.jobs.contract import SQL
+from shared.jobs.contract import SQL, STATES
 
 _LISTED = (
     "id",
@@ -49,8 +49,8 @@ def jobs() -> None:
 
 
 @jobs.command("list", epilog="Example: itemindex jobs list --state failed")
-@click.option("--state", help="Only jobs in this state.")
-@click.option("--limit", default=20, show_default=True)
+@click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="At most so many.")
 @data_dir_option
 @json_option
 def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
@@ -64,7 +64,7 @@ def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
 def _brief(members: dict[str, Any]) -> dict[str, Any]:
     """Return what fits a line; `--json` tells all."""
     brief = {name: members[name] for name in ("id", "kind", "state", "attempt", "stage", "orders")}
-    return {**brief, "created": f"{members['created_at']:%m-%d %H:%M:%S}"}
+    return {**brief, "created": members["created_at"]}
 
 
 @jobs.command("show", epilog="Example: itemindex jobs show 01a1… --json")
@@ -84,21 +84,29 @@ def show_(job_id: str, data_dir: Path, as_json: bool) -> None:
 @jobs.command(epilog="Example: itemindex jobs cancel 01a1…")
 @click.argument("job_id", type=click.UUID)
 @data_dir_option
-def cancel(job_id: str, data_dir: Path) -> None:
+@json_option
+def cancel(job_id: str, data_dir: Path, as_json: bool) -> None:
     """Cancel a job that has not ended."""
-    _change(SQL.cancel, job_id, data_dir, "there is no job of this id that is queued or running")
+    _change(SQL.cancel, job_id, data_dir, as_json, "there is no job of this id that is queued or running")
 
 
 @jobs.command(epilog="Example: itemindex jobs retry 01a1…")
 @click.argument("job_id", type=click.UUID)
 @data_dir_option
-def retry(job_id: str, data_dir: Path) -> None:
+@json_option
+def retry(job_id: str, data_dir: Path, as_json: bool) -> None:
     """Queue a failed or cancelled job again."""
-    _change(SQL.retry, job_id, data_dir, "there is no failed or cancelled job of this id, or an equal one is under way")
+    _change(
+        SQL.retry,
+        job_id,
+        data_dir,
+        as_json,
+        "there is no failed or cancelled job of this id, or an equal one is under way",
+    )
 
 
-def _change(query: str, job_id: str, data_dir: Path, otherwise: str) -> None:
+def _change(query: str, job_id: str, data_dir: Path, as_json: bool, otherwise: str) -> None:
     with connect(settings(data_dir).database_url, application="jobs") as connection:
         if connection.execute(query, (job_id,)).fetchone() is None:
             raise ItemIndexError(otherwise)
-    console.say("done")
+    report("done", as_json=as_json, job=str(job_id))

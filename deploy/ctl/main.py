@@ -1,6 +1,7 @@
 """`itemindex`: the map of every command. A command's module is imported when it is called."""
 
 import sys
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -8,13 +9,14 @@ import click
 from deploy.ctl.aliases import current_name
 from deploy.ctl.checkout import load_command
 from shared.errors import ItemIndexError
+from shared.printable import printable
 
 # name: (module:attribute, one line for the map). The order is the order of the map.
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("deploy.ctl.stack:up", "Run the whole service here, with the demo data."),
     "status": ("deploy.ctl.stack:status", "Show what runs."),
     "down": ("deploy.ctl.stack:down", "Stop a service started with --detach."),
-    "logs": ("deploy.ctl.stack:logs", "Show what the parts wrote."),
+    "logs": ("deploy.ctl.logs:logs", "Show what the parts wrote."),
     "top": ("deploy.ctl.top:top", "Watch it live: requests, quotas, caches, stores, queues, processes."),
     "doctor": ("deploy.ctl.doctor:doctor", "Check every part; say what is wrong and what to do."),
     "migrate": ("deploy.ctl.migrate:migrate_group", "Bring the schema up to date."),
@@ -48,8 +50,27 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "capacity": ("tests.perf.sizing.command:capacity", "Plan the machines that a load needs."),
     "config": ("deploy.ctl.config:config", "List every setting with its sentence."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
+    "completion": ("deploy.ctl.completion:completion", "Print what makes a shell complete these commands."),
 }
 
+# The sections of `itemindex --help`. A command that is in none of them is listed under the last one.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "The service on this machine": ("up", "status", "down", "logs", "top", "doctor"),
+    "Data": (
+        "ingest",
+        "loads",
+        "observations",
+        "items",
+        "rollups",
+        "search",
+        "releases",
+        "generate",
+    ),
+    "People and organizations": ("orgs", "members", "keys", "tokens", "plans", "people", "sessions"),
+    "Parts": ("edge", "nginx", "worker", "dispatcher"),
+    "Operations": ("migrate", "jobs", "config", "secrets", "drill", "capacity", "openapi", "completion"),
+    "Tools": (),
+}
 RENAMED = {"derive": "rollups", "relay": "dispatcher", "settings": "config"}
 
 
@@ -65,10 +86,21 @@ class LazyGroup(click.Group):
         name = current_name(cmd_name, RENAMED)
         return load_command(COMMANDS[name][0]) if name in COMMANDS else None
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find a command; a name that is none is refused with the names that are like it."""
+        if args and self.get_command(ctx, args[0]) is None:
+            alike = get_close_matches(args[0], COMMANDS, n=3)
+            hint = f" Did you mean {' or '.join(f'`{name}`' for name in alike)}?" if alike else ""
+            ctx.fail(f"No such command {printable(args[0])!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the map without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+        """Write the commands by section without importing anything."""
+        listed = {name for names in SECTIONS.values() for name in names}
+        rest = tuple(name for name in COMMANDS if name not in listed)
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names or rest])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,6 +1,7 @@
 """`itemindex nginx`: the front outside of the embedded stack, from the project's own nginx.conf."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ import click
 from deploy.local import nginx as front
 from deploy.local import tls
 from shared.config import Settings
+from shared.printable import printable
+
+# A name, an IPv4 address, an IPv6 address in brackets, or nothing for every address.
+_HOST = re.compile(r"[A-Za-z0-9.*-]*|\[[0-9A-Fa-f:.]+\]")
 
 _TLS_OPTIONS = (
     click.option(
@@ -20,12 +25,37 @@ _TLS_OPTIONS = (
     ),
     click.option("--tls-key", envvar="NGINX_TLS_KEY", type=click.Path(path_type=Path), help="Its private key (PEM)."),
 )
+
+
+class Listen(click.ParamType[str]):
+    """An address that nginx can listen on: host:port, a port, or unix: and a path."""
+
+    name = "address"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the address as it is. Fails on anything else, because nginx would refuse its whole configuration."""
+        host, _, port = value.rpartition(":")
+        if value.startswith("unix:/") and not re.search(r"[\s;{}]", value):
+            return value
+        if not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65_535) or not _HOST.fullmatch(host):
+            self.fail(f"{printable(value)!r} is no address; write host:port, a port, or unix:/path", param, ctx)
+        return value
+
+
 _OPTIONS = (
-    click.option("--listen", default="0.0.0.0:8080", envvar="NGINX_LISTEN", show_default=True, help="Public address."),
+    click.option(
+        "--listen",
+        default="0.0.0.0:8080",
+        envvar="NGINX_LISTEN",
+        type=Listen(),
+        show_default=True,
+        help="Public address.",
+    ),
     click.option(
         "--metrics-listen",
         default="127.0.0.1:9101",
         envvar="NGINX_METRICS_LISTEN",
+        type=Listen(),
         show_default=True,
         help="Address of /metrics, in the operator's own network.",
     ),

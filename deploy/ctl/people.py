@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import data_dir_option
+from deploy.ctl.console import data_dir_option, json_option, reveal
 from deploy.local import identity
 from deploy.local.paths import Paths
 from shared.errors import ItemIndexError
@@ -21,8 +21,10 @@ def people() -> None:
 @people.command(epilog='Example: curl -H "Authorization: Bearer $(itemindex people token)" …/v1/org')
 @click.option("--person", type=click.Choice(_NAMES), default=_NAMES[0], show_default=True, help="Whose token.")
 @data_dir_option
-def token(person: str, data_dir: Path) -> None:
+@json_option
+def token(person: str, data_dir: Path, as_json: bool) -> None:
     """Print an ID token of one hour, as the local provider would issue it after a sign-in. Its key is kept there."""
     if not (data_dir.expanduser() / "identity.json").exists():
         raise ItemIndexError("no local identity provider here: `make up` makes one unless OIDC_ISSUER names another")
-    click.echo(printable(identity.id_token(identity.prepared(Paths.below(data_dir)), person)))
+    signed = printable(identity.id_token(identity.prepared(Paths.at(data_dir)), person))
+    reveal(signed, as_json=as_json, person=person, id_token=signed)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from psycopg import sql
 
-from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import data_dir_option, json_option, report, settings, show
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 
@@ -50,7 +50,8 @@ def list_(data_dir: Path, as_json: bool) -> None:
 @click.option("--batch-iids-max", type=click.IntRange(0, 1_000))
 @click.option("--self-service/--no-self-service", default=None, help="Whether people may choose it without us.")
 @data_dir_option
-def set_(name: str, data_dir: Path, **given: object) -> None:
+@json_option
+def set_(name: str, data_dir: Path, as_json: bool, **given: object) -> None:
     """Change some limits of a plan; the others stay."""
     changes = {column: value for column, value in given.items() if value is not None}
     if not changes:
@@ -64,4 +65,4 @@ def set_(name: str, data_dir: Path, **given: object) -> None:
     with connect(settings(data_dir).database_url, application="plans") as connection:
         if connection.execute(query).fetchone() is None:
             raise ItemIndexError("there is no such plan; see `itemindex plans list`")
-    console.say("changed")
+    report("changed", as_json=as_json, plan=name, **changes)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, json_option, report, settings, show
 from deploy.terminal import safe
 from shared.config import Settings
 from shared.db.connect import connect
@@ -32,7 +32,8 @@ def releases() -> None:
 @releases.command(epilog="Example: itemindex releases cut --wait")
 @click.option("--wait", is_flag=True, help="Stay until it is cut.")
 @data_dir_option
-def cut(wait: bool, data_dir: Path) -> None:
+@json_option
+def cut(wait: bool, data_dir: Path, as_json: bool) -> None:
     """Order a release of the newest data_version. What was cut already stays as it is."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
@@ -41,9 +42,9 @@ def cut(wait: bool, data_dir: Path) -> None:
             raise ItemIndexError("there is no data yet; load some with `itemindex ingest`")
         job = order(connection, row[0])
     if not wait:
-        console.say("ordered: job {job}; follow it with `itemindex jobs show {job}`", job=job)
+        report("ordered: job {job}; follow it with `itemindex jobs show {job}`", as_json=as_json, job=job)
         return
-    _follow(chosen, job)
+    _follow(chosen, job, as_json)
 
 
 @releases.command("list", epilog="Example: itemindex releases list --json")
@@ -58,15 +59,16 @@ def list_(data_dir: Path, as_json: bool) -> None:
 
 @releases.command("expire", epilog="Example: itemindex releases expire")
 @data_dir_option
-def expire_(data_dir: Path) -> None:
+@json_option
+def expire_(data_dir: Path, as_json: bool) -> None:
     """Forget releases that were kept for their time, and delete files that no release names, as the dispatcher does."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
         deleted = expire(connection, store_of(chosen), Log("ctl"))
-    console.say("files deleted: {deleted}", deleted=deleted)
+    report("files deleted: {deleted}", as_json=as_json, deleted=deleted)
 
 
-def _follow(chosen: Settings, job: str) -> None:
+def _follow(chosen: Settings, job: str, as_json: bool) -> None:
     with (
         connect(chosen.database_url, application="releases", autocommit=True) as connection,
         console.status("waiting for a worker …") as status,
@@ -80,4 +82,4 @@ def _follow(chosen: Settings, job: str) -> None:
             time.sleep(_LOOK_SECONDS)
     if row[_STATE] != "succeeded":
         raise ItemIndexError(f"the release ended as {row[_STATE]}: {(row[_ERROR] or {}).get('detail', '')}")
-    console.say("data_version {version} is cut", version=row[_RESULT]["data_version"])
+    report("data_version {data_version} is cut", as_json=as_json, data_version=row[_RESULT]["data_version"])

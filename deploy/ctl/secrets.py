@@ -3,12 +3,13 @@
 import secrets as random
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import click
 from psycopg import sql
 
-from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import data_dir_option, json_option, print_json, report, settings, show
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
@@ -25,6 +26,14 @@ _SECRET_BYTES = 32
 _TIMEOUTS = {"itemindex_edge": {"statement_timeout": "10s", "lock_timeout": "5s"}}
 
 
+class Step(NamedTuple):
+    """One step of a rotation: when it is due, the variables to set then, and a command to run."""
+
+    when: str
+    set: dict[str, str]
+    run: str = ""
+
+
 @click.group()
 def secrets() -> None:
     """Secrets: rotate one without refusing a call, and see what still depends on the old one."""
@@ -33,22 +42,25 @@ def secrets() -> None:
 @secrets.command(epilog="Example: itemindex secrets rotate token-pepper")
 @click.argument("name", type=click.Choice([*_SIGNING, *_LOGINS]))
 @data_dir_option
-def rotate(name: str, data_dir: Path) -> None:
+@json_option
+def rotate(name: str, data_dir: Path, as_json: bool) -> None:
     """Print what to set, step by step; each step is one rolling restart of the parts that use the secret.
 
     A password of the database is that of a second login, made now; the first one works until it is retired.
     """
     chosen = settings(data_dir)
     if name in _SIGNING:
-        _print_signing(_SIGNING[name], getattr(chosen, _SIGNING[name].lower()))
+        steps = _signing_steps(_SIGNING[name], getattr(chosen, _SIGNING[name].lower()))
     else:
-        _print_login(chosen, *_LOGINS[name])
+        steps = _login_steps(chosen, *_LOGINS[name])
+    _print_steps(steps, as_json=as_json)
 
 
 @secrets.command(epilog="Example: itemindex secrets retire itemindex_edge_login")
 @click.argument("login")
 @data_dir_option
-def retire(login: str, data_dir: Path) -> None:
+@json_option
+def retire(login: str, data_dir: Path, as_json: bool) -> None:
     """End the login that a rotation replaced: it can connect no more. Refused while it is connected."""
     with connect(settings(data_dir).database_url, application="secrets") as connection:
         if login not in _logins(connection, "itemindex_edge") + _logins(connection, "itemindex_worker"):
@@ -57,7 +69,7 @@ def retire(login: str, data_dir: Path) -> None:
         if row and row[0]:
             raise ItemIndexError(f"{row[0]} connections use this login; restart their parts with the new one first")
         connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN PASSWORD NULL").format(sql.Identifier(login)))
-    console.say("retired")
+    report("retired", as_json=as_json, login=login)
 
 
 @secrets.command(epilog="Example: itemindex secrets pending --since 2026-11-20T12:00:00Z")
@@ -77,21 +89,22 @@ def pending(since: datetime, data_dir: Path, as_json: bool) -> None:
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="keys under the old pepper")
 
 
-def _print_signing(variable: str, current: str) -> None:
+def _signing_steps(variable: str, current: str) -> list[Step]:
     if not current:
         raise ItemIndexError(f"{variable} must be set, to the value that the edges have")
     new = random.token_urlsafe(_SECRET_BYTES)
-    # Not through the console: these lines are for copying, into a store of secrets.
-    click.echo("# 1. on every edge: the new one is accepted")
-    click.echo(f"{variable}_PREVIOUS={new}")
-    click.echo("# 2. when all have that, on every edge: the new one is used, the old one accepted")
-    click.echo(f"{variable}={new}")
-    click.echo(f"{variable}_PREVIOUS={current}")
-    click.echo("# 3. when what the old one made is gone, on every edge: the old one ends")
-    click.echo(f"{variable}_PREVIOUS=")
+    previous = f"{variable}_PREVIOUS"
+    return [
+        Step("on every edge: the new one is accepted", {previous: new}),
+        Step(
+            "when all have that, on every edge: the new one is used, the old one accepted",
+            {variable: new, previous: current},
+        ),
+        Step("when what the old one made is gone, on every edge: the old one ends", {previous: ""}),
+    ]
 
 
-def _print_login(chosen: Settings, variable: str, role: str) -> None:
+def _login_steps(chosen: Settings, variable: str, role: str) -> list[Step]:
     with connect(chosen.database_url, application="secrets") as connection:
         listed = _logins(connection, role)
         old = urlsplit(getattr(chosen, variable.lower())).username or f"{role}_login"
@@ -104,10 +117,24 @@ def _print_login(chosen: Settings, variable: str, role: str) -> None:
         for name, value in _TIMEOUTS.get(role, {}).items():
             timeout = sql.SQL("ALTER ROLE {} SET {} = {}")
             connection.execute(timeout.format(sql.Identifier(new), sql.Identifier(name), sql.Literal(value)))
-    click.echo("# 1. on every part that uses it")
-    click.echo(f"{variable}={_with_login(getattr(chosen, variable.lower()), new, password)}")
-    click.echo("# 2. when all have that")
-    click.echo(f"itemindex secrets retire {old}")
+    url = _with_login(getattr(chosen, variable.lower()), new, password)
+    return [
+        Step("on every part that uses it", {variable: url}),
+        Step("when all have that", {}, f"itemindex secrets retire {old}"),
+    ]
+
+
+def _print_steps(steps: list[Step], *, as_json: bool) -> None:
+    if as_json:
+        print_json([step._asdict() for step in steps])
+        return
+    for number, step in enumerate(steps, 1):
+        # Not through the console: these lines are for copying, into a store of secrets.
+        click.echo(f"# {number}. {step.when}")
+        for name, value in step.set.items():
+            click.echo(f"{name}={value}")
+        if step.run:
+            click.echo(step.run)
 
 
 def _logins(connection: Connection, role: str) -> list[str]:

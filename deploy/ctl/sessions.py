@@ -8,8 +8,8 @@ from typing import Any
 import click
 import msgspec
 
-from deploy.ctl.console import OPERATOR, console, data_dir_option, json_option, settings, show
-from deploy.ctl.members import person_of
+from deploy.ctl.console import OPERATOR, data_dir_option, json_option, report, settings, show
+from deploy.ctl.selectors import person_of
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
@@ -41,7 +41,8 @@ def list_(person: str, data_dir: Path, as_json: bool) -> None:
 @click.argument("person")
 @click.argument("session_id", required=False)
 @data_dir_option
-def end(person: str, session_id: str | None, data_dir: Path) -> None:
+@json_option
+def end(person: str, session_id: str | None, data_dir: Path, as_json: bool) -> None:
     """End one session of a PERSON, or all; each is refused from its next page on."""
     chosen = settings(data_dir)
     person_id = _person(chosen, person)
@@ -53,7 +54,7 @@ def end(person: str, session_id: str | None, data_dir: Path) -> None:
         store.delete(keys.session(digest))
         store.hdel(keys.sessions_of(person_id), digest)
     Log("ctl", stream=sys.stderr).info("sessions-ended", person=person_id, sessions=len(ended), by=OPERATOR)
-    console.say("ended {count}", count=len(ended))
+    report("ended {count}", as_json=as_json, person=person_id, count=len(ended))
 
 
 def _sessions(chosen: Settings, person_id: str) -> dict[str, SessionBeginning]:
@@ -64,7 +65,7 @@ def _sessions(chosen: Settings, person_id: str) -> dict[str, SessionBeginning]:
 
 
 def _row(digest: str, beginning: SessionBeginning) -> dict[str, Any]:
-    began = datetime.fromtimestamp(beginning.born, UTC).isoformat(timespec="seconds")
+    began = datetime.fromtimestamp(beginning.born, UTC)
     return {
         "id": digest[:SESSION_ID_CHARACTERS],
         "signed_in": began,

@@ -14,13 +14,13 @@ from typing import Any
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, errors, json_option, show
+from deploy.ctl.console import console, data_dir_option, errors, json_option, report, show
 from deploy.ctl.demo import load_demo
 from deploy.ctl.nginx import tls_options
 from deploy.local import identity, tls
 from deploy.local.paths import Paths, port_is_free
 from deploy.local.stack import Stack
-from deploy.local.supervised import StackError, end_left_behind, locked, read_state, supervised
+from deploy.local.supervised import StackError, end_left_behind, locked, read_state, settings_of, supervised
 from deploy.terminal import Styled, safe
 from shared.errors import ItemIndexError
 from shared.processes import is_alive
@@ -31,10 +31,22 @@ _READY_SECONDS = 30.0
 
 
 @click.command(epilog="Example: itemindex up --port 8081 --data-dir ~/item-index")
-@click.option("--port", default=8080, show_default=True, envvar="ITEMINDEX_PORT", help="Port of nginx, on loopback.")
+@click.option(
+    "--port",
+    default=8080,
+    show_default=True,
+    type=click.IntRange(1, 65_535),
+    envvar="ITEMINDEX_PORT",
+    help="Port of nginx, on loopback.",
+)
 @data_dir_option
 @click.option(
-    "--edges", "edge_workers", default=1, show_default=True, help="Worker processes of each of the two edges."
+    "--edges",
+    "edge_workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Worker processes of each of the two edges.",
 )
 @click.option("--demo/--no-demo", default=True, show_default=True, help="Load the demo data on the first start.")
 @click.option(
@@ -56,7 +68,7 @@ def up(
 
     The first start makes the database and loads the demo data; the next one finds it. Ctrl-C stops everything.
     """
-    places = Paths.below(data_dir)
+    places = _created(data_dir)
     if detach:
         certificate = tls.given(tls_cert, tls_key)
         paths = ["--tls-cert", str(certificate.chain), "--tls-key", str(certificate.key)] if certificate else []
@@ -70,6 +82,15 @@ def up(
     except (StackError, FileNotFoundError, PermissionError) as error:
         errors.say("[bold red]itemindex:[/] {error}", error=error)
         sys.exit(1)
+
+
+def _created(data_dir: Path) -> Paths:
+    try:
+        return Paths.below(data_dir)
+    except OSError as error:
+        raise ItemIndexError(
+            f"{data_dir} cannot be the data directory ({error.strerror or error}); name another with --data-dir"
+        ) from None
 
 
 def _run(stack: Stack, demo: bool) -> None:
@@ -89,7 +110,9 @@ def _run(stack: Stack, demo: bool) -> None:
             status.update("waiting for the search index …")
             _wait_until_ready(stack)
         stack.tell()
-        _greet(stack)
+        chosen, certificate = stack.settings, stack.certificate
+        _greet(stack.places, chosen.base_url, chosen.anonymous_token, certificate.chain if certificate else None)
+        console.say("\nCtrl-C stops everything.\n")
         stack.watch(lambda: bool(stop))
     except KeyboardInterrupt:
         pass
@@ -119,11 +142,11 @@ def _interrupt(stop: list[int], number: int) -> None:
     raise KeyboardInterrupt
 
 
-def _greet(stack: Stack) -> None:
-    base, token = stack.settings.base_url, stack.settings.anonymous_token
+def _greet(places: Paths, base: str, token: str, certificate: Path | None) -> None:
+    """Print where the documentation is, three calls to try, and the people that can sign in."""
     header = f"-H 'X-Service-Public-Token: {token}'"
-    if stack.certificate:
-        header += f" --cacert {stack.certificate.chain}"
+    if certificate:
+        header += f" --cacert {certificate}"
     console.say(
         "\n[bold green]Item Index is ready.[/]  Read and try it: [link={base}/docs]{base}/docs[/link]\n", base=base
     )
@@ -132,8 +155,7 @@ def _greet(stack: Stack) -> None:
     )
     for path in ("/index/search?q=soy+milk", "/index/brands?q=ka", "/quota"):
         console.say("  curl -s {header} '{base}{path}'", header=header, base=base, path=path, soft_wrap=True)
-    _say_who_can_sign_in(stack.places, base)
-    console.say("\nCtrl-C stops everything.\n")
+    _say_who_can_sign_in(places, base)
     sys.stdout.flush()
 
 
@@ -168,8 +190,9 @@ def _detach(places: Paths, port: int, edge_workers: int, demo: bool, options: li
         while time.monotonic() < ends and process.poll() is None:
             state = read_state(places)
             if state and state["ready"] and state["pid"] == process.pid:
-                console.say("[bold green]ready[/]  {base}/docs   stop it with `itemindex down`", base=state["base_url"])
-                _say_who_can_sign_in(places, state["base_url"])
+                certificate = Path(state["certificate"]) if state["certificate"] else None
+                _greet(places, state["base_url"], settings_of(places).anonymous_token, certificate)
+                console.say("\nStop it with `itemindex down`.\n")
                 return
             time.sleep(0.1)
     errors.say("[bold red]itemindex:[/] it did not start; the end of {log} says:", log=log)
@@ -184,7 +207,7 @@ def _detach(places: Paths, port: int, edge_workers: int, demo: bool, options: li
 @json_option
 def status(data_dir: Path, as_json: bool) -> None:
     """Show each part: its process, since when it runs, how often it was restarted. Exit code 3 when nothing runs."""
-    state = read_state(Paths.below(data_dir))
+    state = read_state(Paths.at(data_dir))
     if state is None:
         errors.say("nothing runs on this data directory; start it with `itemindex up`")
         sys.exit(3)
@@ -211,21 +234,22 @@ def _row(child: dict[str, Any]) -> dict[str, Any]:
 
 @click.command(epilog="Example: itemindex down --data-dir ~/item-index")
 @data_dir_option
-def down(data_dir: Path) -> None:
+@json_option
+def down(data_dir: Path, as_json: bool) -> None:
     """Stop the service that runs on this data directory, and wait until it has ended.
 
     Parts that a killed supervisor left behind are ended as well.
     """
-    places = Paths.below(data_dir)
+    places = Paths.at(data_dir)
     state = read_state(places)
     if state is None:
-        _end_orphans(places)
+        _end_orphans(places, as_json)
         return
     os.kill(state["pid"], signal.SIGTERM)
     ends = time.monotonic() + _DOWN_SECONDS
     while time.monotonic() < ends:
         if not supervised(places):
-            console.say("stopped")
+            report("stopped", as_json=as_json, stopped=True)
             return
         time.sleep(0.1)
     raise ItemIndexError(
@@ -233,43 +257,13 @@ def down(data_dir: Path) -> None:
     )
 
 
-def _end_orphans(places: Paths) -> None:
+def _end_orphans(places: Paths, as_json: bool) -> None:
     try:
-        with locked(places):
+        with locked(places) if places.root.exists() else contextlib.nullcontext():
             ended = end_left_behind(places)
     except StackError as error:
         raise ItemIndexError(str(error)) from None
     if ended:
-        console.say("stopped {count} processes without a supervisor", count=len(ended))
+        report("stopped {count} processes without a supervisor", as_json=as_json, stopped=True, count=len(ended))
     else:
-        console.say("nothing runs on this data directory")
-
-
-@click.command(epilog="Example: itemindex logs edge-a -f")
-@click.argument("name", required=False)
-@click.option("-f", "--follow", is_flag=True, help="Go on showing what is added.")
-@click.option("-n", "--lines", default=30, show_default=True, help="Lines to begin with.")
-@data_dir_option
-def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
-    """Show what the parts wrote: one part's log, or the end of each."""
-    folder = Paths.below(data_dir).root / "log"
-    names = sorted(path.stem for path in folder.glob("*.log"))
-    if name is not None and name not in names:
-        raise click.BadParameter(f"there are: {', '.join(names)}", param_hint="NAME")
-    chosen = [folder / f"{one}.log" for one in ([name] if name else names)]
-    for path in chosen:
-        console.say("[bold cyan]{part}[/]", part=path.stem)
-        console.pass_on("".join(deque(path.open(errors="replace"), lines)))
-    if follow:
-        _follow(chosen)
-
-
-def _follow(paths: list[Path]) -> None:
-    """Print what is added to the files until Ctrl-C."""
-    command = ["tail", "-n", "0", "-F", *map(str, paths)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as tail:
-        assert tail.stdout is not None
-        with contextlib.suppress(KeyboardInterrupt):
-            for line in tail.stdout:
-                console.pass_on(line)
-        tail.terminate()
+        report("nothing runs on this data directory", as_json=as_json, stopped=False)

@@ -45,7 +45,7 @@ def _live(address: str, parts: Mapping[str, int], interval: float, before: Scrap
 
 
 def _of_the_stack(data_dir: Path) -> tuple[str, dict[str, int]]:
-    state = read_state(Paths.below(data_dir))
+    state = read_state(Paths.at(data_dir))
     if state is None:
         raise ItemIndexError("no stack runs here; start one with `itemindex up`, or name another's metrics with --url")
     parts = {child["name"]: child["pid"] for child in state["children"] if child["pid"] is not None}

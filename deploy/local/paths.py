@@ -15,6 +15,9 @@ _RUN_PATH_MAX = 72
 _PORTS = range(10_000, 32_768)
 _SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper", "signing_secret")
 
+# A data directory of the former version has its secrets under their former names.
+_RENAMED_SECRETS = {"cursor_secret": "signing_secret"}
+
 
 @dataclass(frozen=True, slots=True)
 class Paths:
@@ -24,18 +27,25 @@ class Paths:
     run: Path
 
     @classmethod
-    def below(cls, data_dir: Path) -> "Paths":
-        """Lay out a stack's folders below its data directory; makes them, private to this user."""
+    def at(cls, data_dir: Path) -> "Paths":
+        """Return where a stack's folders are below its data directory. Creates nothing."""
         root = data_dir.expanduser().resolve()
         run = root / "run"
         if len(str(run)) > _RUN_PATH_MAX:
             name = hashlib.blake2b(str(root).encode(), digest_size=6).hexdigest()
             run = Path(tempfile.gettempdir()) / f"itemindex-{os.getuid()}-{name}"
+        return cls(root, run)
+
+    @classmethod
+    def below(cls, data_dir: Path) -> "Paths":
+        """Create a stack's folders below its data directory, private to this user."""
+        paths = cls.at(data_dir)
+        root, run = paths.root, paths.run
         for folder in (root, run, root / "log", root / "search", root / "results", run / "metrics"):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if run.stat().st_uid != os.getuid():
             raise PermissionError(f"{run} belongs to another user; choose another --data-dir")
-        return cls(root, run)
+        return paths
 
     @property
     def lock(self) -> Path:
@@ -67,7 +77,7 @@ class Paths:
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 json.dump(made, file)
         kept: dict[str, str] = json.loads(path.read_text())
-        return kept
+        return {_RENAMED_SECRETS.get(name, name): value for name, value in kept.items()}
 
 
 def port_is_free(port: int, host: str = "127.0.0.1") -> bool:

@@ -51,7 +51,11 @@ def read_state(places: Paths) -> dict[str, Any] | None:
 
 def supervised(places: Paths) -> bool:
     """Tell whether a supervisor lives. By its lock: its number may stay for a while after it has ended."""
-    with places.lock.open("a") as file:
+    try:
+        file = places.lock.open("rb")
+    except FileNotFoundError:
+        return False
+    with file:
         try:
             flock(file, LOCK_EX | LOCK_NB)
         except OSError:

@@ -42,6 +42,7 @@ KINDS: dict[str, Kind] = {
     for kind in (SEARCH_INDEX, COHORTS, CATEGORY_INSIGHTS, BRAND_INSIGHTS, SUSTAINABILITY_ROLLUP, RELEASE, EXPORT)
 }
 QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance")
+STATES = ("queued", "running", "succeeded", "failed", "cancelled", "expired")
 ENDED: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired"})
 EXECUTE = "itemindex.execute"
 """Name of the Celery task that runs a job; its message carries the job's id and nothing else."""

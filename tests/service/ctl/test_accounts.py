@@ -1,0 +1,64 @@
+"""Organizations and keys on the command line: named by id or name, printed for people or programs."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from deploy.ctl.main import main
+from shared.config import Settings
+
+Run = Callable[..., tuple[int, str, str]]
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+
+
+@pytest.fixture
+def run(settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command on the test's database; returns exit code, standard output and standard error."""
+    monkeypatch.setenv("DATABASE_URL", settings.database_url)
+    monkeypatch.setenv("TOKEN_PEPPER", settings.token_pepper)
+
+    def called(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        written = capsys.readouterr()
+        return int(str(ended.value.code)), written.out, written.err
+
+    return called
+
+
+def test_an_organization_is_named_by_its_id_or_its_name(run: Run) -> None:
+    made = json.loads(run("orgs", "create", "Acme Ltd", "--json")[1])
+    for name in (made["id"], made["id"].upper(), "Acme Ltd", "acme ltd"):
+        assert run("members", "list", name, "--json")[:2] == (0, "[]\n")
+    code, out, _ = run("orgs", "plan", "acme ltd", "institutional", "--json")
+    assert (code, json.loads(out)["organization"]) == (0, made["id"])
+
+
+def test_a_name_of_several_organizations_is_refused_with_their_ids(run: Run) -> None:
+    ids = [run("orgs", "create", "Twin")[1].strip() for _ in range(2)]
+    code, _, error = run("orgs", "suspend", "Twin")
+    assert code == 1
+    assert all(one in " ".join(error.split()) for one in ids)
+    assert "there is no organization" in run("orgs", "suspend", "Nobody Inc")[2]
+
+
+def test_a_key_is_printed_alone_or_as_json(run: Run) -> None:
+    run("orgs", "create", "Acme Ltd")
+    assert re.fullmatch(r"iixk_live_\S+\n", run("keys", "issue", "Acme Ltd")[1])
+    rotated: dict[str, Any] = json.loads(run("keys", "rotate", "Acme Ltd", "--json")[1])
+    [listed] = json.loads(run("keys", "list", "Acme Ltd", "--json")[1])
+    assert rotated["key"].startswith("iixk_live_")
+    assert listed["id"] == rotated["id"]
+
+
+def test_instants_have_one_format_everywhere(run: Run) -> None:
+    run("orgs", "create", "Acme Ltd")
+    run("tokens", "issue")
+    for command in (("orgs", "list"), ("tokens", "list"), ("orgs", "audit", "Acme Ltd")):
+        [row, *_] = json.loads(run(*command, "--json")[1])
+        instant = row.get("created_at") or row["at"]
+        assert _INSTANT.fullmatch(instant), command
+        assert instant in run(*command)[1]

@@ -1,0 +1,54 @@
+"""What the command line says to a mistake: one clear sentence and exit code 1 or 2, never a traceback."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[3]
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "deploy.ctl.main", *arguments]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT), "HOME": "/nonexistent"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=cwd, env=environment)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("up", "--port", "99999"), "99999 is not in the range"),
+        (("up", "--data-dir", "/proc/nope"), "cannot be the data directory"),
+        (("doctor", "--data-dir", "/proc/nope"), "nothing runs on /proc/nope"),
+        (("jobs", "list", "--state", "nonsense"), "'nonsense' is not one of"),
+        (("jobs", "list", "--limit", "0"), "0 is not in the range"),
+        (("nginx", "render", "--listen", "bad"), "is no address"),
+        (("nginx", "render", "--listen", "0.0.0.0:8080;evil"), "is no address"),
+        (("fetch", "items", "--key", "k", "--url", "http://127.0.0.1:1/v1"), "cannot be read"),
+        (("fetch", "items", "--key", "k", "--url", "ftp://x"), "must begin with http"),
+        (("members", "list", "x", "--data-dir", "/nonexistent"), "no stack runs here"),
+        (("logs", "--data-dir", "/nonexistent"), "there are no logs here"),
+        (("item", "list"), "Did you mean `items`?"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_mistake_is_answered_with_a_sentence(arguments: tuple[str, ...], sentence: str) -> None:
+    done = run(*arguments)
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr + done.stdout
+    assert sentence in " ".join((done.stderr + done.stdout).split())
+
+
+@pytest.mark.parametrize("command", ["status", "doctor", "orgs list", "down", "logs", "top", "jobs list"])
+def test_a_command_that_only_reads_creates_nothing(command: str, tmp_path: Path) -> None:
+    run(*command.split(), "--data-dir", str(tmp_path / "absent"), cwd=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("shell", "marker"), [("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete --no-files")]
+)
+def test_completion_prints_a_script_of_the_shell(shell: str, marker: str) -> None:
+    done = run("completion", shell)
+    assert (done.returncode, marker in done.stdout) == (0, True)
