@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
-# Columns of `observations`, how COPY wants them, and where they come from. The source is one in a whole load.
-_COLUMNS = (
-    ("item_id", ">i8", "item"),
-    ("mark", ">i8", "mark"),
-    ("price_minor", ">i8", "price"),
-    ("list_minor", ">i8", "list"),
-    ("day", ">i4", "day"),
-    ("channel_id", ">i4", "channel"),
-    ("units", ">i4", "units"),
+from shared.db.copy_binary import TableLayout
+
+# Columns of `observations`, their kinds in a binary COPY, and the fields of a load's rows. A load has one source.
+COLUMNS = (
+    ("item_id", "i8", "item"),
+    ("mark", "i8", "mark"),
+    ("price_minor", "i8", "price"),
+    ("list_minor", "i8", "list"),
+    ("day", "i4", "day"),
+    ("channel_id", "i4", "channel"),
+    ("units", "i4", "units"),
     ("currency", "S3", "currency"),
     ("kind", "S1", "kind"),
 )
@@ -49,7 +51,7 @@ class Months:
     """Gathers the observations of a load by month. Its memory is bounded in bytes, whatever the order of the rows."""
 
     def __init__(self, constants: dict[str, object], *, events: bool) -> None:
-        self.columns = [name for name, _, _ in _COLUMNS if name not in constants]
+        self.columns = [name for name, _, _ in COLUMNS if name not in constants]
         self._layouts = [_Layout(self.columns, without_list=absent) for absent in (False, True)]
         self._events = events
         self._kept: dict[int, list[Any]] = {}
@@ -139,22 +141,14 @@ def _settled(rows: Any, order: Any, keys: Any, at: Any, *, events: bool) -> Any:
 
 
 class _Layout:
-    """Rows of PostgreSQL's binary COPY (documentation of COPY, "Binary Format"), as tables of fixed width."""
+    """Observations as tables of binary COPY; `written` fills one from the rows of a load."""
 
     def __init__(self, columns: list[str], *, without_list: bool) -> None:
-        kinds = [(name, kind) for name, kind, _ in _COLUMNS if name in columns]
-        layout: list[tuple[str, str]] = [("fields", ">i2")]
-        for name, kind in kinds:
-            layout.append((f"{name}_bytes", ">i4"))
-            if not (without_list and name == "list_minor"):
-                layout.append((name, kind))
+        chosen = [(name, kind) for name, kind, _ in COLUMNS if name in columns]
+        layout = TableLayout(chosen, nulls=("list_minor",) if without_list else ())
         # What is the same in every row is written once and copied: a copy is cheaper than filling field by field.
-        self._blank = np.zeros(_CHUNK_ROWS, np.dtype(layout))
-        self._blank["fields"] = len(columns)
-        there = {name for name, _ in layout}
-        for name, kind in kinds:
-            self._blank[f"{name}_bytes"] = np.dtype(kind).itemsize if name in there else -1
-        self._pairs = [(name, own) for name, _, own in _COLUMNS if name in there]
+        self._blank = layout.blank(_CHUNK_ROWS)
+        self._pairs = [(name, own) for name, _, own in COLUMNS if name in layout.names]
 
     def written(self, rows: Any) -> Any:
         """Return the rows in this layout."""

@@ -7,32 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from workers.ingest.month_buffer import in_order
+from workers.ingest.month_buffer import COLUMNS, in_order
 
-_ROW = np.dtype(
-    [
-        ("item", "<i8"),
-        ("mark", "<i8"),
-        ("price", "<i8"),
-        ("day", "<i4"),
-        ("channel", "<i4"),
-        ("units", "<i4"),
-        ("currency", "S3"),
-        ("kind", "S1"),
-        ("list", "<i8"),
-    ]
-)
-_COLUMNS = {
-    "item_id": "item",
-    "mark": "mark",
-    "price_minor": "price",
-    "day": "day",
-    "channel_id": "channel",
-    "units": "units",
-    "currency": "currency",
-    "kind": "kind",
-    "list_minor": "list",
-}
+_ROW = np.dtype([(own, kind) for _, kind, own in COLUMNS])
 
 
 class Spool:
@@ -41,7 +18,7 @@ class Spool:
     def __init__(self, constants: dict[str, object], *, events: bool) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         # A price without a list price has none; the table says so by NULL, and the cells by 0.
-        self._constants = {"list": 0, **{_COLUMNS[n]: value or 0 for n, value in constants.items() if n in _COLUMNS}}
+        self._constants = {"list": 0, **{own: constants[name] or 0 for name, _, own in COLUMNS if name in constants}}
         self._events = events
         self._pieces: dict[date, list[tuple[int, int]]] = {}
         self._runs: dict[date, int] = {}
@@ -57,7 +34,7 @@ class Spool:
     def add(self, month: date, rows: Any, *, begins: bool) -> None:
         """Keep rows as COPY takes them; `begins` says that they begin a sorted run, without equal states in it."""
         kept = np.empty(len(rows), _ROW)
-        for name, own in _COLUMNS.items():
+        for name, _, own in COLUMNS:
             kept[own] = rows[name] if name in rows.dtype.names else self._constants[own]
         self._pieces.setdefault(month, []).append((self._file.tell(), len(rows)))
         self._runs[month] = self._runs.get(month, 0) + begins

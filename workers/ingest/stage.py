@@ -8,6 +8,7 @@ import psycopg
 from psycopg import sql
 
 from shared.db.connect import Connection
+from shared.db.copy_binary import HEADER, TRAILER, TableLayout
 from shared.db.queries import beside
 from workers.ingest.items_csv import COLUMNS
 from workers.ingest.mapping import Mapping
@@ -19,20 +20,8 @@ from workers.ingest.transform import Transformed
 SQL = beside(__file__, "stage.sql")
 LOAD = beside(__file__, "load.sql")
 EPOCH = date(2000, 1, 1)
-_SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
-_TRAILER = b"\xff\xff"
 _WRITE_BYTES = 128 * 1024
-_SPAN = np.dtype(
-    [
-        ("fields", ">i2"),
-        ("id_bytes", ">i4"),
-        ("id", ">i8"),
-        ("first_bytes", ">i4"),
-        ("first", ">i4"),
-        ("last_bytes", ">i4"),
-        ("last", ">i4"),
-    ]
-)
+_SPAN = TableLayout((("id", "i8"), ("first", "i4"), ("last", "i4")))
 
 
 class Stage:
@@ -63,11 +52,10 @@ class Stage:
 
     def spans(self, keys: Any, first: Any, last: Any) -> None:
         """Stage the span of days of every item of the load."""
-        table = np.empty(len(keys), _SPAN)
-        table["fields"], table["id_bytes"], table["first_bytes"], table["last_bytes"] = 3, 8, 4, 4
+        table = _SPAN.blank(len(keys))
         table["id"], table["first"], table["last"] = keys, first, last
         with self._connection.cursor().copy("COPY stage_spans FROM STDIN (FORMAT binary)") as copy:
-            copy.write(_SIGNATURE + table.tobytes() + _TRAILER)
+            copy.write(HEADER + table.tobytes() + TRAILER)
 
     def _impacts(self, shaped: Transformed) -> None:
         if not self._mapping.impacts:
@@ -95,9 +83,9 @@ class Stage:
             sql.Identifier(new or "stage_observations"), columns
         )
         with self._connection.cursor().copy(command) as copy:
-            copy.write(_SIGNATURE)
+            copy.write(HEADER)
             self._send(copy, memoryview(chunk.rows.view("u1")))
-            copy.write(_TRAILER)
+            copy.write(TRAILER)
         if new is None:
             return
         self.spool.add(chunk.month, chunk.rows, begins=chunk.begins)

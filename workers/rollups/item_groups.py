@@ -7,25 +7,12 @@ import psycopg
 from psycopg import pq
 
 from shared.db.connect import Connection
+from shared.db.copy_binary import TableLayout
 from workers.rollups.codec import Array, Entries, starts_of
 
-_HEAD_BYTES = 19  # the signature of PostgreSQL's binary COPY, its flags and the length of what may follow them
-_ITEM = np.dtype(
-    [
-        ("fields", ">i2"),
-        ("b1", ">i4"),
-        ("item", ">i8"),
-        ("b2", ">i4"),
-        ("owner", ">i8"),
-        ("b3", ">i4"),
-        ("brand", ">i4"),
-        ("b4", ">i4"),
-        ("category", ">i4"),
-        ("b5", ">i4"),
-        ("old_brand", ">i4"),
-        ("b6", ">i4"),
-        ("old_category", ">i4"),
-    ]
+_ITEM = TableLayout(
+    (name, "i4" if "brand" in name or "category" in name else "i8")
+    for name in ("item", "owner", "brand", "category", "old_brand", "old_category")
 )
 
 
@@ -86,7 +73,7 @@ class Ancestors:
         return table[:, 0], table[:, 1]
 
 
-def copied_out(connection: Connection, query: str, layout: np.dtype[np.void]) -> Array:
+def copied_out(connection: Connection, query: str, layout: TableLayout) -> Array:
     """Read all rows of a query by COPY. By libpq's own calls: a cursor costs ten times as much a row."""
     pgconn, parts = connection.pgconn, []
     result = pgconn.exec_(f"COPY ({query}) TO STDOUT (FORMAT binary)".encode())
@@ -97,5 +84,4 @@ def copied_out(connection: Connection, query: str, layout: np.dtype[np.void]) ->
     while (ended := pgconn.get_result()) is not None:
         if ended.status != pq.ExecStatus.COMMAND_OK:
             raise psycopg.OperationalError(ended.get_error_message())
-    raw = b"".join(parts)
-    return np.frombuffer(raw, layout, (len(raw) - _HEAD_BYTES) // layout.itemsize, _HEAD_BYTES)
+    return layout.rows_in(b"".join(parts))

@@ -8,6 +8,7 @@ import numpy as np
 from psycopg import sql
 
 from shared.db.connect import Connection
+from shared.db.copy_binary import TableLayout
 from workers.rollups import rows
 from workers.rollups.aggregates import Tally, larger, tally, total
 from workers.rollups.codec import Array, Entries, Stratum
@@ -17,26 +18,17 @@ from workers.rollups.rows import SQL, ByStratum
 
 Told = Callable[[int, int], None]
 _EPOCH = date(2000, 1, 1)
-_ROW = np.dtype(
-    [
-        ("fields", ">i2"),
-        ("b1", ">i4"),
-        ("item", ">i8"),
-        ("b2", ">i4"),
-        ("price", ">i8"),
-        ("b3", ">i4"),
-        ("day", ">i4"),
-        ("b4", ">i4"),
-        ("channel", ">i4"),
-        ("b5", ">i4"),
-        ("units", ">i4"),
-        ("b6", ">i4"),
+_ROW = TableLayout(
+    (
+        ("item", "i8"),
+        ("price", "i8"),
+        ("day", "i4"),
+        ("channel", "i4"),
+        ("units", "i4"),
         ("currency", "S3"),
-        ("b7", ">i4"),
         ("kind", "S1"),
-        ("b8", ">i4"),
-        ("list", ">i8"),
-    ]
+        ("list", "i8"),
+    )
 )
 
 

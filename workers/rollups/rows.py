@@ -1,6 +1,5 @@
 """Cells as rows: entries into packed columns and back."""
 
-import struct
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from shared.db.connect import Connection
+from shared.db.copy_binary import HEADER, TRAILER, RowLayout
 from shared.db.queries import beside
 from workers.rollups import aggregates, item_prices
 from workers.rollups.codec import Array, Entries, Stratum, pack_each, unpack
@@ -19,11 +19,8 @@ _COLUMNS = (
     "scope, id, month, currency, kind, n, items, units, days, channels, prices, list_prices, entries, item_ids, "
     "item_prices"
 )
-_SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
-_TRAILER = b"\xff\xff"
-# How many columns, then before each value its length: documentation of COPY, "Binary Format".
-_HEAD = struct.Struct(">h i1s ii ii i3s i1s iq iq iq")
-_LENGTH = struct.Struct(">i")
+_FIXED = ("S1", "i4", "i4", "S3", "S1", "i8", "i8", "i8")
+_ROW = RowLayout(_FIXED, values=_COLUMNS.count(",") + 1 - len(_FIXED))
 _EPOCH = date(2000, 1, 1)
 _WRITE_BYTES = 128 * 1024
 Row = tuple[Any, ...]
@@ -116,11 +113,7 @@ def written(rows: Iterable[Row]) -> Iterator[bytes]:
     piece = bytearray()
     for scope, number, month, currency, kind, n, items, units, *packed in rows:
         days = (month - _EPOCH).days
-        piece += _HEAD.pack(
-            15, 1, scope.encode(), 4, number, 4, days, 3, currency.encode(), 1, kind.encode(), 8, n, 8, items, 8, units
-        )
-        for column in packed:
-            piece += _LENGTH.pack(-1) if column is None else _LENGTH.pack(len(column)) + column
+        piece += _ROW.pack((scope.encode(), number, days, currency.encode(), kind.encode(), n, items, units), packed)
         if len(piece) >= _WRITE_BYTES:
             yield bytes(piece)
             piece.clear()
@@ -130,7 +123,7 @@ def written(rows: Iterable[Row]) -> Iterator[bytes]:
 def write(connection: Connection, pieces: Iterable[bytes]) -> None:
     """Add cells as `written` makes them."""
     with connection.cursor().copy(f"COPY month_cells ({_COLUMNS}) FROM STDIN (FORMAT binary)".encode()) as copy:
-        copy.write(_SIGNATURE)
+        copy.write(HEADER)
         for piece in pieces:
             copy.write(piece)
-        copy.write(_TRAILER)
+        copy.write(TRAILER)
