@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "outliers": ("deploy.ctl.outliers:outliers", "Find prices that their neighbours contradict, in a file."),
     "prior-price": ("deploy.ctl.prior_price:prior_price", "Judge price reductions in a file by EU law (Art. 6a)."),
     "index-numbers": ("deploy.ctl.index_numbers:index_numbers", "Compute price index numbers from a file of prices."),
+    "footprint": ("deploy.ctl.footprint:footprint", "Evaluate the intervals that footprints are stated with."),
     "units": ("deploy.ctl.units:units", "Read quantities in names, and compare names by them."),
     "rollups": ("deploy.ctl.rollups:rollups", "Rebuild the aggregates that reports read."),
     "generate": ("deploy.ctl.generate:generate", "Make believable data at any scale."),

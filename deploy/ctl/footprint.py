@@ -1,0 +1,68 @@
+"""`itemindex footprint`: how honest the intervals of footprints are."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deploy.ctl.console import console, json_option, show
+from shared.errors import InvalidFile
+from shared.uncertainty import csv_file, evaluation
+
+SHARE_MIN = 0.9
+"""At least so many true values must lie inside the stated 95 %."""
+
+
+@click.group()
+def footprint() -> None:
+    """Evaluate the intervals that footprints are stated with."""
+
+
+@footprint.command(epilog="Example: itemindex footprint evaluate devices.csv --category type --value gwp_total --json")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--value", help="Column of the figures; by default the one whose header looks like it.")
+@click.option("--category", help="Column of the categories; a path's levels are separated by > or /.")
+@click.option("--name", help="Column of the names.")
+@click.option("--unit", help="Column of the units; figures of different units are apart.")
+@click.option("--weight", help="Column of weights in kg: figures are then per kilogram.")
+@json_option
+def evaluate(file: Path, as_json: bool, **chosen: str | None) -> None:
+    """Hold figures of FILE out and count how many lie inside the 95 % interval that the others state for them.
+
+    Once a whole category at a time (its items are estimated from the nearest other categories), once an item at a time
+    (estimated from its category). FILE is CSV with a row for each known figure.
+    """
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as text:
+            read = csv_file.read(text, {role: column for role, column in chosen.items() if column is not None})
+    except UnicodeDecodeError:
+        raise InvalidFile("the file is not UTF-8") from None
+    if len({sample.category for sample in read.samples}) < 2:
+        raise InvalidFile("the file needs positive figures of at least two categories")
+    held_out = evaluation.without_category(read.samples)
+    summaries = {
+        "leave_one_category_out": evaluation.summary(held_out),
+        "leave_one_item_out": evaluation.summary(evaluation.without_item(read.samples)),
+    }
+    categories = evaluation.by_category(held_out)
+    if as_json:
+        click.echo(json.dumps(_document(read, summaries, categories), indent=1))
+        return
+    show(categories, as_json=False, title="each category, estimated from the others")
+    for way, found in summaries.items():
+        console.say(
+            "{way}: {inside} of {estimated} inside ({share:.1%})", way=way, share=found["share_inside"], **found
+        )
+
+
+def _document(read: csv_file.Read, summaries: dict[str, Any], categories: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "samples": len(read.samples),
+        "unusable": read.unusable,
+        "columns": read.columns,
+        "per": "kg" if read.per_kg else "unit",
+        "target_share": SHARE_MIN,
+        **summaries,
+        "categories": categories,
+    }
