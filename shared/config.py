@@ -126,6 +126,10 @@ class Settings:
     drain_seconds: float = _setting("How long a stopping edge goes on answering what still arrives.", 2.0)
 
     search_dir: Path = _setting("Directory of the search indexes, one folder per data_version.", Path("var/search"))
+    match_dir: Path = _setting(
+        "Directory of the index of records that loads compare new items with; a cache, made again where it is lost.",
+        Path("var/match"),
+    )
     results_dir: Path = _setting("Directory of job results and exports.", Path("var/results"))
     s3_bucket: str = _setting("S3 bucket of results, exports and releases; empty: they lie in RESULTS_DIR.", "")
     s3_endpoint: str = _setting("Address of the S3 service; empty: AWS.", "")

@@ -20,8 +20,9 @@ from shared.errors import LoadRefused
 from shared.printable import printable_lines
 from workers.ingest import mapping as mappings
 from workers.ingest.accounting import accounts
+from workers.ingest.alt_names import alt_names
 from workers.ingest.guess import guess
-from workers.ingest.load import Summary, alt_names, known_items, load
+from workers.ingest.load import Summary, known_items, load
 from workers.ingest.mapping_keys import markdown
 from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer
@@ -61,23 +62,43 @@ def ingest() -> None:
 @click.option(
     "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Of --dry-run: how many to show."
 )
+@click.option(
+    "--allow-merges",
+    is_flag=True,
+    help="Load also where more than a tenth of the index is linked with other items by it.",
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @data_dir_option
 @json_option
-def run(mapping_path: str, dry_run: bool, rows: int, files: tuple[Path, ...], data_dir: Path, as_json: bool) -> None:
+def run(
+    mapping_path: str,
+    dry_run: bool,
+    rows: int,
+    allow_merges: bool,
+    files: tuple[Path, ...],
+    data_dir: Path,
+    as_json: bool,
+) -> None:
     """Load FILES; this is what `itemindex ingest` does when no other command is named."""
     mapping = mappings.read(_find(mapping_path))
     if dry_run:
         show_preview(mapping, list(files), data_dir, rows=rows, as_json=as_json)
         return
     chosen = settings(data_dir)
-    summary = load_with_bar(chosen, mapping, list(files), quiet=as_json)
+    summary = load_with_bar(chosen, mapping, list(files), quiet=as_json, merges_allowed=allow_merges)
     if summary.job_id is not None and not as_json:
         wait_for_index(chosen, summary.job_id)
     show_summary(summary, as_json=as_json)
 
 
-def load_with_bar(chosen: Settings, mapping: mappings.Mapping, files: list[Path], *, quiet: bool = False) -> Summary:
+def load_with_bar(
+    chosen: Settings,
+    mapping: mappings.Mapping,
+    files: list[Path],
+    *,
+    quiet: bool = False,
+    merges_allowed: bool = False,
+) -> Summary:
     """Load files and show how far it is."""
     columns = (
         TextColumn("{task.description}"),
@@ -88,7 +109,11 @@ def load_with_bar(chosen: Settings, mapping: mappings.Mapping, files: list[Path]
     )
     with Progress(*columns, console=console, disable=quiet) as progress:
         task = progress.add_task(safe(mapping.source), total=sum(path.stat().st_size for path in files))
-        return load(chosen, mapping, files, lambda done: progress.update(task, completed=done))
+
+        def told(done: int) -> None:
+            progress.update(task, completed=done)
+
+        return load(chosen, mapping, files, told, merges_allowed=merges_allowed)
 
 
 def wait_for_index(chosen: Settings, job_id: str) -> None:

@@ -181,6 +181,7 @@ class Stack:
             # A demo has no operator to wait for.
             "plan_approval": "none",
             "search_dir": places.root / "search",
+            "match_dir": places.root / "match",
             "results_dir": places.root / "results",
             "x_accel_location": "" if outside.s3_bucket else "/_stored/",
             "metrics_dir": places.run / "metrics",

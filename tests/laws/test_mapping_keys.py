@@ -9,6 +9,7 @@ import pytest
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
 from workers.ingest.mapping import Mapping, read
 from workers.ingest.mapping_keys import TABLES, keys, markdown
+from workers.ingest.match_rules import MatchRules
 
 PROJECT = Path(__file__).parents[2]
 GUIDE = (PROJECT / "deploy/guides/bring-your-own-data.md").read_text()
@@ -22,6 +23,7 @@ HOMES = (
     (ItemFields, ITEM, "[item]"),
     (ObservationFields, OBSERVATION, "[observation]"),
     (Impact, IMPACT, "[[impacts]]"),
+    (MatchRules, {}, '[item.identifiers]\ngtin = "ean"\nstyle_code = "style"\n[match]'),
 )
 
 

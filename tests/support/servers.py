@@ -108,6 +108,7 @@ class Servers:
             token_pepper="a pepper for tests, long enough to be one",
             signing_secret="a secret for tests, long enough to be one",
             search_dir=folder / "search",
+            match_dir=folder / "match",
             results_dir=folder / "results",
             access_log=str(folder / "access.log"),
             base_url="http://testserver/v1",

@@ -1,7 +1,6 @@
 """One load: lock, read, stage, check, merge, commit. Everything of it becomes visible at once, or nothing does."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,10 +18,12 @@ from shared.db.queries import beside
 from shared.errors import LoadRefused
 from shared.search.text import fold
 from workers.ingest import accounting, factors, readers
+from workers.ingest.alt_names import alt_names
 from workers.ingest.batches import Batch, Reject
 from workers.ingest.fields import ItemFields
 from workers.ingest.item_tracker import KnownItems
 from workers.ingest.items_csv import as_csv
+from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
 from workers.ingest.month_buffer import Chunk, Months
@@ -57,10 +58,18 @@ class Summary:
         return sum(self.rejects.values())
 
 
-def load(settings: Settings, mapping: Mapping, files: list[Path], told: Told = lambda done: None) -> Summary:
+def load(
+    settings: Settings,
+    mapping: Mapping,
+    files: list[Path],
+    told: Told = lambda done: None,
+    *,
+    merges_allowed: bool = False,
+) -> Summary:
     """Load files through a mapping and return what came of it; `told` hears the bytes read so far.
 
-    Raises LoadRefused where a file or the mapping cannot be used; nothing of the load is kept then but its reason.
+    `merges_allowed`: whether more than a tenth of the index may be merged by it. Raises LoadRefused where a file or the
+    mapping cannot be used; nothing of the load is kept then but its reason.
     """
     with connect(settings.database_url, application="load-log", autocommit=True) as log:
         with (
@@ -71,7 +80,8 @@ def load(settings: Settings, mapping: Mapping, files: list[Path], told: Told = l
             layout.ensure(connection)  # what this load changes in the cells must be all that they lack
             identifiers.ensure(connection)
             log.execute(SQL.fail_stale)
-            return _Load(settings, mapping, files, told, connection, log, lookup).run()
+            linking = Linking(settings.match_dir, merges_allowed)
+            return _Load(settings, mapping, files, told, connection, log, lookup, linking).run()
 
 
 class _Load:
@@ -84,6 +94,7 @@ class _Load:
         connection: Connection,
         log: Connection,
         lookup: Connection,
+        linking: Linking,
     ) -> None:
         self._settings = settings
         self._mapping = mapping
@@ -92,6 +103,7 @@ class _Load:
         self._connection = connection
         self._log = log
         self._lookup = lookup  # of its own: it is used by the thread that reads ahead
+        self._linking = linking
         self._rows = 0
 
     def run(self) -> Summary:
@@ -102,6 +114,7 @@ class _Load:
         try:
             if not self._known(digest):
                 self._merge()
+                self._linking.keep(self._connection)
         except BaseException as error:
             self._connection.rollback()
             reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
@@ -136,7 +149,8 @@ class _Load:
             constants = _constants(mapping, event)
             with Spool(constants, events=mapping.counts_events) as spool:
                 stage = self._stage(constants, spool)
-                changed = merge(connection, stage, event, version, summary.counts)
+                changed = merge(connection, stage, event, version, summary.counts, self._linking)
+                self._keep(self._linking.rejects)
                 touched = touched_months(connection, stage)
                 loaded = sum(summary.counts[f"impacts_{part}"] for part in ("new", "replaced", "same", "rejected"))
                 summary.counts["impacts_superseded"] = summary.counts["impacts_read"] - loaded
@@ -263,26 +277,6 @@ def _constants(mapping: Mapping, event: Event) -> dict[str, object]:
     if all(spec.units is None for spec in specs):
         constants["units"] = 1
     return constants
-
-
-def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
-    """Read the other names that lie beside the first file or beside the mapping; empty where the mapping has none."""
-    if mapping.item is None or mapping.item.alt_names is None:
-        return {}
-    spec = mapping.item.alt_names
-    for folder in (files[0].parent, mapping.path.parent):
-        path = folder / spec.file
-        if path.exists():
-            try:
-                entries = json.loads(path.read_bytes())
-                return {
-                    str(k): " ".join(str(v[key]).strip() for key in spec.keys if v.get(key)) for k, v in entries.items()
-                }
-            except (ValueError, AttributeError, TypeError):
-                raise LoadRefused(
-                    f"{path.name}: must be a JSON object of objects with the members {', '.join(spec.keys)}"
-                ) from None
-    raise LoadRefused(f"{mapping.path.name}: {spec.file} lies neither beside the data nor beside the mapping")
 
 
 def _sha256(path: Path) -> tuple[bytes, int]:

@@ -10,6 +10,7 @@ from shared.errors import LoadRefused
 from shared.indicators import CODES
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields, key
 from workers.ingest.mapping_tables import Tables
+from workers.ingest.match_rules import MatchRules, read_rules
 
 _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
@@ -65,6 +66,7 @@ class Mapping:
     observations: tuple[ObservationFields, ...] = ()
     factors: FactorFields | None = None
     impacts: tuple[Impact, ...] = ()
+    match: MatchRules = MatchRules()
     text: str
     path: Path
     columns: tuple[str, ...] = field(default=())
@@ -77,12 +79,17 @@ class Mapping:
         return self.item is not None and (not self.item.join_by or bool(self.impacts))
 
     @property
+    def matching(self) -> dict[str, Any]:
+        """The rules of matching, as the source's row keeps them."""
+        return self.match.terms()
+
+    @property
     def counts_events(self) -> bool:
         """Whether equal observations each count."""
         return bool(self.observations) and self.observations[0].identity == "event"
 
 
-_TABLES = ("item", "observation", "factors", "impacts")
+_TABLES = ("item", "observation", "factors", "impacts", "match")
 
 
 def read(path: Path) -> Mapping:
@@ -129,6 +136,7 @@ class _Reader:
             observations=observations,
             factors=self._factors(document["factors"]) if "factors" in document else None,
             impacts=impacts,
+            match=read_rules(tables, document.get("match", {}), item),
             text=text,
             path=path,
             columns=tuple(dict.fromkeys(tables.columns)),

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from shared.indicators import INDICATORS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
 from workers.ingest.mapping import Mapping
+from workers.ingest.match_rules import MatchRules
 
 TABLES: tuple[tuple[str, type], ...] = (
     ("The mapping itself", Mapping),
     ("`[item]`", ItemFields),
     ("`[observation]`, or several times `[[observation]]`", ObservationFields),
     ("`[[impacts]]`", Impact),
+    ("`[match]`", MatchRules),
     ("`[factors]`", FactorFields),
     ("A field", Field),
     ("`alt_names`", AltNames),

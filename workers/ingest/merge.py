@@ -7,6 +7,7 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import LoadRefused
+from workers.ingest.linking import Linking
 from workers.ingest.partitions import SQL as PARTITIONS
 from workers.ingest.stage import Stage
 from workers.provenance import identifiers, items
@@ -18,7 +19,9 @@ from workers.rollups.item_groups import Items
 SQL = beside(__file__, "merge.sql")
 
 
-def merge(connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int]) -> bool:
+def merge(
+    connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int], linking: Linking
+) -> bool:
     """Merge what was staged as one event; fill in the counts; return whether anything changed."""
 
     def run(query: str, *values: object) -> int:
@@ -38,16 +41,17 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
     items.begin(connection, SQL.seeds, other_rank)
     _claim(connection, event, new=False)
     run(SQL.item_sources, False, event.source_id)
+    run(SQL.regrouped)
+    linked = linking.needed(connection, event)
+    if linked:  # the articles that new items belong to are made of what is claimed of them
+        counts["items_new"] = _insert(connection, event, version)
+        linking.link(connection, event, counts)
     items.refresh(connection, version, SQL.refreshed, other_rank)
     placed, above = Items.read(connection, SQL.derive_items), derive.ancestors(connection)
     new_months = [first for first, _ in stage.partitions.new.values()]
     with BackgroundBuilder(placed, above, sorted(new_months), stage.spool.read) as cells:
-        _claim(connection, event, new=True)
-        counts["items_new"] = run(SQL.insert_items, version, event.at)
-        run(SQL.insert_impacts, event.source_id)
-        run(SQL.insert_stages, event.source_id)
-        run(SQL.item_sources, True, event.source_id)
-        run(SQL.returned)
+        if not linked:
+            counts["items_new"] = _insert(connection, event, version)
         identifiers.of_load(connection, event.no, SQL.identified)
         stage.partitions.attach()
         _place(connection, stage, event, counts)
@@ -59,6 +63,17 @@ def merge(connection: Connection, stage: Stage, event: Event, version: int, coun
     items.refresh_brands(connection, numbers, [*numbers, *seen])
     changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
     return any(counts[name] for name in changes)
+
+
+def _insert(connection: Connection, event: Event, version: int) -> int:
+    """Insert the items that are new, with what the load says of them; return how many they are."""
+    _claim(connection, event, new=True)
+    inserted = connection.execute(SQL.insert_items, (version, event.at)).rowcount
+    connection.execute(SQL.insert_impacts, (event.source_id,))
+    connection.execute(SQL.insert_stages, (event.source_id,))
+    connection.execute(SQL.item_sources, (True, event.source_id))
+    connection.execute(SQL.returned)
+    return inserted
 
 
 def _claim(connection: Connection, event: Event, *, new: bool) -> None:
@@ -76,6 +91,7 @@ def _count_changes(connection: Connection, stage: Stage, event: Event, version: 
     written = connection.execute(SQL.changes, (event.no, event.at, list(touched))).rowcount
     counts["items_touched"] = written - counts["items_changed"] - counts["items_new"]
     connection.execute(SQL.new_versions, (event.no, event.at, version))
+    connection.execute(SQL.regrouped_versions, (version,))
     connection.execute(SQL.brand_updates, (event.no, event.at))
 
 

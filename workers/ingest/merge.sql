@@ -85,12 +85,38 @@ INSERT INTO item_claims (item_id, source_id, no, source_item_id, content_hash, f
 SELECT n.id, $2, $3, n.source_item_id, n.content_hash, n.min_day, n.max_day
 FROM new_items n JOIN merged m USING (id) WHERE m.is_new = $1;
 
+-- name: regrouped
+-- Items whose article has other items now. $1: those with another owner; the former and the new owner show others, too.
+CREATE TEMP TABLE regrouped (item_id bigint PRIMARY KEY) ON COMMIT DROP;
+
+-- name: regroup
+-- `affected` has all of them, with their owners before the load.
+INSERT INTO regrouped
+SELECT DISTINCT one.id FROM affected a LEFT JOIN inactive_items x USING (item_id),
+    unnest(ARRAY[a.item_id, nullif(a.old_owner, -1), x.owner_id]) AS one (id)
+WHERE a.item_id = ANY($1::bigint[]) AND one.id IS NOT NULL;
+
+-- name: spoken_of
+-- The items of which the load says something new, to be compared with those of other sources.
+SELECT id FROM merged WHERE is_new OR is_changed;
+
+-- name: active_before
+-- How many items were active before the load. $1: those that it merges.
+SELECT count(*) FROM items i
+WHERE (i.id = ANY($1::bigint[]) OR NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = i.id))
+  AND NOT EXISTS (SELECT FROM merged m WHERE m.id = i.id AND m.is_new);
+
+-- name: iids
+-- For a report that people read.
+SELECT id, iid, name FROM items WHERE id = ANY($1::bigint[]);
+
 -- name: refreshed
 -- The items that this load changes, and the owners that their claims count for. $1: as above.
 WITH changed AS (
     SELECT id FROM merged WHERE is_changed
     UNION SELECT item_id FROM item_sources WHERE source_id = $1 AND item_id IN (SELECT item_id FROM affected))
-SELECT id FROM changed UNION SELECT x.owner_id FROM changed c JOIN inactive_items x ON x.item_id = c.id WHERE x.owner_id IS NOT NULL;
+SELECT id FROM changed UNION SELECT item_id FROM regrouped
+UNION SELECT x.owner_id FROM changed c JOIN inactive_items x ON x.item_id = c.id WHERE x.owner_id IS NOT NULL;
 
 -- name: insert_items
 -- The only claim of a new item is the item.
@@ -201,6 +227,16 @@ WITH changed AS (
 UPDATE items i SET version = version + 1, updated_at = $2, data_version = $3 FROM changed c
 WHERE i.id = c.id AND NOT EXISTS (SELECT FROM merged m WHERE m.id = i.id AND m.is_new);
 
+-- name: regrouped_versions
+-- Where articles have other items now, their records have a version for each event that changed any of these.
+WITH members AS (
+    SELECT g.item_id AS owner_id, g.item_id FROM regrouped g
+    UNION ALL SELECT x.owner_id, x.item_id FROM regrouped g JOIN inactive_items x ON x.owner_id = g.item_id),
+counted AS (
+    SELECT m.owner_id, count(DISTINCT c.no) + sum(c.times - 1) AS version, max(c.at) AS updated_at
+    FROM members m JOIN item_changes c ON c.item_id = m.item_id GROUP BY m.owner_id)
+UPDATE items i SET version = c.version, updated_at = c.updated_at, data_version = $1 FROM counted c WHERE i.id = c.owner_id;
+
 -- name: brand_updates
 -- A brand is as new as the newest of its items. Those of new items are counted anew anyway.
 UPDATE brands b SET updated_at = $2 FROM (
@@ -225,17 +261,24 @@ WHERE c.no = $1 AND i.brand_id IS NOT NULL AND NOT EXISTS (SELECT FROM merged m 
 SELECT s.item_id FROM seeds s LEFT JOIN merged m ON m.id = s.item_id WHERE m.id IS NULL OR NOT (m.is_new OR m.is_changed);
 
 -- name: derive_items
--- Where the load's items will belong, and where they did before: -1 where they were not. Items that are new are not in
+-- Where the load's items will belong, and where they did before: -1 where they were not. Items that are new may not be in
 -- their table yet, while their cells are being made already.
 SELECT a.item_id, CASE WHEN x.item_id IS NULL THEN a.item_id ELSE coalesce(x.owner_id, -1) END,
-       coalesce(CASE WHEN m.is_new THEN m.brand_id ELSE o.brand_id END, 0),
-       coalesce(CASE WHEN m.is_new THEN m.category_id ELSE o.category_id END, 0), a.old_brand, a.old_category
+       coalesce(CASE WHEN o.id IS NULL THEN m.brand_id ELSE o.brand_id END, 0),
+       coalesce(CASE WHEN o.id IS NULL THEN m.category_id ELSE o.category_id END, 0), a.old_brand, a.old_category
 FROM affected a LEFT JOIN merged m ON m.id = a.item_id LEFT JOIN inactive_items x ON x.item_id = a.item_id
 LEFT JOIN items o ON o.id = coalesce(x.owner_id, a.item_id);
 
 -- name: derive_touched
--- The months in which an item got or changed an observation; all its months where it moved to another brand or category.
+-- The months in which an item got or changed an observation; all its months where it moved to another article, brand or
+-- category.
 SELECT item_id, date_trunc('month', day)::date AS month FROM placed
+UNION
+SELECT one.id, date_trunc('month', o.day)::date FROM regrouped g JOIN affected a USING (item_id)
+LEFT JOIN inactive_items x USING (item_id) JOIN observations o ON o.item_id = g.item_id,
+    unnest(ARRAY[a.item_id, a.old_owner, CASE WHEN x.item_id IS NULL THEN a.item_id ELSE x.owner_id END]) AS one (id)
+WHERE a.old_owner <> -1 AND one.id IS NOT NULL
+  AND a.old_owner IS DISTINCT FROM CASE WHEN x.item_id IS NULL THEN a.item_id ELSE x.owner_id END
 UNION
 SELECT o.item_id, date_trunc('month', o.day)::date FROM affected a JOIN items i ON i.id = a.item_id
 JOIN inactive_items x ON x.owner_id = i.id JOIN observations o ON o.item_id = x.item_id

@@ -35,18 +35,22 @@ def cluster(
     members: Mapping[str, Member],
     links: Iterable[Link],
     *,
+    merged: Collection[Pair] = (),
     accepted: Collection[Pair] = (),
     rejected: Collection[Pair] = (),
 ) -> Clustering:
     """Join records along links, strongest first, as long as no rule of an article is broken.
 
-    Links that wait for a person are not followed. `accepted` and `rejected` are pairs that a person decided. Two groups
+    Links that wait for a person are not followed. `merged` are pairs that an operator merged, which no rule forbids;
+    `accepted` and `rejected` are pairs that a person decided. Two groups
     are joined only if no two of their records are of one source (unless the source declares them one article), no pair
     between them was rejected, and, for a likeness, every other pair of sources between the groups is linked too: a
     chain through a weak link joins nothing. The result depends on the arguments' content alone, not on their order.
     """
     state = _Groups(members, {_sorted(pair) for pair in rejected})
     state.declare()
+    for left, right in merged:
+        state.merge(left, right)
     for left, right in sorted(_sorted(pair) for pair in accepted):
         if left in members and right in members:
             state.join(left, right, trusted=True)
@@ -71,7 +75,7 @@ class _Groups:
         for key in sorted(self._members):
             member = self._members[key]
             if member.article and not member.separate:
-                self._merge(first.setdefault((member.source, member.article), key), key)
+                self.merge(first.setdefault((member.source, member.article), key), key)
 
     def join(self, left: str, right: str, *, trusted: bool) -> bool:
         """Join the groups of two records if no rule forbids it; return whether they are in one group afterwards."""
@@ -82,7 +86,7 @@ class _Groups:
             for other in theirs:
                 if not self._may(one, other) or not (trusted or self._supported(one, other)):
                     return False
-        self._merge(left, right)
+        self.merge(left, right)
         return True
 
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -93,7 +97,8 @@ class _Groups:
     def _of(self, key: str) -> list[str]:
         return self._group.setdefault(key, [key])
 
-    def _merge(self, left: str, right: str) -> None:
+    def merge(self, left: str, right: str) -> None:
+        """Join the groups of two records, whatever the rules say."""
         ours, theirs = self._of(left), self._of(right)
         if ours is theirs:
             return

@@ -1,4 +1,4 @@
-"""Merges and withdrawals: which items belong to which, found by replaying what operators said. Pure."""
+"""Merges, withdrawals and decisions on pairs: what is in effect, found by replaying what people said. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +11,16 @@ class Act:
     no: int
     item_id: int
     survivor_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person says of two items: that they are one article (`same`), or that they are not."""
+
+    no: int
+    left_id: int
+    right_id: int
+    same: bool
 
 
 @dataclass(slots=True)
@@ -62,6 +72,16 @@ def replay(acts: Iterable[Act], first_claims: Mapping[int, int]) -> Standing:
         else:
             standing.merged_into[act.item_id] = act.survivor_id
     return standing
+
+
+def in_effect(decisions: Iterable[Decision], first_claims: Mapping[int, int]) -> list[Decision]:
+    """Return the decisions that hold: of each pair the latest, and only where both items existed when it was made."""
+    latest: dict[frozenset[int], Decision] = {}
+    for decision in sorted(decisions, key=lambda decision: decision.no):
+        ends = (decision.left_id, decision.right_id)
+        if all(item_id in first_claims and first_claims[item_id] < decision.no for item_id in ends):
+            latest[frozenset(ends)] = decision
+    return list(latest.values())
 
 
 def _is_active(item_id: int, act: Act, standing: Standing, first_claims: Mapping[int, int]) -> bool:

@@ -1,14 +1,21 @@
 -- name: acts
--- All that operators said and did not take back, and by which event each named item first was; items that are gone have none.
-SELECT e.no, e.item_id, e.survivor_id FROM events e WHERE e.item_id IS NOT NULL AND e.undone_at IS NULL ORDER BY e.no;
+-- All merges, withdrawals and decisions on pairs that were not undone.
+SELECT e.no, e.kind, e.item_id, e.survivor_id FROM events e WHERE e.item_id IS NOT NULL AND e.undone_at IS NULL ORDER BY e.no;
 
 -- name: first_claims
 -- An item that a loader of an older release made has no claims; it was there before all acts.
 SELECT i.id, coalesce((SELECT min(c.no) FROM item_claims c WHERE c.item_id = i.id), 0) FROM items i WHERE i.id = ANY($1::bigint[]);
 
 -- name: current
--- What the readers join now.
-SELECT item_id, owner_id FROM inactive_items;
+-- What the readers join now, of these items.
+SELECT item_id, owner_id FROM inactive_items WHERE item_id = ANY($1::bigint[]);
+
+-- name: linked
+-- The items that are connected with these by a link that is followed, or by their source.
+SELECT right_id FROM links WHERE left_id = ANY($1::bigint[]) AND decision = 'link'
+UNION SELECT left_id FROM links WHERE right_id = ANY($1::bigint[]) AND decision = 'link'
+UNION SELECT o.item_id FROM declared_articles d JOIN declared_articles o USING (source_id, article)
+WHERE d.item_id = ANY($1::bigint[]);
 
 -- name: forget
 -- Items that are active again, or gone.
@@ -25,6 +32,10 @@ DELETE FROM item_changes c USING events e
 WHERE e.no = c.no AND e.item_id IS NOT NULL AND NOT e.no = ANY($1::integer[]) RETURNING c.item_id;
 
 -- name: keep_changes
--- An act changes the record of its item; the survivor's, whose part the item is, changes with it.
-INSERT INTO item_changes (item_id, no, at) SELECT e.item_id, e.no, e.at FROM events e WHERE e.no = ANY($1::integer[])
+-- A merge or a withdrawal changes the record of its item, and with it the survivor's; an accepted pair changes both. A
+-- separation changes nothing of its own: both records are as they were before they were linked.
+INSERT INTO item_changes (item_id, no, at)
+SELECT DISTINCT one.id, e.no, e.at
+FROM events e, unnest(ARRAY[e.item_id, CASE WHEN e.kind = 'link' THEN e.survivor_id END]) AS one (id)
+WHERE e.no = ANY($1::integer[]) AND e.kind <> 'separation' AND one.id IS NOT NULL
 ON CONFLICT (item_id, no) DO NOTHING RETURNING item_id;

@@ -13,7 +13,7 @@ from shared.jobs.contract import SEARCH_INDEX
 from shared.jobs.contract import SQL as JOBS
 
 SQL = beside(__file__, "events.sql")
-TERMS = ("title", "license", "url", "attribution", "rank")
+TERMS = ("title", "license", "url", "attribution", "rank", "matching")
 """What a load's mapping says of its source, in the order in which the source's row has it."""
 
 
@@ -21,8 +21,8 @@ TERMS = ("title", "license", "url", "attribution", "rank")
 class Event:
     """One event while it is being made; `source_id` is 0 where it is of no source.
 
-    `rank_changed`: the load's mapping gives its source another rank than the one before did; `terms_changed`: anything
-    else that answers show of the source, such as its license, or the rank.
+    `rank_changed`: the load's mapping gives its source another rank than the one before did; `matching_changed`: other
+    rules of matching; `terms_changed`: any of these, or anything else that answers show of it, such as its license.
     """
 
     no: int
@@ -30,6 +30,7 @@ class Event:
     source_id: int = 0
     rank_changed: bool = False
     terms_changed: bool = False
+    matching_changed: bool = False
 
 
 def lock(connection: Connection) -> None:
@@ -40,17 +41,31 @@ def lock(connection: Connection) -> None:
 
 def begin_load(connection: Connection, load_id: str, kind: str, source: str, terms: dict[str, Any]) -> Event:
     """Number a load, and make its terms those of its source."""
-    row = connection.execute(SQL.source, (source, *(terms[name] for name in TERMS))).fetchone()
+    *plain, matching = (terms[name] for name in TERMS)
+    row = connection.execute(SQL.source, (source, *plain, Jsonb(matching))).fetchone()
     assert row is not None
     values = (kind, load_id, row[0], Jsonb(terms), actor())
     event = _event(connection, SQL.begin_load, values)
-    return replace(event, source_id=int(row[0]), rank_changed=bool(row[1]), terms_changed=bool(row[2]))
+    return replace(
+        event,
+        source_id=int(row[0]),
+        rank_changed=bool(row[1]),
+        terms_changed=bool(row[2]),
+        matching_changed=bool(row[3]),
+    )
 
 
 def begin_act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> Event:
     """Number a merge, or a withdrawal where there is no survivor."""
     kind = "withdrawal" if survivor_id is None else "merge"
     return _event(connection, SQL.begin_act, (kind, item_id, survivor_id, by, reason))
+
+
+def begin_decision(
+    connection: Connection, left_id: int, right_id: int, same: bool, by: str, reason: str | None
+) -> Event:
+    """Number a person's decision whether two items are one article."""
+    return _event(connection, SQL.begin_act, ("link" if same else "separation", left_id, right_id, by, reason))
 
 
 def begin_deletion(connection: Connection, load_id: str, by: str, reason: str | None) -> Event:

@@ -4,12 +4,13 @@ SELECT pg_advisory_lock(398147225);
 
 -- name: source
 -- The newest title and terms are the valid ones.
-INSERT INTO sources (name, title, license, url, attribution, rank) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO sources (name, title, license, url, attribution, rank, matching) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (name) DO UPDATE SET title = excluded.title, license = excluded.license, url = excluded.url,
-    attribution = excluded.attribution, rank = excluded.rank
+    attribution = excluded.attribution, rank = excluded.rank, matching = excluded.matching
 RETURNING id, old.rank IS DISTINCT FROM new.rank AND old.id IS NOT NULL,
-    old.id IS NOT NULL AND (old.title, old.license, old.url, old.attribution, old.rank)
-        IS DISTINCT FROM (new.title, new.license, new.url, new.attribution, new.rank);
+    old.id IS NOT NULL AND (old.title, old.license, old.url, old.attribution, old.rank, old.matching)
+        IS DISTINCT FROM (new.title, new.license, new.url, new.attribution, new.rank, new.matching),
+    old.id IS NOT NULL AND old.matching <> new.matching;
 
 -- name: begin_load
 -- Under the lock, so numbers are in the order of commits; a load that fails leaves a gap.

@@ -37,6 +37,29 @@ def restore(connection: Connection, iid: str, by: str, reason: str | None) -> in
     return _undo_latest(connection, iid, "withdrawal", by, reason)
 
 
+def decide(connection: Connection, iid: str, other: str, same: bool, by: str, reason: str | None) -> int | None:
+    """Decide whether two items are one article; return the new data_version, None where no record changes.
+
+    The decision holds until it is undone or decided otherwise, whatever later loads find.
+    """
+    left, right = _existing(connection, iid), _existing(connection, other)
+    if left == right:
+        raise ActRefused("these are one item")
+    items.begin(connection, SQL.named, [left, right])
+    connection.execute(items.SQL.nothing_placed)
+    events.begin_decision(connection, left, right, same, by, reason)
+    if not same and not connection.execute(SQL.together, (left, right)).fetchall():
+        return None
+    return reindex(connection, None)
+
+
+def _existing(connection: Connection, iid: str) -> int:
+    row = connection.execute(SQL.item, (iid,)).fetchone()
+    if row is None:
+        raise ActRefused(f"there is no item {iid}")
+    return int(row[0])
+
+
 def _active(connection: Connection, iid: str) -> int:
     row = connection.execute(SQL.item, (iid,)).fetchone()
     if row is None:

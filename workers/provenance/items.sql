@@ -13,6 +13,10 @@ CREATE TEMP TABLE affected (
     item_id bigint PRIMARY KEY, old_owner bigint NOT NULL, old_brand integer NOT NULL, old_category integer NOT NULL
 ) ON COMMIT DROP;
 
+-- name: affected_items
+-- Whose articles are found anew.
+SELECT item_id FROM affected;
+
 -- name: expand
 -- A seed's owner and all that belongs to the owner: they share one record. Asked again after owners have changed, it adds
 -- the new ones; it must run before the rows of `items` are written.
@@ -164,11 +168,10 @@ rows AS (
 SELECT DISTINCT one.id, r.month FROM rows r, unnest(ARRAY[r.item_id, r.old_owner, r.owner_id]) AS one (id) WHERE one.id <> -1;
 
 -- name: standing
--- What the acts come to, as readers and the lookup see it. $1, $2: items and the last survivor of each, null where withdrawn.
-UPDATE items i SET status = CASE WHEN n.item_id IS NULL THEN 'active' WHEN n.survivor_id IS NULL THEN 'withdrawn' ELSE 'merged' END,
-    survivor_iid = (SELECT s.iid FROM items s WHERE s.id = n.survivor_id)
-FROM affected a LEFT JOIN unnest($1::bigint[], $2::bigint[]) AS n (item_id, survivor_id) ON n.item_id = a.item_id
-WHERE i.id = a.item_id;
+-- What the articles come to, as readers and the lookup see it. $1, $2, $3: items, what each is now, and the survivor of a
+-- merged one.
+UPDATE items i SET status = n.status, survivor_iid = (SELECT s.iid FROM items s WHERE s.id = n.survivor_id)
+FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (item_id, status, survivor_id) WHERE i.id = n.item_id;
 
 -- name: versions
 -- A record has one version for each event that changed any of its items, and is as new as the last of them.

@@ -1,11 +1,12 @@
 """What every event but a load ends with: owners, rows, versions, cells and brands of the affected items made anew."""
 
+from collections.abc import Collection
 from datetime import date
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from workers.provenance import events, identifiers, items
-from workers.provenance.acts import Act, Standing, replay
+from workers.articles.grouping import Place
+from workers.provenance import events, identifiers, items, standing
 from workers.rollups import layout
 from workers.rollups import refresh as derive
 from workers.rollups.item_groups import Items
@@ -21,17 +22,16 @@ def lock(connection: Connection) -> None:
     identifiers.ensure(connection)
 
 
-def reindex(connection: Connection, load_id: str | None) -> int:
+def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] = ()) -> int:
     """Make anew what an event changes, and commit its data_version; return that.
 
     The caller has called `items.begin` with the event's items before it changed anything, and has left the observations
-    that it changed in the temporary table `placed`.
+    that it changed in the temporary table `placed`. `seeds`: further items whose links have changed.
     """
     version = events.next_version(connection)
-    standing = _stand(connection)
+    places = _stand(connection, seeds)
     items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
-    survivors = standing.survivors
-    connection.execute(items.SQL.standing, (list(survivors), list(survivors.values())))
+    standing.mark(connection, places)
     connection.execute(items.SQL.versions, (version,))
     placed, above = Items.read(connection, items.SQL.placed_items), derive.ancestors(connection)
     derive.touched(connection, placed, above, items.SQL.cells_touched, but=set())
@@ -41,24 +41,15 @@ def reindex(connection: Connection, load_id: str | None) -> int:
     return version
 
 
-def _stand(connection: Connection) -> Standing:
-    """Replay the acts; note whose owner changes, before their rows do."""
-    acts = [Act(*row) for row in connection.execute(SQL.acts)]
-    named = {act.item_id for act in acts} | {act.survivor_id for act in acts if act.survivor_id is not None}
-    first_claims: dict[int, int] = dict(connection.execute(SQL.first_claims, (list(named),)).fetchall())
-    standing = replay(acts, first_claims)
-    before: dict[int, int | None] = dict(connection.execute(SQL.current).fetchall())
-    now = standing.inactive
-    changed = {item_id for item_id in {*before, *now} if before.get(item_id, item_id) != now.get(item_id, item_id)}
-    items.widen(connection, changed)
-    connection.execute(SQL.forget, (list(before.keys() - now.keys()),))
-    kept = {item_id: now[item_id] for item_id in changed if item_id in now}
-    connection.execute(SQL.keep, (list(kept), list(kept.values())))
-    effective = [act.no for act in standing.effective]
-    recounted = connection.execute(SQL.forget_changes, (effective,)).fetchall()
-    recounted += connection.execute(SQL.keep_changes, (effective,)).fetchall()
+def _stand(connection: Connection, seeds: Collection[int]) -> tuple[Place, ...]:
+    """Find the articles of the event's items anew; note whose owner changes, before their rows do."""
+    acts = standing.read_acts(connection)
+    affected = {row[0] for row in connection.execute(items.SQL.affected_items)}
+    settled = standing.settle(connection, acts, affected | set(seeds))
+    recounted = connection.execute(SQL.forget_changes, (acts.effective,)).fetchall()
+    recounted += connection.execute(SQL.keep_changes, (acts.effective,)).fetchall()
     items.widen(connection, {row[0] for row in recounted})
-    return standing
+    return settled.places
 
 
 def _months(connection: Connection) -> list[date]:

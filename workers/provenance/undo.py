@@ -2,17 +2,23 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import UUID
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.search.text import fold
+from workers.articles.index import needed, open_index
+from workers.articles.links import relink
+from workers.articles.records import SQL as RECORDS
 from workers.ingest import factors
 from workers.provenance import events, identifiers, items
 from workers.provenance.reindex import reindex
 
 SQL = beside(__file__, "undo.sql")
+ON_ITEMS = ("merge", "withdrawal", "link", "separation")
+"""The kinds of events that say something of items and bring no claims."""
 
 
 class NothingToUndo(ItemIndexError):
@@ -46,22 +52,29 @@ def extent(connection: Connection, named: str) -> Extent:
     return Extent(*row)
 
 
-def undo(connection: Connection, named: str, by: str, reason: str | None) -> int:
+def undo(connection: Connection, named: str, by: str, reason: str | None, match_dir: Path | None = None) -> int:
     """Undo an event, named by its number or its load's id; return the new data_version. Raises NothingToUndo.
 
-    In the caller's transaction, under the lock of events.
+    In the caller's transaction, under the lock of events. `match_dir`: where the index of matching is kept; without it
+    one is made in memory where it is needed.
     """
     event = _find(connection, named)
-    other_rank = connection.execute(SQL.other_rank, (event.source_id, event.no)).fetchone()
-    ranked = event.source_id if other_rank is not None and other_rank[0] else None
+    other = connection.execute(SQL.other_terms, (event.source_id, event.no)).fetchone()
+    ranked, matched = (
+        event.source_id if other is not None and changed else None for changed in other or (False, False)
+    )
     items.begin(connection, SQL.seeds, event.no, ranked)
     connection.execute(SQL.mark_undone, (event.no, by, reason))
-    if event.kind in ("merge", "withdrawal"):
+    seeds: set[int] = set()
+    if event.kind in ON_ITEMS:
         connection.execute(items.SQL.nothing_placed)
     else:
+        index = open_index(connection, match_dir) if needed(connection) else None
         _unclaim(connection, event)
-    version = reindex(connection, event.load_id)
-    if event.kind not in ("merge", "withdrawal"):
+        if index is not None:
+            seeds = relink(connection, index, _reclaimed(connection, matched))
+    version = reindex(connection, event.load_id, seeds)
+    if event.kind not in ON_ITEMS:
         _drop_labels(connection)
     return version
 
@@ -112,6 +125,14 @@ def _unclaim(connection: Connection, event: _Event) -> None:
     for (scope,) in connection.execute(SQL.factor_scopes, (event.no,)).fetchall():
         factors.settle(connection, scope)
     _relabel(connection)
+
+
+def _reclaimed(connection: Connection, source_id: int | None) -> set[int]:
+    """Return the items of which something else is said now; all items of a source whose rules of matching change."""
+    found = {row[0] for row in connection.execute("SELECT item_id FROM unclaimed")}
+    if source_id is not None:
+        found |= {row[0] for row in connection.execute(RECORDS.of_source, (source_id,))}
+    return found
 
 
 def _relabel(connection: Connection) -> None:

@@ -144,13 +144,14 @@ JOIN events e ON e.no = f.no WHERE f.no > 0;
 -- name: terms
 -- Those of the source's newest load that was not undone.
 UPDATE sources s SET title = e.terms ->> 'title', license = e.terms ->> 'license', url = e.terms ->> 'url',
-    attribution = e.terms ->> 'attribution', rank = (e.terms ->> 'rank')::smallint
+    attribution = e.terms ->> 'attribution', rank = (e.terms ->> 'rank')::smallint,
+    matching = coalesce(e.terms -> 'matching', '{}')
 FROM (SELECT terms FROM events WHERE source_id = $1 AND undone_at IS NULL AND terms IS NOT NULL ORDER BY no DESC LIMIT 1) e
 WHERE s.id = $1;
 
--- name: other_rank
--- Whether the source's load before this one gave it another rank.
-SELECT s.rank IS DISTINCT FROM (e.terms ->> 'rank')::smallint
+-- name: other_terms
+-- Whether the source's load before this one gave it another rank, or other rules of matching.
+SELECT s.rank IS DISTINCT FROM (e.terms ->> 'rank')::smallint, s.matching <> coalesce(e.terms -> 'matching', '{}')
 FROM sources s, LATERAL (SELECT terms FROM events WHERE source_id = s.id AND undone_at IS NULL AND terms IS NOT NULL AND no <> $2
                          ORDER BY no DESC LIMIT 1) e
 WHERE s.id = $1;

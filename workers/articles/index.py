@@ -1,0 +1,61 @@
+"""The index of records that new ones are compared with: kept in a directory, brought up to date from the database."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from shared.db.connect import Connection
+from workers.articles import records
+from workers.articles.records import SQL
+from workers.matching.index import MatchIndex
+
+_STAMP = "stamp.json"
+_BATCH_ITEMS = 20_000
+
+
+def needed(connection: Connection, loading: int | None = None) -> bool:
+    """Whether there are items of two sources, or of a source that declares which of its items are one article.
+
+    `loading`: the source whose items are being loaded.
+    """
+    row = connection.execute(SQL.needed, (loading,)).fetchone()
+    return bool(row and row[0])
+
+
+def open_index(connection: Connection, directory: Path | None) -> MatchIndex:
+    """Return the index of all records that are committed; made anew where the directory has none of this database.
+
+    Without a directory it is made in memory.
+    """
+    index, version = _kept(connection, directory)
+    if version is None:
+        _add(connection, index, (row[0] for row in connection.execute(SQL.everything).fetchall()))
+        return index
+    index.remove(str(row[0]) for row in connection.execute(SQL.removed, (version,)))
+    _add(connection, index, (row[0] for row in connection.execute(SQL.newer, (version,)).fetchall()))
+    return index
+
+
+def save(connection: Connection, index: MatchIndex, directory: Path) -> None:
+    """Keep an index that has all records of the newest data_version, for the next load."""
+    (directory / _STAMP).unlink(missing_ok=True)  # an index that is half written must not be taken for a whole one
+    row = connection.execute(SQL.stamp).fetchone()
+    if row is not None:
+        index.save(directory)
+        (directory / _STAMP).write_text(json.dumps({"version": row[0], "at": row[1]}), encoding="utf-8")
+
+
+def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int | None]:
+    if directory is None or not (directory / _STAMP).exists():
+        return MatchIndex(), None
+    stamp = json.loads((directory / _STAMP).read_text(encoding="utf-8"))
+    row = connection.execute(SQL.moment, (stamp["version"],)).fetchone()
+    if row is None or row[0] != stamp["at"]:
+        return MatchIndex(), None
+    return MatchIndex.open(directory), int(stamp["version"])
+
+
+def _add(connection: Connection, index: MatchIndex, item_ids: Iterable[int]) -> None:
+    ids = list(item_ids)
+    for start in range(0, len(ids), _BATCH_ITEMS):
+        index.add(known.record for known in records.read(connection, ids[start : start + _BATCH_ITEMS]))

@@ -1,0 +1,102 @@
+"""The links of items whose source says something new of them: found anew, and stored."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, replace
+
+import msgspec
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from workers.articles import records
+from workers.articles.records import SourceRecord
+from workers.matching.index import MatchIndex
+from workers.matching.matcher import Matcher
+from workers.matching.model import Model
+from workers.matching.records import Decision, Evidence, Kind, Link
+
+SQL = beside(__file__, "links.sql")
+Pair = tuple[int, int]
+TRUST = ("all", "identifiers", "review")
+"""What a source's mapping may allow to be linked without a person: everything, what identifiers prove, nothing."""
+
+
+def relink(connection: Connection, index: MatchIndex, changed: Collection[int]) -> set[int]:
+    """Find the links of changed, new and vanished items anew; return the items whose articles may change by that."""
+    known = {one.item_id: one for one in records.read(connection, changed)}
+    index.remove(str(item_id) for item_id in changed if item_id not in known)
+    index.add(one.record for one in known.values())
+    linkage = Matcher(Model.shipped(), index).link(one.record.key for one in known.values())
+    touched = {int(key) for key in linkage.touched} | set(changed)
+    found = {pair_of(link): link for link in _trusted(connection, linkage.links, known)}
+    held = read(connection, touched)
+    gone = held.keys() - found.keys()
+    new = {pair for pair, link in found.items() if held.get(pair) != link}
+    _store(connection, gone, {pair: found[pair] for pair in new})
+    declared = _declare(connection, known, changed)
+    return {item_id for pair in held.keys() | found.keys() for item_id in pair} | declared
+
+
+def read(connection: Connection, item_ids: Collection[int]) -> dict[Pair, Link]:
+    """Return the links that items have."""
+    return {
+        (left, right): Link(
+            str(left), str(right), Kind(kind), score, Decision(decision), tuple(Evidence(**one) for one in evidence)
+        )
+        for left, right, kind, score, decision, evidence in connection.execute(SQL.held, (list(item_ids),))
+    }
+
+
+def pair_of(link: Link) -> Pair:
+    """Return the items of a link, the lesser id first."""
+    left, right = int(link.left), int(link.right)
+    return (left, right) if left < right else (right, left)
+
+
+def _trusted(connection: Connection, found: Iterable[Link], known: dict[int, SourceRecord]) -> list[Link]:
+    """Let a link wait for a person where the mapping of one of its sources wants that."""
+    links = list(found)
+    ends = {item_id for link in links for item_id in pair_of(link)}
+    others = {one.item_id: one for one in records.read(connection, ends - known.keys())}
+    trust = {item_id: one.trust for item_id, one in {**others, **known}.items()}
+
+    def shown(link: Link) -> Link:
+        left, right = pair_of(link)
+        weakest = max((trust.get(end, "all") for end in (left, right)), key=TRUST.index)
+        waits = weakest == "review" or (weakest == "identifiers" and link.kind is Kind.LIKENESS)
+        evidence = link.evidence if int(link.left) == left else tuple(map(_mirrored, link.evidence))
+        decision = Decision.REVIEW if waits else link.decision
+        return replace(link, left=str(left), right=str(right), decision=decision, evidence=evidence)
+
+    return [shown(link) for link in links]
+
+
+def _mirrored(one: Evidence) -> Evidence:
+    return replace(one, left=one.right, right=one.left)
+
+
+def _store(connection: Connection, gone: Collection[Pair], new: dict[Pair, Link]) -> None:
+    if gone:
+        connection.execute(SQL.drop, ([pair[0] for pair in gone], [pair[1] for pair in gone]))
+    if new:
+        links = new.values()
+        connection.execute(
+            SQL.keep,
+            (
+                [pair[0] for pair in new],
+                [pair[1] for pair in new],
+                [link.kind.value for link in links],
+                [link.score for link in links],
+                [link.decision.value for link in links],
+                [msgspec.json.encode([asdict(one) for one in link.evidence]).decode() for link in links],
+            ),
+        )
+
+
+def _declare(connection: Connection, known: dict[int, SourceRecord], changed: Collection[int]) -> set[int]:
+    """Keep which of the items their source declares to be one article; return those for which that changed."""
+    before = {row[0]: (row[1], row[2]) for row in connection.execute(SQL.undeclare, (list(changed),))}
+    now = {one.item_id: (one.source_id, one.record.article) for one in known.values() if one.record.article}
+    if now:
+        values = (list(now), [source for source, _ in now.values()], [article for _, article in now.values()])
+        connection.execute(SQL.declare, values)
+    return {item_id for item_id in {*before, *now} if before.get(item_id) != now.get(item_id)}

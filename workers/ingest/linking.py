@@ -1,0 +1,94 @@
+"""The linking of a load: its new items are compared with all others before it commits."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import LoadRefused
+from workers.articles import index as indexes
+from workers.articles.links import relink
+from workers.articles.records import SQL as RECORDS
+from workers.ingest.batches import Reject
+from workers.matching.index import MatchIndex
+from workers.matching.records import Kind, Link
+from workers.provenance import items, standing
+from workers.provenance.events import Event
+from workers.provenance.standing import Acts, Settled
+
+SQL = beside(__file__, "merge.sql")
+# A load that merges more than this share of the items that there were is stopped: so many twins are seldom meant.
+MERGED_SHARE_MAX = 0.1
+# Fewer merges than this are never too many: in an index of ten items a tenth is one.
+MERGES_MIN = 10
+_SHOWN = 5
+
+
+@dataclass
+class Linking:
+    """Links the items of one load. `directory`: where the index of records is kept; without one it is made anew.
+
+    `merges_allowed`: whether more than a tenth of the index may be merged. `rejects`: what could not be followed.
+    """
+
+    directory: Path | None = None
+    merges_allowed: bool = False
+    rejects: list[Reject] = field(default_factory=list)
+    _index: MatchIndex | None = None
+
+    def needed(self, connection: Connection, event: Event) -> bool:
+        """Whether there is anything that the load's items can be linked with."""
+        return indexes.needed(connection, event.source_id)
+
+    def link(self, connection: Connection, event: Event, counts: dict[str, int]) -> None:
+        """Link what the load says something new of; leave the items whose articles change in `regrouped`.
+
+        The items must have been inserted, and `items.begin` been called before that. Raises LoadRefused where the load
+        would merge too much.
+        """
+        changed = {row[0] for row in connection.execute(SQL.spoken_of)}
+        if event.matching_changed:
+            changed |= {row[0] for row in connection.execute(RECORDS.of_source, (event.source_id,))}
+        index = indexes.open_index(connection, self.directory)
+        seeds = relink(connection, index, changed)
+        acts = standing.read_acts(connection)
+        settled = standing.settle(connection, acts, seeds | (changed & _named(acts)))
+        items.widen(connection, ())  # also the new owners, before their rows change
+        self._check(connection, settled)
+        connection.execute(SQL.regroup, (list(settled.moved),))
+        standing.mark(connection, settled.places)
+        counts["items_merged"] = len(settled.merged)
+        self.rejects += [_reject(link) for link in settled.articles.refused if link.kind is Kind.IDENTIFIER]
+        self._index = index
+
+    def keep(self, connection: Connection) -> None:
+        """Keep the index for the next load; to be called when the load has committed."""
+        if self._index is not None and self.directory is not None:
+            indexes.save(connection, self._index, self.directory)
+
+    def _check(self, connection: Connection, settled: Settled) -> None:
+        merged = len(settled.merged)
+        if self.merges_allowed or merged <= MERGES_MIN:
+            return
+        [(before,)] = connection.execute(SQL.active_before, (list(settled.merged),)).fetchall()
+        if merged > MERGED_SHARE_MAX * before > 0:
+            raise LoadRefused(
+                f"the load would merge {merged:,} items, more than a tenth of the {before:,} of the index, for example "
+                f"{_examples(connection, settled)}; nothing of it was kept. If that is meant, add --allow-merges"
+            )
+
+
+def _named(acts: Acts) -> set[int]:
+    return {item_id for pair in acts.pairs for item_id in pair}
+
+
+def _examples(connection: Connection, settled: Settled) -> str:
+    pairs = [(place.item_id, place.survivor_id) for place in settled.places if place.item_id in settled.merged][:_SHOWN]
+    ids = [item_id for pair in pairs for item_id in pair if item_id is not None]
+    shown = {row[0]: f"{row[1]} ({row[2][:60]})" for row in connection.execute(SQL.iids, (ids,))}
+    return "; ".join(f"{shown[item_id]} into {shown[survivor]}" for item_id, survivor in pairs if survivor is not None)
+
+
+def _reject(link: Link) -> Reject:
+    said = ", ".join(f"{one.field} {one.left}" for one in link.evidence if one.agrees)
+    return Reject("", 0, "conflicts with another identifier", f"{link.left} {link.right}", None, said, "field")

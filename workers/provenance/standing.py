@@ -1,0 +1,101 @@
+"""Which items belong to which, kept in the database: made anew for the items that an event is connected with."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from workers.articles import links as stored
+from workers.articles import records
+from workers.articles.grouping import Articles, Item, Place, group
+from workers.provenance import items
+from workers.provenance.acts import Act, Decision, Standing, in_effect, replay
+
+SQL = beside(__file__, "acts.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Acts:
+    """Merges, withdrawals and decisions on pairs: what is in effect, and every pair that any of them names."""
+
+    standing: Standing
+    decisions: list[Decision]
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def effective(self) -> list[int]:
+        """Return the numbers of the events that are in effect."""
+        return [*(act.no for act in self.standing.effective), *(decision.no for decision in self.decisions)]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The places of items after an event. `moved`: those that have another owner than before it; `merged`: those of
+    them that were active."""
+
+    articles: Articles
+    moved: frozenset[int]
+    merged: frozenset[int]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Return the place of every item that was looked at."""
+        return self.articles.places
+
+
+def read_acts(connection: Connection) -> Acts:
+    """Read what people said and what of it is in effect."""
+    rows = connection.execute(SQL.acts).fetchall()
+    named = {item_id for row in rows for item_id in row[2:] if item_id is not None}
+    first_claims: dict[int, int] = dict(connection.execute(SQL.first_claims, (list(named),)).fetchall())
+    said = [
+        Decision(no, left, right, kind == "link") for no, kind, left, right in rows if kind in ("link", "separation")
+    ]
+    acts = [Act(no, item_id, other) for no, kind, item_id, other in rows if kind in ("merge", "withdrawal")]
+    pairs = tuple((row[2], row[3]) for row in rows if row[3] is not None)
+    return Acts(replay(acts, first_claims), in_effect(said, first_claims), pairs)
+
+
+def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
+    """Find anew the articles of all items that are connected with the seeds, and store the owners.
+
+    `items.begin` must have been called: where an owner changes, the items that share a record are noted before.
+    """
+    connected = _connected(connection, acts, set(seeds))
+    known = {row[0]: Item(*row) for row in connection.execute(records.SQL.members, (list(connected),))}
+    links = stored.read(connection, known).values()
+    articles = group(known, links, acts.standing, acts.decisions)
+    before: dict[int, int | None] = dict(connection.execute(SQL.current, (list(connected),)).fetchall())
+    now = {place.item_id: place.owner_id for place in articles.places if place.status != "active"}
+    moved = {item_id for item_id in connected if before.get(item_id, item_id) != now.get(item_id, item_id)}
+    items.widen(connection, moved)
+    connection.execute(SQL.forget, (list(before.keys() - now.keys()),))
+    kept = {item_id: now[item_id] for item_id in moved & now.keys()}
+    connection.execute(SQL.keep, (list(kept), list(kept.values())))
+    return Settled(articles, frozenset(moved), frozenset((moved & now.keys()) - before.keys()))
+
+
+def mark(connection: Connection, places: Collection[Place]) -> None:
+    """Write what readers and the lookup see of the places."""
+    connection.execute(
+        items.SQL.standing,
+        (
+            [place.item_id for place in places],
+            [place.status for place in places],
+            [place.survivor_id for place in places],
+        ),
+    )
+
+
+def _connected(connection: Connection, acts: Acts, seeds: set[int]) -> set[int]:
+    named: dict[int, set[int]] = {}
+    for left, right in acts.pairs:
+        named.setdefault(left, set()).add(right)
+        named.setdefault(right, set()).add(left)
+    found, frontier = set(seeds), set(seeds)
+    while frontier:
+        near = {row[0] for row in connection.execute(SQL.linked, (list(frontier),))}
+        near.update(*(named.get(item_id, ()) for item_id in frontier))
+        frontier = near - found
+        found |= frontier
+    return found
