@@ -560,6 +560,12 @@ CREATE TABLE public.data_versions (
     CONSTRAINT data_versions_version_check CHECK ((version > 0))
 );
 
+CREATE TABLE public.declared_articles (
+    item_id bigint NOT NULL,
+    source_id smallint NOT NULL,
+    article text NOT NULL
+);
+
 CREATE TABLE public.derived_layouts (
     name text NOT NULL,
     layout integer NOT NULL
@@ -586,10 +592,7 @@ CREATE TABLE public.events (
     reason text,
     undone_at timestamp with time zone,
     undone_by text,
-    undone_reason text,
-    CONSTRAINT events_check CHECK (((kind = 'merge'::text) = (survivor_id IS NOT NULL))),
-    CONSTRAINT events_check1 CHECK (((kind = ANY (ARRAY['merge'::text, 'withdrawal'::text])) = (item_id IS NOT NULL))),
-    CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['load'::text, 'factors'::text, 'deletion'::text, 'merge'::text, 'withdrawal'::text])))
+    undone_reason text
 );
 
 CREATE TABLE public.export_parts (
@@ -847,6 +850,21 @@ CREATE TABLE public.jobs (
 
 COMMENT ON COLUMN public.jobs.missing_since IS 'since when the store of results does not have the published bytes; null: it has';
 
+CREATE TABLE public.links (
+    left_id bigint NOT NULL,
+    right_id bigint NOT NULL,
+    kind text NOT NULL,
+    score double precision NOT NULL,
+    decision text NOT NULL,
+    evidence jsonb NOT NULL,
+    CONSTRAINT links_check CHECK ((left_id < right_id)),
+    CONSTRAINT links_decision_check CHECK ((decision = ANY (ARRAY['link'::text, 'review'::text]))),
+    CONSTRAINT links_kind_check CHECK ((kind = ANY (ARRAY['identifier'::text, 'likeness'::text]))),
+    CONSTRAINT links_score_check CHECK (((score >= (0)::double precision) AND (score <= (1)::double precision)))
+);
+
+COMMENT ON COLUMN public.links.evidence IS '[{field, left, right, agrees}]';
+
 CREATE TABLE public.load_files (
     load_id uuid NOT NULL,
     name text NOT NULL,
@@ -1081,12 +1099,15 @@ CREATE TABLE public.sources (
     url text,
     attribution text,
     rank smallint,
+    matching jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT sources_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
 
 COMMENT ON COLUMN public.sources.title IS 'of the newest load that was not undone, as are the other terms';
 
 COMMENT ON COLUMN public.sources.rank IS 'which source a field is taken from where several bring it: the lowest; null comes last';
+
+COMMENT ON COLUMN public.sources.matching IS 'the [match] section of the source''s mapping: trust, never, own_identifiers, article_identifier';
 
 ALTER TABLE public.sources ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.sources_id_seq
@@ -1140,8 +1161,20 @@ ALTER TABLE ONLY public.channels
 ALTER TABLE ONLY public.data_versions
     ADD CONSTRAINT data_versions_pkey PRIMARY KEY (version);
 
+ALTER TABLE ONLY public.declared_articles
+    ADD CONSTRAINT declared_articles_pkey PRIMARY KEY (item_id);
+
 ALTER TABLE ONLY public.derived_layouts
     ADD CONSTRAINT derived_layouts_pkey PRIMARY KEY (name);
+
+ALTER TABLE public.events
+    ADD CONSTRAINT events_item_check CHECK (((kind = ANY (ARRAY['merge'::text, 'withdrawal'::text, 'link'::text, 'separation'::text])) = (item_id IS NOT NULL))) NOT VALID;
+
+ALTER TABLE public.events
+    ADD CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['load'::text, 'factors'::text, 'deletion'::text, 'merge'::text, 'withdrawal'::text, 'link'::text, 'separation'::text]))) NOT VALID;
+
+ALTER TABLE public.events
+    ADD CONSTRAINT events_pair_check CHECK (((kind = ANY (ARRAY['merge'::text, 'link'::text, 'separation'::text])) = (survivor_id IS NOT NULL))) NOT VALID;
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (no);
@@ -1205,6 +1238,9 @@ ALTER TABLE ONLY public.job_orders
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.links
+    ADD CONSTRAINT links_pkey PRIMARY KEY (left_id, right_id);
 
 ALTER TABLE ONLY public.load_files
     ADD CONSTRAINT load_files_pkey PRIMARY KEY (load_id, name);
@@ -1279,6 +1315,8 @@ CREATE INDEX brands_folded_name ON public.brands USING btree (folded_name, id);
 
 CREATE INDEX category_tree_parent ON public.category_tree USING btree (parent, code);
 
+CREATE INDEX declared_articles_article ON public.declared_articles USING btree (source_id, article);
+
 CREATE INDEX events_items ON public.events USING btree (no) WHERE ((item_id IS NOT NULL) AND (undone_at IS NULL));
 
 CREATE INDEX events_load ON public.events USING btree (load_id);
@@ -1326,6 +1364,10 @@ CREATE INDEX jobs_missing ON public.jobs USING btree (missing_since) WHERE ((mis
 CREATE UNIQUE INDEX jobs_shared ON public.jobs USING btree (kind, fingerprint) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
 
 CREATE INDEX jobs_to_relay ON public.jobs USING btree (created_at) WHERE (state = 'queued'::text);
+
+CREATE INDEX links_review ON public.links USING btree (score DESC, left_id, right_id) WHERE (decision = 'review'::text);
+
+CREATE INDEX links_right ON public.links USING btree (right_id);
 
 CREATE INDEX load_files_sha256 ON public.load_files USING btree (sha256);
 
@@ -1690,6 +1732,9 @@ GRANT SELECT ON TABLE public.data_versions TO itemindex_edge;
 GRANT SELECT ON TABLE public.data_versions TO itemindex_worker;
 GRANT SELECT ON TABLE public.data_versions TO itemindex_analytics;
 
+GRANT SELECT ON TABLE public.declared_articles TO itemindex_edge;
+GRANT SELECT ON TABLE public.declared_articles TO itemindex_worker;
+
 GRANT SELECT ON TABLE public.derived_layouts TO itemindex_edge;
 GRANT SELECT ON TABLE public.derived_layouts TO itemindex_worker;
 GRANT SELECT ON TABLE public.derived_layouts TO itemindex_analytics;
@@ -1764,6 +1809,9 @@ GRANT UPDATE(relayed_at) ON TABLE public.jobs TO itemindex_edge;
 GRANT UPDATE(finished_at) ON TABLE public.jobs TO itemindex_edge;
 
 GRANT UPDATE(missing_since) ON TABLE public.jobs TO itemindex_edge;
+
+GRANT SELECT ON TABLE public.links TO itemindex_edge;
+GRANT SELECT ON TABLE public.links TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.members TO itemindex_edge;
 

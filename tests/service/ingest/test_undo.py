@@ -41,6 +41,7 @@ ANSWERS = {
         SELECT t.scheme, t.value, t.brand, t.item_id, s.name
         FROM item_identifiers t JOIN sources s ON s.id = t.source_id""",
     "owners": "SELECT item_id, owner_id FROM inactive_items",
+    "links": "SELECT left_id, right_id, kind, score, decision, evidence::text FROM links",
     "brands": "SELECT slug, name, folded_name, item_count, top_categories, channels, first_seen_on FROM brands",
     "categories": "SELECT code, path FROM categories",
     "category_tree": "SELECT code, parent, level, item_count, item_count_total FROM category_tree",
@@ -117,6 +118,7 @@ class Happening:
             text = text.replace('currency = { constant = "HKD" }', 'currency = "list"').replace(
                 'list_price = "list"\n', ""
             )
+            text = text.replace('sku = "sku"\n', f'sku = "sku"\ngtin = {GTINS}\n')
             load_rows(settings, folder, self.rows, text=text + IMPACTS, name=f"{number}.csv")
         else:
             try:
@@ -131,12 +133,16 @@ class Happening:
     def _act(self, connection: Connection) -> object:
         if self.kind == "merge":
             return item_acts.merge(connection, *self.iids, "tests", None)
+        if self.kind in ("accept", "separate"):
+            return item_acts.decide(connection, *self.iids, self.kind == "accept", "tests", None)
         if self.kind == "withdraw":
             return item_acts.withdraw(connection, *self.iids, "tests", None)
         return delete(connection, self.chosen, "tests", None, dry_run=False)
 
 
 IMPACTS = '\n[[impacts]]\nindicator = "co2e_kg"\nvalue = { column = "price", null = ["2", "9"] }\nbasis = "modelled"\nmethod = "m"\n'
+# Items of different sources that have one of these GTINs are linked; which items have one changes with their names.
+GTINS = '{ column = "name", crosswalk = { "Item 0" = "4006381333931", "Thing 0" = "4006381333931", "Item 1" = "4006381333931", "Thing 2" = "9780201379624", "Item 2" = "9780201379624", "Thing 3" = "9780201379624" } }'
 SOURCES = ("shop_a", "shop_b", "shop_c")
 IIDS = tuple(mint(source, str(number)).iid for source in SOURCES for number in range(4))
 
@@ -158,7 +164,7 @@ def some_rows(chance: random.Random) -> str:
 
 
 def something(chance: random.Random) -> Happening:
-    kind = chance.choice(("load", "load", "load", "merge", "merge", "withdraw", "delete"))
+    kind = chance.choice(("load", "load", "load", "load", "merge", "withdraw", "delete", "accept", "separate"))
     if kind == "load":
         return Happening("load", chance.choice(SOURCES), some_rows(chance))
     if kind == "delete":
@@ -172,7 +178,7 @@ def something(chance: random.Random) -> Happening:
                 )
             ),
         )
-    return Happening(kind, iids=tuple(chance.sample(IIDS, 2 if kind == "merge" else 1)))
+    return Happening(kind, iids=tuple(chance.sample(IIDS, 1 if kind == "withdraw" else 2)))
 
 
 def fresh_answers(servers: Servers, folder: Path, history: list[Happening]) -> dict[str, Any]:
