@@ -24,6 +24,8 @@ from edge.index.brands import Brands
 from edge.index.categories import Categories
 from edge.index.channels import Channels
 from edge.index.lookup import Lookup
+from edge.index.resolve import Resolve, Resolver
+from edge.index.resolve_batch import ResolveBatch
 from edge.jobs.events import Events
 from edge.jobs.handlers import RESULT_PROBLEMS, Jobs
 from edge.jobs.serializers import JobSerializer
@@ -145,6 +147,10 @@ def _free_routes(resources: Services, lists: Paginator, cursors: CursorSigner) -
     base_url = resources.settings.base_url
     lookup = Lookup(resources.records, base_url)
     batch = BatchLookup(resources.records, resources.version)
+    resolver = Resolver(resources.resolutions, resources.records, base_url)
+    resolve = Resolve(resolver, resources.records, base_url)
+    resolve_batch = ResolveBatch(resolver, resources.records, resources.version)
+    resolve_rule = rules.free("resolve", "invalid-identifier", "identifier-not-found", "iid-not-found", "iid-withdrawn")
     search = Search(resources.search, cursors, base_url)
     brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
     channels = Channels(resources.database, lists)
@@ -152,6 +158,8 @@ def _free_routes(resources: Services, lists: Paginator, cursors: CursorSigner) -
         Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, rules.free("lookup")),
         Route("GET", f"{PREFIX}/index/lookup", batch.list, rules.batch()),
         Route("POST", f"{PREFIX}/index/lookup", batch.list_body, rules.batch()),
+        Route("GET", f"{PREFIX}/index/resolve", resolve.show, resolve_rule),
+        Route("POST", f"{PREFIX}/index/resolve", resolve_batch.list_body, rules.resolve_batch()),
         Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search")),
         Route("GET", f"{PREFIX}/index/brands", brands.list, rules.free("brands")),
         Route("GET", f"{PREFIX}/index/categories", categories.list, rules.free("categories")),

@@ -10,6 +10,7 @@ from edge.auth.users import UserService
 from edge.downloads.allowance import DownloadAllowance
 from edge.downloads.files import FileResponder
 from edge.http.access_log import AccessLog
+from edge.index.identifiers import ResolutionCache, ResolutionReader
 from edge.index.lookup import RecordLoader
 from edge.index.records import RecordCache
 from edge.jobs.waiters import JobWaiters
@@ -36,6 +37,8 @@ from shared.telemetry.spans import Spans
 
 # A caller waits for a download; a worker, which waits longer, has nobody waiting.
 _RESULTS_SECONDS = 2.0
+# An identifier takes a few hundred bytes and its record a few thousand.
+_RECORD_BYTES_PER_IDENTIFIER_BYTE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,7 @@ class Services:
     meter: RateLimiter
     usage: UsageRecorder
     records: RecordCache
+    resolutions: ResolutionCache
     search: SearchEngine
     watch: JobWaiters
     results: ResultStore
@@ -96,13 +100,8 @@ def build(settings: Settings) -> Services:
         people=people,
         usage=UsageRecorder(database, settings.usage_flush_seconds),
         meter=RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed")),
-        records=RecordCache(
-            cache,
-            version,
-            RecordLoader(database, settings.base_url),
-            bytes_max=settings.record_cache_bytes_max,
-            ttl_seconds=settings.record_ttl_seconds,
-        ),
+        records=_records(settings, cache, version, database),
+        resolutions=_resolutions(settings, cache, version, database),
         search=search,
         watch=watch,
         results=store_of(settings, _RESULTS_SECONDS),
@@ -111,6 +110,28 @@ def build(settings: Settings) -> Services:
         pulse=RuntimeMonitor(
             {"state": state, "cache": cache}, database, notices, lambda: lines.lost, RunMarker(state, log)
         ),
+    )
+
+
+def _records(settings: Settings, cache: RedisClient, version: DataVersionWatcher, database: Database) -> RecordCache:
+    return RecordCache(
+        cache,
+        version,
+        RecordLoader(database, settings.base_url),
+        bytes_max=settings.record_cache_bytes_max,
+        ttl_seconds=settings.record_ttl_seconds,
+    )
+
+
+def _resolutions(
+    settings: Settings, cache: RedisClient, version: DataVersionWatcher, database: Database
+) -> ResolutionCache:
+    return ResolutionCache(
+        cache,
+        version,
+        ResolutionReader(database),
+        bytes_max=settings.record_cache_bytes_max // _RECORD_BYTES_PER_IDENTIFIER_BYTE,
+        ttl_seconds=settings.record_ttl_seconds,
     )
 
 

@@ -7,6 +7,8 @@ from aiohttp import web
 from edge.analytics.envelope import LIGHT_UNITS, light_units
 from edge.http.routing import ANY, JSON, KEY, Price, Rule
 from edge.index.batch import IIDS_PER_UNIT, KIND, batch_units
+from edge.index.resolve_batch import KIND as RESOLVE_KIND
+from edge.index.resolve_batch import resolve_units
 from shared.jobs.contract import EXPORT
 from shared.plans import BRAND, INSTITUTIONAL
 
@@ -30,9 +32,9 @@ def dataset(name: str, *problems: str) -> Rule:
     return Rule(name=name, accepts=KEY, rank_min=INSTITUTIONAL, problems=problems)
 
 
-def free(name: str) -> Rule:
+def free(name: str, *problems: str) -> Rule:
     """A free call: any credential, one unit, readable by pages of any origin."""
-    return Rule(name=name, accepts=ANY, units=1, any_origin=True, offers=JSON)
+    return Rule(name=name, accepts=ANY, units=1, any_origin=True, offers=JSON, problems=problems)
 
 
 def batch() -> Rule:
@@ -40,3 +42,9 @@ def batch() -> Rule:
     return Rule(
         name=KIND, accepts=KEY, units=batch_units, rank_min=BRAND, offers=JSON, price=Price(1, IIDS_PER_UNIT, "IIDs")
     )
+
+
+def resolve_batch() -> Rule:
+    """Many identifiers in one call, as many as the plan allows IIDs."""
+    price = Price(1, IIDS_PER_UNIT, "identifiers")
+    return Rule(name=RESOLVE_KIND, accepts=KEY, units=resolve_units, rank_min=BRAND, offers=JSON, price=price)

@@ -14,6 +14,19 @@ class InvalidParameter(ItemIndexError):
         self.detail = detail
 
 
+class MissingParameter(InvalidParameter):
+    """A parameter is needed and not there."""
+
+
+class WrongIdentifier(InvalidParameter):
+    """A parameter's text is no identifier; `expected` and `suggestion` are those of InvalidIdentifier."""
+
+    def __init__(self, parameter: str, detail: str, expected: str | None, suggestion: str | None) -> None:
+        super().__init__(parameter, detail)
+        self.expected = expected
+        self.suggestion = suggestion
+
+
 class InvalidCursor(ItemIndexError):
     """The cursor is not one of ours, was changed, or belongs to another query."""
 
@@ -49,6 +62,10 @@ class InvalidIdentifier(ItemIndexError):
 
 class ItemNotFound(ItemIndexError):
     """No item has this well-formed IID."""
+
+
+class IdentifierNotFound(ItemNotFound):
+    """No item has this well-formed identifier."""
 
 
 class ItemMistyped(ItemNotFound):

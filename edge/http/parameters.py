@@ -12,7 +12,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from webargs.aiohttpparser import AIOHTTPParser
 
 from edge.http.json_body import decode_json
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Problem, invalid_parameters, missing_parameters
 from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
 
@@ -133,10 +133,7 @@ def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
     faults = [(name, text) for names in _by_location(error).values() for name, text in _faults(names, schema)]
     missing = [name for name, text in faults if text == "is needed"]
     if missing and len(missing) == len(faults):
-        listed = [{"parameter": name, "detail": "is needed"} for name in missing]
-        return Problem(
-            "missing-parameter", f"Needed: {', '.join(f'`{name}`' for name in missing)}.", extra={"errors": listed}
-        )
+        return missing_parameters([(name, "is needed") for name in missing])
     return invalid_parameters(faults)
 
 

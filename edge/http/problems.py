@@ -10,6 +10,7 @@ from aiohttp.typedefs import Handler
 from edge.http.catalogue import CATALOGUE
 from edge.http.context import CONTEXT, Context, instance_of
 from shared.errors import (
+    IdentifierNotFound,
     InvalidCursor,
     InvalidIid,
     InvalidJson,
@@ -19,8 +20,10 @@ from shared.errors import (
     ItemNotFound,
     ItemWithdrawn,
     JobNotFound,
+    MissingParameter,
     ResultGone,
     StoreUnavailable,
+    WrongIdentifier,
 )
 from shared.telemetry.log import Log, trace_of
 
@@ -70,11 +73,28 @@ def invalid_parameters(errors: list[tuple[str, str]]) -> Problem:
     )
 
 
+def missing_parameters(errors: list[tuple[str, str]]) -> Problem:
+    """Name every parameter that is needed and not there."""
+    listed = [{"parameter": name, "detail": detail} for name, detail in errors]
+    needed = ", ".join(f"`{name}`" for name, _ in errors)
+    return Problem("missing-parameter", f"Needed: {needed}.", extra={"errors": listed})
+
+
+def _wrong_identifier(error: WrongIdentifier) -> Problem:
+    told = {"expected_check_digit": error.expected, "suggestion": error.suggestion}
+    listed = [{"parameter": error.parameter, "detail": error.detail}]
+    return Problem("invalid-identifier", f"`{error.parameter}` {error.detail}.", extra={"errors": listed, **told})
+
+
 def problem_of(error: Exception) -> Problem | None:
     """Give a domain error its public form; None for one that nobody expected."""
     match error:
         case Problem():
             return error
+        case MissingParameter():
+            return missing_parameters([(error.parameter, error.detail)])
+        case WrongIdentifier():
+            return _wrong_identifier(error)
         case InvalidParameter():
             return invalid_parameters([(error.parameter, error.detail)])
         case InvalidJson():
@@ -83,6 +103,8 @@ def problem_of(error: Exception) -> Problem | None:
             return Problem("invalid-iid", CATALOGUE["invalid-iid"].remedy)
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
+        case IdentifierNotFound():
+            return Problem("identifier-not-found", "No item has this identifier. Search at /v1/index/search?q=…")
         case ItemMistyped():
             return Problem(
                 "iid-not-found", "No item has this IID. If it is one of ours, a character of it is mistyped."

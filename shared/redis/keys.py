@@ -1,5 +1,7 @@
 """How the keys of both stores are spelled. The hash tag keeps all keys of one account on one shard of a cluster."""
 
+from hashlib import blake2b
+
 RUN_MARKER = "m:run"
 """A value that stays as long as the state store keeps what it holds; it goes with everything else."""
 
@@ -22,6 +24,11 @@ def charge_marker(account: str, charge_id: str) -> str:
 def record(data_version: int, iid: str) -> str:
     """A record's bytes as of one data_version; older ones fall out by themselves."""
     return f"r:{data_version}:{iid}"
+
+
+def identifier(data_version: int, key: str) -> str:
+    """The items that an identifier leads to as of one data_version, under a hash: an address may be long."""
+    return f"i:{data_version}:{blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
 def refund_marker(account: str, charge_id: str) -> str:

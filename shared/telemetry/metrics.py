@@ -46,6 +46,11 @@ usage_lost = _counter("usage_lost", "Calls missing from the statistics of use: P
 
 # Where answers come from.
 record_reads = _counter("record_reads", "Records found, by where: memory, cache, database, absent.", "where")
+identifier_reads = _counter(
+    "identifier_reads",
+    "Identifiers resolved, by where their items were found: memory, cache, database, absent.",
+    "where",
+)
 flights_joined = _counter("flights_joined", "Reads that waited for an equal one instead of asking again.", "what")
 report_answers = _counter(
     "report_answers", "Heavy GETs, by kind and how: stored, made, accepted (202), failed.", "kind", "how"

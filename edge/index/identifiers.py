@@ -1,0 +1,135 @@
+"""Which identifier a caller asks for, and which items it leads to. Reads through the same caches as records."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from edge.index.versioned_cache import EntryKind, VersionedCache
+from edge.storage.data_version import DataVersionWatcher
+from edge.storage.database import Database
+from edge.storage.redis_client import RedisClient
+from shared.db.queries import beside
+from shared.errors import IdentifierNotFound, InvalidIdentifier, InvalidParameter, MissingParameter, WrongIdentifier
+from shared.identifiers import SCHEMES, Identifier, brand_key, is_restricted, normal
+from shared.redis import keys
+from shared.telemetry import metrics
+
+SQL = beside(__file__, "identifiers.sql")
+CANDIDATES_MAX = 100
+_SEPARATOR = "\x1f"  # no identifier has a character that cannot be shown
+
+
+class AskedIdentifier(NamedTuple):
+    """One identifier in the form in which it is compared.
+
+    `brand` is empty but for an mpn, `source` where any will do.
+    """
+
+    scheme: str
+    value: str
+    brand: str = ""
+    source: str = ""
+
+    @property
+    def key(self) -> str:
+        """One text for all of it."""
+        return _SEPARATOR.join(self)
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether it may name one article: a code of a restricted range does so only within its source."""
+        return self.scheme != "gtin" or bool(self.source) or not is_restricted(self.value)
+
+
+def asked_identifier(given: Mapping[str, str | None]) -> AskedIdentifier:
+    """Read the one identifier among parameters.
+
+    Raises MissingParameter, WrongIdentifier, or InvalidParameter where there are two or a part belongs to none.
+    """
+    named = [name for name in SCHEMES if given.get(name) is not None]
+    if not named:
+        raise MissingParameter("gtin", f"is needed, or one of {', '.join(list(SCHEMES)[1:])}")
+    if len(named) > 1:
+        raise InvalidParameter(named[1], f"cannot stand beside `{named[0]}`; ask for one identifier")
+    [name] = named
+    for part, whole in (("brand", "mpn"), ("source", "sku")):
+        if name == whole and given.get(part) is None:
+            raise MissingParameter(part, f"is needed with `{whole}`")
+    if name != "mpn" and given.get("brand") is not None:
+        raise InvalidParameter("brand", "belongs to `mpn` alone")
+    brand = brand_key(given.get("brand") or "")
+    if name == "mpn" and not brand:
+        raise InvalidParameter("brand", "names no brand")
+    scheme, value = _normal(name, given[name] or "")
+    return AskedIdentifier(scheme, value, brand, given.get("source") or "")
+
+
+def _normal(name: str, text: str) -> Identifier:
+    try:
+        found = normal(name, text)
+    except InvalidIdentifier as error:
+        raise WrongIdentifier(name, error.detail, error.expected, error.suggestion) from None
+    if found is None:
+        raise WrongIdentifier(name, "only says that there is none", None, None)
+    return found
+
+
+class Resolution(NamedTuple):
+    """The IIDs of the active items that an identifier leads to, in order; `CANDIDATES_MAX` and one more at most."""
+
+    iids: tuple[str, ...]
+
+    def pack(self) -> bytes:
+        """Write it as the cache store keeps it."""
+        return "\n".join(self.iids).encode()
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> "Resolution":
+        """Read what the cache store kept."""
+        return cls(tuple(packed.decode().split("\n")) if packed else ())
+
+    @property
+    def size(self) -> int:
+        """The bytes of its IIDs, each of which is an object."""
+        return sum(len(iid) + 60 for iid in self.iids)
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether no item has the identifier."""
+        return not self.iids
+
+    def only(self, asked: AskedIdentifier) -> str | None:
+        """Return the one IID; None where there are several to choose from. Raises IdentifierNotFound."""
+        if not self.iids:
+            raise IdentifierNotFound
+        return self.iids[0] if len(self.iids) == 1 and asked.is_unique else None
+
+
+class ResolutionReader:
+    """Reads resolutions from PostgreSQL, for `ResolutionCache`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def __call__(self, asked: Sequence[str]) -> dict[str, Resolution]:
+        """Return what each key leads to, in one query. Raises StoreUnavailable."""
+        columns = zip(*(key.split(_SEPARATOR) for key in asked), strict=True)
+        rows = await self._database.fetch(SQL.resolved, *(list(column) for column in columns))
+        return {asked[row["n"] - 1]: Resolution(tuple(row["iids"])) for row in rows}
+
+
+_KIND = EntryKind("identifier", keys.identifier, Resolution.unpack, metrics.identifier_reads)
+
+
+class ResolutionCache(VersionedCache[Resolution]):
+    """Answers for `AskedIdentifier.key`."""
+
+    def __init__(
+        self,
+        cache: RedisClient,
+        version: DataVersionWatcher,
+        read: ResolutionReader,
+        *,
+        bytes_max: int,
+        ttl_seconds: int,
+    ) -> None:
+        super().__init__(cache, version, read, _KIND, bytes_max=bytes_max, ttl_seconds=ttl_seconds)

@@ -1,0 +1,119 @@
+"""POST /index/resolve: many identifiers in one call, each with its own status."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, json_schema, querystring_schema, response_schema
+
+from edge.http.context import CONTEXT
+from edge.http.parameters import BODY, QUERY
+from edge.http.problems import Problem, problem_of
+from edge.index import resolve_schemas as schemas
+from edge.index.batch import IIDS_PER_UNIT
+from edge.index.identifiers import AskedIdentifier, Resolution, asked_identifier
+from edge.index.lookup import CACHE_CONTROL
+from edge.index.records import Record, RecordCache
+from edge.index.resolve import Resolver, several_items
+from edge.storage.data_version import DataVersionWatcher
+from shared.errors import InvalidParameter, ItemIndexError, StoreUnavailable
+
+KIND = "resolve-batch"
+_ENCODER = msgspec.json.Encoder()
+_Asked = AskedIdentifier | ItemIndexError
+
+
+class ResolveBatch:
+    """The handler."""
+
+    def __init__(self, resolver: Resolver, records: RecordCache, version: DataVersionWatcher) -> None:
+        self._resolver = resolver
+        self._records = records
+        self._version = version
+
+    @docs(
+        operationId="resolveIdentifiers",
+        summary="Find many items by identifiers",
+        description="As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`), one unit for each "
+        f"{IIDS_PER_UNIT} begun. Each entry has the status that a call of its own would have had, in the order asked. "
+        "`dry_run` tells the price. Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
+        tags=["index"],
+    )
+    @querystring_schema(schemas.ResolveBatchQuery())
+    @json_schema(schemas.ResolveBody())
+    @response_schema(schemas.ResolveList(), 200, description="One entry for each identifier, in the order asked")
+    async def list_body(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one entry for each identifier of the body."""
+        given: Sequence[Mapping[str, str | None]] = request[BODY]["identifiers"]
+        entries: Sequence[bytes] = ()
+        more = b""
+        if request[QUERY]["dry_run"]:
+            price = {"kind": KIND, "cost_units": _units(len(given)), "cached": False, "format": "json"}
+            more = b"," + _ENCODER.encode({**price, "data_version": self._version.current})[1:-1]
+        else:
+            entries = await self._entries([_asked(one) for one in given])
+        body = b'{"data":[' + b",".join(entries) + b'],"count":%d' % len(entries) + more + b"}"
+        return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
+
+    async def _entries(self, asked: Sequence[_Asked]) -> Sequence[bytes]:
+        resolved = await self._resolver.find_many([one for one in asked if isinstance(one, AskedIdentifier)])
+        single = {iid for resolution in resolved.values() for iid in resolution.iids[:2]}
+        records = await self._records.find_many(single) if single else {}
+        return [await self._entry(one, resolved, records) for one in asked]
+
+    async def _entry(self, asked: _Asked, resolved: Mapping[str, Resolution], records: Mapping[str, Record]) -> bytes:
+        try:
+            if isinstance(asked, ItemIndexError):
+                raise asked
+            if asked.key not in resolved:
+                raise StoreUnavailable("database")
+            iid = resolved[asked.key].only(asked)
+            if iid is None:
+                raise several_items(await self._resolver.candidates(resolved[asked.key]))
+            if iid not in records:
+                raise StoreUnavailable("database")
+            record = records[iid].or_raise()
+        except (ItemIndexError, Problem) as error:
+            return _ENCODER.encode(_failed(asked, problem_of(error) or Problem("internal-error", "")))
+        head = _ENCODER.encode(
+            {"identifier": _shown(asked), "status": 200, "candidates": [], "problem": None, "detail": None}
+        )
+        return head[:-1] + b',"record":' + record.body + b"}"
+
+
+def resolve_units(request: web.Request) -> int:
+    """Return what a batch is charged; raise InvalidParameter where the plan does not allow so many identifiers."""
+    count = len(request[BODY]["identifiers"])
+    principal = request[CONTEXT].principal
+    assert principal is not None
+    plan = principal.plan
+    if count > plan.batch_iids_max:
+        raise InvalidParameter("identifiers", f"{plan.batch_iids_max} at most with the plan {plan.title}")
+    return 0 if request[QUERY]["dry_run"] else _units(count)
+
+
+def _units(count: int) -> int:
+    return -(-count // IIDS_PER_UNIT)
+
+
+def _asked(given: Mapping[str, str | None]) -> _Asked:
+    try:
+        return asked_identifier(given)
+    except InvalidParameter as error:
+        return error
+
+
+def _shown(asked: _Asked) -> dict[str, str] | None:
+    return None if isinstance(asked, ItemIndexError) else {"scheme": asked.scheme, "value": asked.value}
+
+
+def _failed(asked: _Asked, problem: Problem) -> dict[str, Any]:
+    return {
+        "identifier": _shown(asked),
+        "status": problem.type.status,
+        "record": None,
+        "candidates": problem.extra.get("candidates", []),
+        "problem": problem.type.slug,
+        "detail": problem.detail,
+    }

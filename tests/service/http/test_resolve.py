@@ -1,0 +1,273 @@
+"""GET and POST /index/resolve: every identifier that people hold opens a record."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.servers import Contents
+from tests.support.shop import mapping
+from workers.ingest.load import load
+from workers.provenance import item_acts, reindex
+from workers.search.job import make_index
+
+MAPPING = """
+source = "{source}"
+title = "T"
+license = "CC0-1.0"
+[item]
+id = "id"
+name = "name"
+brand = "brand"
+[item.identifiers]
+gtin = "gtin"
+mpn = "mpn"
+sku = "sku"
+url = "url"
+"""
+HEADER = "id,name,brand,gtin,mpn,sku,url\n"
+NORTH = (
+    "1,Headphones,Sony Corp.,4006381333931,WH-1000XM4,A-1,https://north.test/p/1\n"
+    "2,Juice,Vita,042100005264,,A-2,\n"
+    "3,Novel,Maison,9780306406157,,A-3,\n"
+    "4,Loose apples,,2012345000001,,A-4,\n"
+    "5,Small cup,Vita,96385074,,A-5,\n"
+)
+SOUTH = "9,Headset,sony,04006381333931,WH1000XM4,B-9,\n8,Loose pears,,2012345000001,,A-1,\n7,Case,,14006381333938,,,\n"
+ONE, TWO, THREE, FOUR, FIVE = (mint("north", str(n)).iid for n in range(1, 6))
+NINE, EIGHT, SEVEN = mint("south", "9").iid, mint("south", "8").iid, mint("south", "7").iid
+
+
+def fill(settings: Settings, folder: Path) -> None:
+    for source, rows in (("north", NORTH), ("south", SOUTH)):
+        path = folder / f"{source}.csv"
+        path.write_text(HEADER + rows)
+        load(settings, mapping(folder, MAPPING.replace("{source}", source)), [path])
+    make_index(settings.worker_database_url, settings.search_dir)
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return fill
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    return api_key(settings)
+
+
+@pytest.mark.parametrize(
+    ("query", "iid"),
+    [
+        ("gtin=042100005264", TWO),
+        ("gtin=0042100005264", TWO),
+        ("gtin=00042100005264", TWO),
+        ("ean=0042100005264", TWO),
+        ("upc=042100005264", TWO),
+        ("upc=04252614", TWO),
+        ("isbn=0306406152", THREE),
+        ("isbn=0-306-40615-2", THREE),
+        ("isbn=978-0-306-40615-7", THREE),
+        ("gtin=9780306406157", THREE),
+        ("gtin=%2096385074%20", FIVE),
+        ("gtin=14006381333938", SEVEN),
+        ("gtin=4006381333931&source=north", ONE),
+        ("gtin=4006381333931&source=south", NINE),
+        ("gtin=2012345000001&source=south", EIGHT),
+        ("mpn=wh%201000xm4&brand=SONY&source=north", ONE),
+        ("sku=A-1&source=north", ONE),
+        ("sku=A-1&source=south", EIGHT),
+        ("sku=7&source=south", SEVEN),  # a source's own id
+        ("url=http://NORTH.test/p/1/?utm_source=mail", ONE),
+        (f"iid={TWO.lower()}", TWO),
+    ],
+)
+async def test_every_identifier_of_an_item_opens_its_record(edge: Edge, key: str, query: str, iid: str) -> None:
+    found = await edge.get(f"/index/resolve?{query}", key=key)
+    same = await edge.get(f"/index/lookup/{iid}", key=key)
+    assert (found.status, found.body) == (200, same.body)
+    assert found.head["ETag"] == same.head["ETag"]
+    assert found.head["Content-Location"] == f"{edge.settings.base_url}/index/lookup/{iid}"
+
+
+@pytest.mark.parametrize(
+    ("query", "iids"),
+    [
+        ("gtin=4006381333931", [ONE, NINE]),
+        ("mpn=WH1000XM4&brand=sony", [ONE, NINE]),
+        ("gtin=2012345000001", [FOUR, EIGHT]),
+    ],
+)
+async def test_where_several_items_have_it_they_are_listed_to_choose_from(
+    edge: Edge, key: str, query: str, iids: list[str]
+) -> None:
+    answer = await edge.get(f"/index/resolve?{query}", key=key)
+    assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (300, "several-items")
+    assert [one["iid"] for one in answer.json["candidates"]] == sorted(iids)
+    assert answer.json["count"] == 2
+    assert {one["sources"][0] for one in answer.json["candidates"]} == {"north", "south"}
+    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 1
+
+
+async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edge: Edge, settings: Settings) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        reindex.lock(connection)
+        item_acts.withdraw(connection, EIGHT, "test", None)
+    await edge.resources.version.read()
+    alone = await edge.get("/index/resolve?gtin=2012345000001")
+    assert (alone.status, [one["iid"] for one in alone.json["candidates"]]) == (300, [FOUR])
+
+
+@pytest.mark.parametrize(
+    ("query", "slug", "parameter", "detail"),
+    [
+        ("gtin=4006381333932", "invalid-identifier", "gtin", "ends with a wrong check digit; expected is 1"),
+        ("isbn=0306406151", "invalid-identifier", "isbn", "ends with a wrong check digit; expected is 2"),
+        ("ean=400638133393", "invalid-identifier", "ean", "ends with a wrong check digit; expected is 0"),
+        ("gtin=00000000", "invalid-identifier", "gtin", "has only zeros, which were never given to an article"),
+        ("gtin=", "invalid-parameter", "gtin", None),
+        ("mpn=n/a&brand=sony", "invalid-identifier", "mpn", "only says that there is none"),
+        ("url=javascript:1", "invalid-identifier", "url", "must be an absolute http or https address"),
+        ("mpn=x", "missing-parameter", "brand", "is needed with `mpn`"),
+        ("sku=x", "missing-parameter", "source", "is needed with `sku`"),
+        ("", "missing-parameter", "gtin", "is needed, or one of ean, upc, isbn, mpn, sku, url"),
+        ("source=north", "missing-parameter", "gtin", "is needed, or one of ean, upc, isbn, mpn, sku, url"),
+        ("brand=sony&gtin=96385074", "invalid-parameter", "brand", "belongs to `mpn` alone"),
+        ("mpn=x&brand=-", "invalid-parameter", "brand", "names no brand"),
+        (
+            "gtin=96385074&ean=96385074",
+            "invalid-parameter",
+            "ean",
+            "cannot stand beside `gtin`; ask for one identifier",
+        ),
+        (f"iid={ONE}&gtin=96385074", "invalid-parameter", "gtin", "cannot stand beside `iid`; ask for one identifier"),
+        ("gtin=96385074&source=No!", "invalid-parameter", "source", "must be the name of a source"),
+        ("barcode=96385074", "invalid-parameter", "barcode", None),
+        ("gtin=96385074&gtin=96385074", "invalid-parameter", "gtin", "comes more than once; send it once"),
+    ],
+)
+async def test_what_is_no_identifier_is_refused_by_name_and_not_counted(
+    edge: Edge, query: str, slug: str, parameter: str, detail: str | None
+) -> None:
+    answer = await edge.get(f"/index/resolve?{query}")
+    assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (400, slug)
+    [error] = answer.json["errors"]
+    assert error["parameter"] == parameter
+    assert detail is None or error["detail"] == detail
+    assert (await edge.get("/quota")).json["limits"][0]["used"] == 0
+
+
+async def test_a_wrong_check_digit_is_told_with_the_one_that_was_expected(edge: Edge) -> None:
+    wrong = (await edge.get("/index/resolve?gtin=4006381333932")).json
+    assert (wrong["expected_check_digit"], wrong["suggestion"]) == ("1", None)
+    lost = (await edge.get("/index/resolve?gtin=42100005264")).json
+    assert (lost["expected_check_digit"], lost["suggestion"]) == (None, "042100005264")
+    no_iid = await edge.get("/index/resolve?iid=IID-%21")
+    assert no_iid.json["type"].rsplit("/", 1)[1] == "invalid-iid"
+
+
+async def test_what_no_item_has_is_404_and_counted(edge: Edge) -> None:
+    for path in ("gtin=036000291452", "sku=zz&source=north", "gtin=4006381333931&source=nobody"):
+        answer = await edge.get(f"/index/resolve?{path}", address="192.0.2.7")
+        assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (404, "identifier-not-found")
+    assert (await edge.get("/quota", address="192.0.2.7")).json["limits"][0]["used"] == 3
+    refused = await edge.get("/index/resolve?gtin=96385074", address="192.0.2.7")
+    assert refused.status == 429
+
+
+async def test_what_the_caller_has_is_304_and_head_has_no_body(edge: Edge) -> None:
+    first = await edge.get("/index/resolve?gtin=96385074")
+    again = await edge.get("/index/resolve?gtin=96385074", head={"If-None-Match": first.head["ETag"]})
+    assert (again.status, again.body) == (304, b"")
+    head = await edge.ask("HEAD", "/index/resolve?gtin=96385074")
+    assert (head.status, head.body, head.head["ETag"]) == (200, b"", first.head["ETag"])
+
+
+async def test_identifiers_of_a_merged_item_lead_to_its_survivor_and_back_after_a_split(
+    edge: Edge, settings: Settings
+) -> None:
+    async def resolved() -> list[tuple[int, str | None]]:
+        await edge.resources.version.read()
+        key = api_key(settings)
+        answers = [
+            await edge.get(f"/index/resolve?{query}", key=key)
+            for query in ("gtin=4006381333931", "sku=B-9&source=south", "sku=9&source=south", f"iid={NINE}")
+        ]
+        used = (await edge.get("/quota", key=key)).json["limits"][0]["used"]
+        assert used == sum(answer.status in (200, 300) for answer in answers)
+        return [(one.status, one.head.get("Content-Location") or one.head.get("Location")) for one in answers]
+
+    base = edge.settings.base_url
+    with connect(settings.database_url, application="tests") as connection:
+        reindex.lock(connection)
+        item_acts.merge(connection, NINE, ONE, "test", None)
+    survivor = (200, f"{base}/index/lookup/{ONE}")
+    assert await resolved() == [survivor, survivor, survivor, (301, f"{base}/index/resolve?iid={ONE}")]
+    with connect(settings.database_url, application="tests") as connection:
+        reindex.lock(connection)
+        item_acts.split(connection, NINE, "test", None)
+    own = (200, f"{base}/index/lookup/{NINE}")
+    assert await resolved() == [(300, None), own, own, own]
+
+
+async def test_a_load_that_changes_an_identifier_is_seen_at_once(
+    edge: Edge, settings: Settings, tmp_path: Path, key: str
+) -> None:
+    assert (await edge.get("/index/resolve?gtin=036000291452", key=key)).status == 404
+    path = tmp_path / "more.csv"
+    path.write_text(HEADER + "6,Straw,Vita,036000291452,,,\n")
+    load(settings, mapping(tmp_path, MAPPING.replace("{source}", "north")), [path])
+    await edge.resources.version.read()
+    assert (await edge.get("/index/resolve?gtin=036000291452", key=key)).status == 200
+
+
+async def test_a_batch_gives_each_identifier_its_own_status(edge: Edge, key: str) -> None:
+    given = [
+        {"gtin": "042100005264"},
+        {"upc": "04252614"},
+        {"gtin": "4006381333931"},
+        {"gtin": "4006381333932"},
+        {"gtin": "036000291452"},
+        {"mpn": "x"},
+        {},
+        {"sku": "A-3", "source": "north"},
+    ]
+    answer = await edge.ask("POST", "/index/resolve", key=key, body=msgspec.json.encode({"identifiers": given}))
+    assert answer.status == 200
+    entries = answer.json["data"]
+    assert [(one["status"], one["problem"]) for one in entries] == [
+        (200, None),
+        (200, None),
+        (300, "several-items"),
+        (400, "invalid-identifier"),
+        (404, "identifier-not-found"),
+        (400, "missing-parameter"),
+        (400, "missing-parameter"),
+        (200, None),
+    ]
+    assert [one["record"]["iid"] if one["record"] else None for one in entries][::7] == [TWO, THREE]
+    assert entries[0]["identifier"] == entries[1]["identifier"] == {"scheme": "gtin", "value": "00042100005264"}
+    assert sorted(one["iid"] for one in entries[2]["candidates"]) == sorted([ONE, NINE])
+    assert entries[3]["detail"] == "`gtin` ends with a wrong check digit; expected is 1."
+    single = await edge.get("/index/lookup/" + TWO, key=key)
+    assert entries[0]["record"] == single.json
+    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2  # the batch 1, the look-up 1
+
+
+async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(edge: Edge, key: str) -> None:
+    def body(count: int) -> bytes:
+        return msgspec.json.encode({"identifiers": [{"gtin": "96385074"}] * count})
+
+    assert (await edge.ask("POST", "/index/resolve", key=key, body=body(11))).status == 200
+    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2
+    dry = await edge.ask("POST", "/index/resolve?dry_run=true", key=key, body=body(11))
+    assert (dry.json["cost_units"], dry.json["data"]) == (2, [])
+    over = await edge.ask("POST", "/index/resolve", key=key, body=body(101))
+    assert (over.status, over.json["errors"][0]["detail"]) == (400, "100 at most with the plan Brand")
+    assert (await edge.ask("POST", "/index/resolve", body=body(1))).status == 403
+    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2
