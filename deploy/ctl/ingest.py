@@ -12,6 +12,7 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from deploy.ctl.demo import load_demo
 from deploy.terminal import safe
 from shared.config import Settings
 from shared.db.connect import connect
@@ -89,6 +90,13 @@ def run(
     if summary.job_id is not None and not as_json:
         wait_for_index(chosen, summary.job_id)
     show_summary(summary, as_json=as_json)
+
+
+@ingest.command("demo", epilog="Example: itemindex ingest demo")
+@data_dir_option
+def demo_(data_dir: Path) -> None:
+    """Load the demo data, unless the index has data already."""
+    load_demo(settings(data_dir), console)
 
 
 def load_with_bar(

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from deploy.ctl.main import COMMANDS
+from deploy.local import postgres, valkey
 from shared.config import Settings
 
 PROJECT = Path(__file__).parents[3]
@@ -28,6 +30,7 @@ OF_A_PART = {
     "NGINX_SERVER_NAMES",
 }
 OURS = {name: one for name, one in COMPOSE["services"].items() if one["image"].startswith("item-index:")}
+EXAMPLE = (DOCKER / "env.example").read_text().splitlines()
 OTHERS = {name: one for name, one in COMPOSE["services"].items() if name not in OURS}
 PINNED = re.compile(r"[\w./-]+:v?\d+\.\d+(\.\d+)?[\w.-]*")
 
@@ -123,7 +126,7 @@ def test_every_variable_of_a_part_is_declared_and_no_secret_is_written_down(name
 def test_another_service_is_pinned_well_and_watched(name: str) -> None:
     service = OTHERS[name]
     assert PINNED.fullmatch(service["image"]), service["image"]
-    assert service.get("healthcheck") or service.get("profiles") == ["watch"]
+    assert service.get("healthcheck") or service.get("profiles") in (["watch"], ["demo"])
     for port in service.get("ports", ()):
         assert port.startswith("127.0.0.1:"), "only the front is for everybody"
     for variable, value in (service.get("environment") or {}).items():
@@ -132,7 +135,7 @@ def test_another_service_is_pinned_well_and_watched(name: str) -> None:
 
 def test_the_edges_get_no_password_but_their_own() -> None:
     for name, part in OURS.items():
-        assert ("DATABASE_URL" in part["environment"]) == (name == "migrate")
+        assert ("DATABASE_URL" in part["environment"]) == (name in ("migrate", "demo"))
         assert "WORKER_DATABASE_URL" not in part["environment"] or not name.startswith(("edge", "nginx"))
     assert "TOKEN_PEPPER" not in OURS["dispatcher"]["environment"]
 
@@ -157,12 +160,36 @@ def test_what_is_mounted_and_waited_for_is_there() -> None:
             assert network in COMPOSE["networks"]
 
 
-def test_the_example_names_every_variable_that_must_be_given() -> None:
+def test_other_services_run_at_the_versions_that_the_tests_run() -> None:
+    servers = {"postgres": postgres.binary("postgres"), "valkey/valkey": valkey.binary()}
+    for image, program in servers.items():
+        printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+        tested = re.search(r"(?:\) |v=)(\d+\.\d+(?:\.\d+)?)", printed)
+        used = {one["image"].partition(":")[2] for one in OTHERS.values() if one["image"].startswith(f"{image}:")}
+        assert tested and {tag.partition("-")[0] for tag in used} == {tested[1]}, image
+
+
+def test_every_service_has_a_limit_of_memory() -> None:
+    assert [name for name, one in COMPOSE["services"].items() if "mem_limit" not in one] == []
+
+
+def test_the_trial_signs_in_as_the_example_is_given() -> None:
+    given = dict(line.split("=", 1) for line in EXAMPLE if "=" in line and line[0] != "#")
+    assert {"identity", "demo"} == set(given["COMPOSE_PROFILES"].split(","))
+    dex = yaml.safe_load(COMPOSE["configs"]["identity"]["content"])
+    assert dex["issuer"] == given["OIDC_ISSUER"]
+    assert dex["issuer"].removeprefix("http://").partition(":")[0] in str(COMPOSE["services"]["identity"]["networks"])
+    assert dex["staticClients"][0]["redirectURIs"] == ["http://127.0.0.1:${PORT:-8080}/dashboard/sign-in/callback"]
+    assert given["BASE_URL"] == "http://127.0.0.1:8080/v1"
+    environment = {name: value for name, value in given.items() if name in SETTINGS and not SETTINGS[name]}
+    assert Settings.from_environment(environment).oidc_issuer == dex["issuer"], "the edge would refuse it"
+
+
+def test_the_example_names_every_variable_of_the_compose_file() -> None:
     text = (DOCKER / "compose.yaml").read_text()
-    needed = set(re.findall(r"\$\{([A-Z_]+):\?", text)) | {one["environment"] for one in COMPOSE["secrets"].values()}
-    lines = (DOCKER / "env.example").read_text().splitlines()
-    named = {line.partition("=")[0]: line.partition("=")[2] for line in lines if "=" in line and line[0] != "#"}
-    assert needed <= named.keys()
+    needed = set(re.findall(r"\$\{([A-Z0-9_]+)", text)) | {one["environment"] for one in COMPOSE["secrets"].values()}
+    named = {line.partition("=")[0]: line.partition("=")[2] for line in EXAMPLE if "=" in line and line[0] != "#"}
+    assert needed | {"COMPOSE_PROFILES"} == named.keys()
     for name, value in named.items():
         if SETTINGS.get(name) and "://" not in value:
             assert value == "", name

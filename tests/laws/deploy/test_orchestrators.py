@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from shared.config import Settings
 from shared.jobs.contract import QUEUES
 from shared.telemetry import metrics
 from tests.laws.deploy.test_images import OF_A_PART
+from tests.support.prometheus_rule import RULE, rule
 
 PROJECT = Path(__file__).parents[3]
 KUBERNETES = PROJECT / "deploy/kubernetes"
@@ -25,12 +27,21 @@ UNITS = sorted((PROJECT / "deploy/systemd").iterdir())
 SETTINGS = {item.name.upper(): item.metadata["secret"] for item in fields(Settings)}
 VERSION = "1.34"
 # Kinds of operators that Kubernetes itself has no schema of.
-FOREIGN = {"ScaledObject", "PodMonitor", "Kustomization"}
+FOREIGN = {
+    "ScaledObject",
+    "PodMonitor",
+    "PrometheusRule",
+    "AlertmanagerConfig",
+    "Kustomization",
+    "Gateway",
+    "HTTPRoute",
+    "ClusterIssuer",
+}
 
 
 def documents() -> list[dict[str, Any]]:
     """Return every object of every manifest."""
-    return [one for path in sorted(KUBERNETES.glob("*.yaml")) for one in yaml.safe_load_all(path.read_text())]
+    return [one for path in sorted(KUBERNETES.rglob("*.yaml")) for one in yaml.safe_load_all(path.read_text())]
 
 
 OBJECTS = documents()
@@ -62,6 +73,8 @@ def test_a_wrong_object_would_be_found() -> None:
 def test_every_file_is_applied() -> None:
     listed = yaml.safe_load((KUBERNETES / "kustomization.yaml").read_text())["resources"]
     assert {path.name for path in KUBERNETES.glob("*.yaml")} == {*listed, "kustomization.yaml"}
+    schema = yaml.safe_load((KUBERNETES / "migrate/kustomization.yaml").read_text())["resources"]
+    assert {path.name for path in (KUBERNETES / "migrate").iterdir()} == {*schema, "kustomization.yaml"}
     assert not [one for one in OBJECTS if one["kind"] == "Secret"], "secrets come from outside"
 
 
@@ -97,12 +110,64 @@ def test_every_variable_of_a_container_is_declared_and_its_ports_agree(name: str
 
 
 def test_what_is_no_secret_is_in_the_settings_and_what_is_one_is_not() -> None:
-    [settings] = [one for one in OBJECTS if one["kind"] == "ConfigMap"]
-    for variable in settings["data"]:
+    text = (KUBERNETES / "settings.env").read_text()
+    settings = dict(line.split("=", 1) for line in text.splitlines() if line[0] != "#")
+    for variable in settings:
         assert SETTINGS[variable] is False, variable
-    text = (KUBERNETES / "settings.yaml").read_text()
+    assert Settings.from_environment(settings).base_url == settings["BASE_URL"]
     for line in re.findall(r"^#   itemindex-\w+ +([A-Z0-9_ ]+)", text, re.M):
         assert all(SETTINGS[variable] for variable in line.split())
+
+
+def test_an_autoscaled_deployment_names_no_number_of_replicas() -> None:
+    targets = [one["spec"]["scaleTargetRef"]["name"] for one in OBJECTS if "scaleTargetRef" in one.get("spec", {})]
+    deployments = {one["metadata"]["name"]: one["spec"] for one in OBJECTS if one["kind"] == "Deployment"}
+    assert len(targets) == 3
+    for name, spec in deployments.items():
+        assert ("replicas" in spec) == (name not in targets), name
+
+
+def test_a_changed_setting_restarts_the_pods() -> None:
+    kustomization = yaml.safe_load((KUBERNETES / "kustomization.yaml").read_text())
+    assert kustomization["configMapGenerator"] == [{"name": "itemindex-settings", "envs": ["settings.env"]}]
+    assert "disableNameSuffixHash" not in str(kustomization)
+    assert not [one for one in OBJECTS if one["kind"] == "ConfigMap"], "only generated ones have a digest in their name"
+
+
+def test_the_migration_is_a_hook_and_no_part_of_what_is_applied_again() -> None:
+    [job] = [one for one in OBJECTS if one["kind"] == "Job"]
+    notes = job["metadata"]["annotations"]
+    assert notes["argocd.argoproj.io/hook"] == "PreSync"
+    assert notes["argocd.argoproj.io/hook-delete-policy"] == "BeforeHookCreation"
+    assert notes["helm.sh/hook-delete-policy"] == "before-hook-creation"
+    images = [
+        yaml.safe_load((KUBERNETES / folder / "kustomization.yaml").read_text())["images"]
+        for folder in (".", "migrate")
+    ]
+    assert images[0] == images[1], "the schema is that of the release"
+
+
+def test_only_narrow_networks_are_believed_about_addresses() -> None:
+    text = (KUBERNETES / "settings.env").read_text()
+    [networks] = re.findall(r"^TRUSTED_PROXIES=(.*)$", text, re.M)
+    assert all(ip_network(network).num_addresses <= 256 for network in networks.split(","))
+    [policy] = [one for one in OBJECTS if one["kind"] == "NetworkPolicy"]
+    assert all(rule.get("from") for rule in policy["spec"]["ingress"]), "every pod could claim an address"
+
+
+def test_the_rule_of_the_operator_has_the_alerts_of_the_file() -> None:
+    assert RULE.read_text() == rule(), "run `python -m tests.support.prometheus_rule`"
+
+
+def test_a_way_in_leads_to_the_service() -> None:
+    [service] = [one for one in OBJECTS if one["kind"] == "Service"]
+    [ingress] = [one for one in OBJECTS if one["kind"] == "Ingress"]
+    [route] = [one for one in OBJECTS if one["kind"] == "HTTPRoute"]
+    [path] = ingress["spec"]["rules"][0]["http"]["paths"]
+    assert path["backend"]["service"]["name"] == service["metadata"]["name"]
+    [backend] = route["spec"]["rules"][0]["backendRefs"]
+    assert (backend["name"], backend["port"]) == (service["metadata"]["name"], service["spec"]["ports"][0]["port"])
+    assert "cert-manager.io/cluster-issuer" in ingress["metadata"]["annotations"]
 
 
 def test_each_queue_has_workers_and_each_part_a_budget() -> None:
