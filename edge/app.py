@@ -1,4 +1,8 @@
-"""The one map of the edge: the way through the gates, and every route with its rule."""
+"""The map of the edge: the middlewares in their order, and every route with its rule.
+
+A rule says which credential and plan a route needs and what a call costs. Fixed costs are charged by the last
+middleware; where the cost depends on the request, the handler prepares, charges and responds.
+"""
 
 from collections.abc import Awaitable, Callable
 from ipaddress import ip_network
@@ -7,14 +11,10 @@ from typing import Any
 from aiohttp import web
 
 from edge import rules
-from edge.analytics.pricing import Pricing
 from edge.analytics.prior_price import PriorPrice
-from edge.analytics.sustainability import Sustainability
 from edge.bulk_routes import dataset_routes, export_routes
-from edge.container import Services
+from edge.container import Services, build_services
 from edge.dashboard import routes as dashboard
-from edge.http.cursors import CursorSigner
-from edge.http.lists import Paginator
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
 from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
@@ -28,8 +28,6 @@ from edge.index.resolve import Resolve, Resolver
 from edge.index.resolve_batch import ResolveBatch
 from edge.jobs.events import Events
 from edge.jobs.handlers import RESULT_PROBLEMS, Jobs
-from edge.jobs.serializers import JobSerializer
-from edge.jobs.service import JobOrders
 from edge.meta.docs import Pages
 from edge.meta.health import Health
 from edge.meta.problem_types import Errors
@@ -39,31 +37,26 @@ from edge.middleware import cors, redirects
 from edge.middleware.authentication import Authentication
 from edge.middleware.chunked import chunked_framing
 from edge.middleware.negotiation import negotiation
-from edge.middleware.rate_limit import RateLimit
+from edge.middleware.rate_limit import person_limit, rate_limit
 from edge.middleware.request_context import RequestContext
 from edge.openapi.document import Document
 from edge.organizations import routes as organizations
 from edge.organizations.handlers import OrganizationApi
-from edge.organizations.idempotency import IdempotentActs
 from edge.organizations.member_handlers import MembersApi
-from edge.organizations.service import OrganizationService
-from edge.quota.people import PersonLimits
 from edge.reports import routes as reports
-from edge.reports.service import ReportService
+from edge.resources import Resources
 from edge.search.handlers import Search
-from shared.config import Settings
 
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
 REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 
-def create_app(resources: Services) -> web.Application:
-    """Build the application: every request passes the gates from top to bottom, then its handler."""
-    settings = resources.settings
+def create_app(resources: Resources) -> web.Application:
+    """Build the application: every request passes the middlewares from top to bottom, then its handler."""
+    services, settings = build_services(resources), resources.settings
     problems = ProblemDetails(settings.problem_base_url, resources.log)
     trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
-    sign_up = f"{origin_of(settings)}/dashboard"
-    limits = RateLimit(resources.meter, PersonLimits(resources.meter, settings))
+    sign_up = f"{services.origin}/dashboard"
     app = web.Application(
         middlewares=[
             RequestContext(trusted, problems, resources.lines, resources.spans, resources.usage.note).middleware(),
@@ -72,18 +65,18 @@ def create_app(resources: Services) -> web.Application:
             cors.preflight,
             redirects.trailing_slash,
             Authentication(resources.directory, resources.people, settings.anonymous_token, sign_up).middleware(),
-            limits.person_middleware(),
+            person_limit(services.person_limits),
             validation,
             negotiation,
-            limits.middleware(),
+            rate_limit(services.billing),
         ],
         client_max_size=REQUEST_BODY_BYTES_MAX,
     )
-    app.on_response_prepare.append(_tell_no_server)
-    app.on_shutdown.append(_end_streams(resources))
+    app.on_response_prepare.append(_hide_server)
+    app.on_shutdown.append(_close_streams(resources))
     dashboard.prepare(app)
     document = Document(settings)
-    listed = routes(resources, document)
+    listed = routes(services, document)
     register(app, listed)
     document.describe(app, listed)
     app[DOCUMENT] = document
@@ -95,33 +88,21 @@ def describe(app: web.Application) -> dict[str, Any]:
     return app[DOCUMENT].as_dict()
 
 
-def routes(resources: Services, document: Document) -> tuple[Route, ...]:
-    """Return every route of the edge with its rule: who may come in, and what one call costs."""
-    settings = resources.settings
-    cursors = CursorSigner(settings.signing_secret, settings.signing_secret_previous)
-    lists = Paginator(cursors, lambda: resources.version.current)
-    acts = OrganizationService(resources.database, settings)
-    idempotent = IdempotentActs(resources.database, settings)
-    org = OrganizationApi(acts, idempotent, resources.plan_notices, cursors, lambda: resources.version.current)
-    people = MembersApi(acts, idempotent, origin_of(settings), lambda: resources.version.current)
-    orders = JobOrders(resources.database, resources.watch, settings.jobs_waiting_max, resources.log)
-    documents = JobSerializer(settings.base_url, settings.problem_base_url)
-    desk = ReportService(
-        resources.database, resources.version, orders, documents, resources.results, resources.meter, cursors
-    )
+def routes(services: Services, document: Document) -> tuple[Route, ...]:
+    """Return every route of the edge with its rule: who may call it, and what one call costs."""
     return (
-        *_service_routes(resources, document),
-        *_free_routes(resources, lists, cursors),
-        *organizations.routes(org, people, PREFIX),
-        *_paid_routes(resources, lists, desk, orders),
-        *dashboard.routes(resources, acts, desk, orders, origin_of(settings)),
-        *dataset_routes(resources, lists),
-        *export_routes(resources, lists),
+        *_service_routes(services, document),
+        *_free_routes(services),
+        *_organization_routes(services),
+        *_paid_routes(services),
+        *dashboard.routes(services),
+        *dataset_routes(services),
+        *export_routes(services),
     )
 
 
-def _service_routes(resources: Services, document: Document) -> tuple[Route, ...]:
-    settings = resources.settings
+def _service_routes(services: Services, document: Document) -> tuple[Route, ...]:
+    settings, resources = services.settings, services.resources
     stores = {"state": resources.state, "cache": resources.cache}
     health = Health(settings, resources.database, stores, resources.version, resources.search)
     pages, errors = Pages(settings, document, resources.directory), Errors(settings)
@@ -143,15 +124,16 @@ def _service_routes(resources: Services, document: Document) -> tuple[Route, ...
     )
 
 
-def _free_routes(resources: Services, lists: Paginator, cursors: CursorSigner) -> tuple[Route, ...]:
+def _free_routes(services: Services) -> tuple[Route, ...]:
+    resources, lists = services.resources, services.lists
     base_url = resources.settings.base_url
     lookup = Lookup(resources.records, base_url)
-    batch = BatchLookup(resources.records, resources.version)
+    batch = BatchLookup(resources.records, resources.version, services.billing)
     resolver = Resolver(resources.resolutions, resources.records, base_url)
     resolve = Resolve(resolver, resources.records, base_url)
-    resolve_batch = ResolveBatch(resolver, resources.records, resources.version)
+    resolve_batch = ResolveBatch(resolver, resources.records, resources.version, services.billing)
     resolve_rule = rules.free("resolve", "invalid-identifier", "identifier-not-found", "iid-not-found", "iid-withdrawn")
-    search = Search(resources.search, cursors, base_url)
+    search = Search(resources.search, services.cursors, base_url)
     brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
     channels = Channels(resources.database, lists)
     return (
@@ -167,14 +149,17 @@ def _free_routes(resources: Services, lists: Paginator, cursors: CursorSigner) -
     )
 
 
-def _paid_routes(resources: Services, lists: Paginator, desk: ReportService, orders: JobOrders) -> tuple[Route, ...]:
-    settings = resources.settings
-    documents = JobSerializer(settings.base_url, settings.problem_base_url)
-    jobs = Jobs(orders, documents, resources.results, lists)
-    events = Events(orders, documents)
-    pricing = Pricing(resources.database, settings.base_url)
-    prior = PriorPrice(resources.database, settings.base_url)
-    footprint = Sustainability(resources.database, settings.base_url)
+def _organization_routes(services: Services) -> tuple[Route, ...]:
+    acts, idempotent, version = services.organizations, services.idempotent_acts, services.data_version
+    org = OrganizationApi(acts, idempotent, services.resources.plan_notices, services.cursors, version)
+    return organizations.routes(org, MembersApi(acts, idempotent, services.origin, version), PREFIX)
+
+
+def _paid_routes(services: Services) -> tuple[Route, ...]:
+    resources, orders, serializer = services.resources, services.orders, services.job_serializer
+    jobs, events = Jobs(orders, serializer, resources.results, services.lists), Events(orders, serializer)
+    pricing, footprint = services.pricing, services.sustainability
+    prior = PriorPrice(resources.database, services.settings.base_url, services.billing)
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))
     cancel = Rule(name="job-cancel", accepts=KEY, problems=("job-not-found", "state-conflict"))
     result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *RESULT_PROBLEMS))
@@ -182,7 +167,7 @@ def _paid_routes(resources: Services, lists: Paginator, desk: ReportService, ord
         Route("GET", f"{PREFIX}/index/pricing/{{iid}}", pricing.show, rules.light("pricing")),
         Route("GET", f"{PREFIX}/index/pricing/{{iid}}/reference", prior.show, rules.light("prior-price")),
         Route("GET", f"{PREFIX}/index/sustainability/{{iid}}", footprint.show, rules.light("sustainability")),
-        *reports.routes(desk),
+        *reports.routes(services.reports, services.billing),
         Route("GET", f"{PREFIX}/jobs", jobs.list, Rule(name="jobs", accepts=KEY_OR_BEARER)),
         Route("GET", f"{PREFIX}/jobs/{{id}}", jobs.show, job),
         Route("DELETE", f"{PREFIX}/jobs/{{id}}", jobs.cancel, cancel),
@@ -191,17 +176,12 @@ def _paid_routes(resources: Services, lists: Paginator, desk: ReportService, ord
     )
 
 
-async def _tell_no_server(request: web.Request, response: web.StreamResponse) -> None:
-    response.headers.pop("Server", None)  # aiohttp would tell its version and Python's
+async def _hide_server(request: web.Request, response: web.StreamResponse) -> None:
+    response.headers.pop("Server", None)  # aiohttp would send its version and Python's
 
 
-def _end_streams(resources: Services) -> Callable[[web.Application], Awaitable[None]]:
+def _close_streams(resources: Resources) -> Callable[[web.Application], Awaitable[None]]:
     async def close(app: web.Application) -> None:
-        resources.watch.close()  # who follows a job goes on at another edge, from the last event it saw
+        resources.watch.close()  # followers of a job continue at another edge, from the last event they received
 
     return close
-
-
-def origin_of(settings: Settings) -> str:
-    """Return the service's address without the API's version segment."""
-    return settings.base_url.removesuffix(PREFIX)

@@ -1,208 +1,96 @@
-"""What the edge stands on, built once per process, opened and closed in order, handed on by constructor."""
+"""The composition root: every service of the edge is built here, once, on the resources of the process."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from edge.auth.credentials import CredentialStore
-from edge.auth.oidc_provider import OidcProvider
-from edge.auth.users import UserService
+from edge.analytics.pricing import Pricing
+from edge.analytics.sustainability import Sustainability
 from edge.downloads.allowance import DownloadAllowance
 from edge.downloads.files import FileResponder
-from edge.http.access_log import AccessLog
-from edge.index.identifiers import ResolutionCache, ResolutionReader
-from edge.index.lookup import RecordLoader
-from edge.index.records import RecordCache
-from edge.jobs.waiters import JobWaiters
-from edge.organizations.plan_notices import PlanNotices
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
-from edge.quota.usage import UsageRecorder
-from edge.search.engine import SearchEngine
-from edge.startup import NEEDED
-from edge.storage.data_version import DataVersionWatcher
-from edge.storage.database import Database
-from edge.storage.listener import PgListener
-from edge.storage.monitor import RuntimeMonitor
-from edge.storage.redis_client import RedisClient, SingleNodeClient
-from edge.storage.redis_cluster import ClusterClient
-from edge.storage.run_marker import RunMarker
+from edge.exports.repository import ExportRepository
+from edge.exports.serializers import ExportSerializer
+from edge.exports.service import ExportService
+from edge.http.cursors import CursorSigner
+from edge.http.lists import Paginator
+from edge.http.routing import API_PATH
+from edge.http.signed_urls import SignedUrls
+from edge.jobs.serializers import JobSerializer
+from edge.jobs.service import JobOrders
+from edge.organizations.idempotency import IdempotentActs
+from edge.organizations.service import OrganizationService
+from edge.quota.billing import Billing
+from edge.quota.people import PersonLimits
+from edge.releases.repository import ReleaseRepository
+from edge.releases.serializers import UrlSigner
+from edge.reports.service import ReportService
+from edge.resources import Resources
 from shared.config import Settings
-from shared.objects.directory import ResultStore
-from shared.objects.open import store_of
-from shared.redis.urls import is_cluster
-from shared.telemetry import metrics
-from shared.telemetry.log import Log
-from shared.telemetry.spans import Spans
-
-# A caller waits for a download; a worker, which waits longer, has nobody waiting.
-_RESULTS_SECONDS = 2.0
-# An identifier takes a few hundred bytes and its record a few thousand.
-_RECORD_BYTES_PER_IDENTIFIER_BYTE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Everything that the edge's features share."""
+    """The services that handlers of the API and of the dashboard share."""
 
-    settings: Settings
-    log: Log
-    lines: AccessLog
-    database: Database
-    state: RedisClient
-    cache: RedisClient
-    notices: PgListener
-    version: DataVersionWatcher
-    directory: CredentialStore
-    people: UserService
-    meter: RateLimiter
-    usage: UsageRecorder
-    records: RecordCache
-    resolutions: ResolutionCache
-    search: SearchEngine
-    watch: JobWaiters
-    results: ResultStore
-    spans: Spans
-    pulse: RuntimeMonitor
-    plan_notices: PlanNotices
+    resources: Resources
+    origin: str
+    cursors: CursorSigner
+    lists: Paginator
+    billing: Billing
+    person_limits: PersonLimits
+    organizations: OrganizationService
+    idempotent_acts: IdempotentActs
+    pricing: Pricing
+    sustainability: Sustainability
+    orders: JobOrders
+    job_serializer: JobSerializer
+    reports: ReportService
+    downloads: FileResponder
+    signed_urls: SignedUrls
+    releases: ReleaseRepository
+    release_urls: UrlSigner
+    exports: ExportService
+    export_repository: ExportRepository
+    export_serializer: ExportSerializer
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the process."""
+        return self.resources.settings
+
+    def data_version(self) -> int:
+        """Return the data_version that this process serves."""
+        return self.resources.version.current
 
 
-def build(settings: Settings) -> Services:
-    """Build all resources; nothing is opened yet. Raises ConfigurationError where a needed setting is missing."""
-    settings.require(*NEEDED)
-    log = Log("edge", level=settings.log_level)
-    database = _database(settings)
-    state, cache = _stores(settings, log)
-    version = DataVersionWatcher(database, log)
-    directory = CredentialStore(database, log, anonymous_token=settings.anonymous_token, peppers=settings.peppers)
-    search = SearchEngine(settings.search_dir, log)
-    watch = JobWaiters()
-    provider = OidcProvider(settings, log) if settings.oidc_issuer else None
-    people = UserService(provider, database, settings)
-
-    def forget_accounts() -> None:
-        directory.forget()
-        people.forget()
-
-    heard = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
-    notices = PgListener(settings.edge_database_url, heard, log, {"jobs_changed": watch.tell})
-    lines = AccessLog(settings.access_log)
+def build_services(resources: Resources) -> Services:
+    """Build every service once."""
+    settings, database, version = resources.settings, resources.database, resources.version
+    cursors = CursorSigner(settings.signing_secret, settings.signing_secret_previous)
+    billing = Billing(resources.meter)
+    orders = JobOrders(database, resources.watch, settings.jobs_waiting_max, resources.log)
+    jobs = JobSerializer(settings.base_url, settings.problem_base_url)
+    downloads = FileResponder(
+        resources.results, settings.x_accel_location, DownloadAllowance(resources.meter, settings)
+    )
+    urls = SignedUrls(*settings.signing_secrets)
     return Services(
-        settings=settings,
-        log=log,
-        lines=lines,
-        database=database,
-        state=state,
-        cache=cache,
-        notices=notices,
-        version=version,
-        directory=directory,
-        people=people,
-        usage=UsageRecorder(database, settings.usage_flush_seconds),
-        meter=RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed")),
-        records=_records(settings, cache, version, database),
-        resolutions=_resolutions(settings, cache, version, database),
-        search=search,
-        watch=watch,
-        results=store_of(settings, _RESULTS_SECONDS),
-        spans=Spans(settings, "edge"),
-        plan_notices=PlanNotices(database, settings, log),
-        pulse=RuntimeMonitor(
-            {"state": state, "cache": cache}, database, notices, lambda: lines.lost, RunMarker(state, log)
-        ),
+        resources=resources,
+        origin=settings.base_url.removesuffix(API_PATH),
+        cursors=cursors,
+        lists=Paginator(cursors, lambda: version.current),
+        billing=billing,
+        person_limits=PersonLimits(resources.meter, settings),
+        organizations=OrganizationService(database, settings),
+        idempotent_acts=IdempotentActs(database, settings),
+        pricing=Pricing(database, settings.base_url, billing),
+        sustainability=Sustainability(database, settings.base_url, billing),
+        orders=orders,
+        job_serializer=jobs,
+        reports=ReportService(database, version, orders, jobs, resources.results, cursors),
+        downloads=downloads,
+        signed_urls=urls,
+        releases=ReleaseRepository(database),
+        release_urls=UrlSigner(urls, settings.base_url, settings.signed_url_seconds),
+        exports=ExportService(database, version, settings.jobs_waiting_max),
+        export_repository=ExportRepository(database, orders, downloads),
+        export_serializer=ExportSerializer(settings.base_url, jobs, urls, settings.signed_url_seconds),
     )
-
-
-def _records(settings: Settings, cache: RedisClient, version: DataVersionWatcher, database: Database) -> RecordCache:
-    return RecordCache(
-        cache,
-        version,
-        RecordLoader(database, settings.base_url),
-        bytes_max=settings.record_cache_bytes_max,
-        ttl_seconds=settings.record_ttl_seconds,
-    )
-
-
-def _resolutions(
-    settings: Settings, cache: RedisClient, version: DataVersionWatcher, database: Database
-) -> ResolutionCache:
-    return ResolutionCache(
-        cache,
-        version,
-        ResolutionReader(database),
-        bytes_max=settings.record_cache_bytes_max // _RECORD_BYTES_PER_IDENTIFIER_BYTE,
-        ttl_seconds=settings.record_ttl_seconds,
-    )
-
-
-def _database(settings: Settings) -> Database:
-    return Database(
-        settings.edge_database_url,
-        connections_max=settings.database_pool_max,
-        deadline_seconds=settings.database_timeout_seconds,
-    )
-
-
-def _stores(settings: Settings, log: Log) -> tuple[RedisClient, RedisClient]:
-    # Quotas wait for a failover and are exact through it; a record has PostgreSQL behind it and waits for nobody.
-    return (
-        _store(
-            "state",
-            settings.state_url,
-            settings.state_timeout_seconds,
-            log,
-            settings.state_failover_seconds,
-            acked=True,
-        ),
-        _store("cache", settings.cache_url, settings.cache_timeout_seconds, log, 0.0, acked=False),
-    )
-
-
-def _store(name: str, url: str, deadline_seconds: float, log: Log, hold_seconds: float, *, acked: bool) -> RedisClient:
-    if not is_cluster(url):
-        return SingleNodeClient(url, name=name, deadline_seconds=deadline_seconds, log=log)
-    return ClusterClient(
-        url, name=name, deadline_seconds=deadline_seconds, hold_seconds=hold_seconds, acked=acked, log=log
-    )
-
-
-@asynccontextmanager
-async def opened(resources: Services) -> AsyncIterator[Services]:
-    """Open what needs opening, and close it again in the opposite order. No store has to be up for that."""
-    await resources.database.open()
-    await resources.state.start()
-    await resources.cache.start()
-    await resources.version.read()
-    resources.search.refresh()
-    resources.notices.start()
-    resources.usage.start()
-    resources.pulse.start()
-    resources.plan_notices.start()
-    running = metrics.processes.labels("edge", resources.settings.revision)
-    running.set(1)
-    if resources.people.provider is not None:
-        await resources.people.provider.open()
-    resources.log.info("started", revision=resources.settings.revision)
-    try:
-        yield resources
-    finally:
-        running.set(0)
-        await resources.plan_notices.stop()
-        await resources.pulse.stop()
-        if resources.people.provider is not None:
-            await resources.people.provider.close()
-        await resources.usage.stop()
-        await resources.notices.stop()
-        await resources.cache.close()
-        await resources.state.close()
-        await resources.database.close()
-        resources.search.close()
-        resources.lines.close()
-        resources.spans.close()
-        resources.log.info("stopped")
-
-
-def file_responder(resources: Services) -> FileResponder:
-    """Return what sends stored files and counts their bytes."""
-    allowance = DownloadAllowance(resources.meter, resources.settings)
-    return FileResponder(resources.results, resources.settings.x_accel_location, allowance)

@@ -20,13 +20,13 @@ from aiohttp import web
 from aiohttp.helpers import rfc822_formatted_time
 from aiohttp.web_protocol import RequestHandler
 
-from edge.container import Services
 from edge.http.context import instance_of, request_id_from
 from edge.index.lookup import CACHE_CONTROL
 from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
 from edge.quota.headers import limit_fields
 from edge.quota.policy import NOT_COUNTED, Decision, outcome_name
 from edge.quota.refusal import refusal
+from edge.resources import Resources
 from shared.accounts import account_of, counted_network
 from shared.telemetry import metrics
 
@@ -72,7 +72,7 @@ _UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
 class FastPath:
     """What all connections of a process share: the resources, and counts that are flushed once a second."""
 
-    def __init__(self, resources: Services) -> None:
+    def __init__(self, resources: Resources) -> None:
         self.known = resources.directory.known
         self.peek = resources.records.peek
         self.take = resources.meter.take

@@ -1,30 +1,23 @@
 """The rules of the routes, by kind: which credential and plan each asks for, what it costs, how it may fail."""
 
-from collections.abc import Awaitable, Callable
-
-from aiohttp import web
-
-from edge.analytics.envelope import LIGHT_UNITS, light_units
+from edge.analytics.envelope import LIGHT_UNITS
 from edge.http.routing import ANY, JSON, KEY, Price, Rule
-from edge.index.batch import IIDS_PER_UNIT, KIND, batch_units
+from edge.index.batch import IIDS_PER_UNIT, KIND
 from edge.index.resolve_batch import KIND as RESOLVE_KIND
-from edge.index.resolve_batch import resolve_units
-from shared.jobs.contract import EXPORT
 from shared.plans import BRAND, INSTITUTIONAL
 
 FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", "range-not-satisfiable")
 
 
-def export(name: str, *problems: str, units: Callable[[web.Request], Awaitable[int]] | int = 0) -> Rule:
-    """The exports of an organization; `units` is what one order is charged."""
-    price = Price(EXPORT.units if units else 0)
-    return Rule(name=name, accepts=KEY, units=units, rank_min=INSTITUTIONAL, problems=problems, price=price)
+def export(name: str, *problems: str, price: Price | None = None) -> Rule:
+    """The exports of an organization; only an order has a price."""
+    return Rule(name=name, accepts=KEY, rank_min=INSTITUTIONAL, problems=problems, price=price)
 
 
 def light(name: str) -> Rule:
     """A paid read of one item, which the edge answers at once."""
     problems = ("iid-not-found", "iid-withdrawn", "not-acceptable")
-    return Rule(name=name, accepts=KEY, units=light_units, rank_min=BRAND, problems=problems, price=Price(LIGHT_UNITS))
+    return Rule(name=name, accepts=KEY, rank_min=BRAND, problems=problems, price=Price(LIGHT_UNITS))
 
 
 def dataset(name: str, *problems: str) -> Rule:
@@ -39,12 +32,10 @@ def free(name: str, *problems: str) -> Rule:
 
 def batch() -> Rule:
     """Many look-ups in one call, as many as the plan allows."""
-    return Rule(
-        name=KIND, accepts=KEY, units=batch_units, rank_min=BRAND, offers=JSON, price=Price(1, IIDS_PER_UNIT, "IIDs")
-    )
+    return Rule(name=KIND, accepts=KEY, rank_min=BRAND, offers=JSON, price=Price(1, IIDS_PER_UNIT, "IIDs"))
 
 
 def resolve_batch() -> Rule:
     """Many identifiers in one call, as many as the plan allows IIDs."""
     price = Price(1, IIDS_PER_UNIT, "identifiers")
-    return Rule(name=RESOLVE_KIND, accepts=KEY, units=resolve_units, rank_min=BRAND, offers=JSON, price=price)
+    return Rule(name=RESOLVE_KIND, accepts=KEY, rank_min=BRAND, offers=JSON, price=price)

@@ -14,11 +14,11 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.worker import GunicornUVLoopWebWorker
 
 from edge.app import create_app
-from edge.container import Services, build, opened
 from edge.fast_path import FastPath, FastPathProtocol
 from edge.http.catalogue import reason_phrase
 from edge.http.context import instance_of, request_id_from
 from edge.http.problems import CONTENT_TYPE
+from edge.resources import Resources, build, opened
 from shared.config import Settings
 from shared.errors import ConfigurationError
 from shared.telemetry.log import adopt_libraries
@@ -143,7 +143,7 @@ class DrainingRunner(web.AppRunner):
     front's keep-alive connection, would be dropped: a restart would lose requests.
     """
 
-    def __init__(self, app: web.Application, resources: Services) -> None:
+    def __init__(self, app: web.Application, resources: Resources) -> None:
         super().__init__(
             app, access_log=None, keepalive_timeout=_KEEP_ALIVE_SECONDS, shutdown_timeout=_SHUTDOWN_SECONDS
         )

@@ -7,7 +7,7 @@ import click
 import yaml
 
 from edge.app import create_app, describe
-from edge.container import build
+from edge.resources import build
 from shared.config import Settings
 
 _PLACEHOLDERS: dict[str, Any] = {

@@ -120,7 +120,7 @@ class Estimate(Schema):
 
 
 def light_units(request: web.Request) -> int:
-    """Return what a light read costs: nothing where only its price is asked."""
+    """Return what a light read costs: nothing for a dry run."""
     return 0 if request[QUERY]["dry_run"] else LIGHT_UNITS
 
 

@@ -16,8 +16,10 @@ from edge.analytics import envelope, schemas
 from edge.analytics.items import found_or_raise, range_of
 from edge.analytics.prices import Price
 from edge.analytics.reductions import reductions, summary
+from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
+from edge.quota.billing import Billing
 from edge.storage.database import Database
 from shared.db.queries import beside
 from shared.money import minor_digits, to_text
@@ -51,9 +53,10 @@ SCHEMA = pa.schema(
 class Pricing:
     """The handler."""
 
-    def __init__(self, database: Database, base_url: str) -> None:
+    def __init__(self, database: Database, base_url: str, billing: Billing) -> None:
         self._database = database
         self._base_url = base_url
+        self._billing = billing
 
     @docs(
         operationId="getPricing",
@@ -71,6 +74,10 @@ class Pricing:
     @response_schema(schemas.PricingReply(), 200, description="The prices, or with `dry_run` their cost")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the days of one item."""
+        charge = await self._billing.charge(request[CONTEXT], envelope.light_units(request))
+        return await charge.settle(self._respond(request))
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
         asked = request[QUERY]
         found = await self.history(
             request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"], asked["currency"], asked["kind"]

@@ -14,8 +14,10 @@ from edge.analytics.prices import Price
 from edge.analytics.pricing import coverage
 from edge.analytics.prior_price_schemas import PriorPriceQuery, PriorPriceReply
 from edge.analytics.reductions import as_row, reductions
+from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
+from edge.quota.billing import Billing
 from edge.storage.database import Database
 from shared.db.queries import beside
 from shared.prior_price.model import Options
@@ -52,9 +54,10 @@ SCHEMA = pa.schema(
 class PriorPrice:
     """The handler."""
 
-    def __init__(self, database: Database, base_url: str) -> None:
+    def __init__(self, database: Database, base_url: str, billing: Billing) -> None:
         self._database = database
         self._base_url = base_url
+        self._billing = billing
 
     @docs(
         operationId="getPriorPrice",
@@ -72,6 +75,10 @@ class PriorPrice:
     @response_schema(PriorPriceReply(), 200, description="The reductions, or with `dry_run` their cost")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one row for each channel and currency."""
+        charge = await self._billing.charge(request[CONTEXT], envelope.light_units(request))
+        return await charge.settle(self._respond(request))
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
         asked, iid = request[QUERY], request[PATH]["iid"]
         values = (iid, asked["asked_on"], asked["channel"], asked["currency"], HISTORY_DAYS)
         row = await self._database.fetch_row(SQL.listings, *values)

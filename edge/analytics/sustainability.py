@@ -12,8 +12,10 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 
 from edge.analytics import envelope, schemas
 from edge.analytics.items import found_or_raise, range_of
+from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
+from edge.quota.billing import Billing
 from edge.storage.database import Database
 from shared.db.queries import beside
 from shared.footprint import Figure, as_double, nearest
@@ -67,9 +69,10 @@ _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 class Sustainability:
     """The handler."""
 
-    def __init__(self, database: Database, base_url: str) -> None:
+    def __init__(self, database: Database, base_url: str, billing: Billing) -> None:
         self._database = database
         self._base_url = base_url
+        self._billing = billing
 
     @docs(
         operationId="getSustainability",
@@ -87,6 +90,10 @@ class Sustainability:
     @response_schema(schemas.SustainabilityReply(), 200, description="The figures, or their cost")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one row for each indicator."""
+        charge = await self._billing.charge(request[CONTEXT], envelope.light_units(request))
+        return await charge.settle(self._respond(request))
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
         asked = request[QUERY]
         rows, meta = await self.figures(request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"])
         if asked["dry_run"]:

@@ -5,7 +5,7 @@ import hmac
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
-from edge.dashboard.billing import Billing
+from edge.dashboard.billing import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
 from edge.delta_sharing.handlers import profile_of
 from edge.downloads.files import FileResponder
@@ -25,18 +25,18 @@ class DatasetPages:
         shelf: ReleaseRepository,
         downloads: FileResponder,
         directory: CredentialStore,
-        payer: Billing,
+        billing: PageBilling,
         base_url: str,
     ) -> None:
         self._shelf = shelf
         self._downloads = downloads
         self._directory = directory
-        self._payer = payer
+        self._billing = billing
         self._base_url = base_url
 
     async def list(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """All datasets, each with its newest release; and the profile file."""
-        plan = await self._payer.plan(visit)
+        plan = await self._billing.plan(visit)
         return render(
             request,
             "datasets.html",
@@ -53,7 +53,7 @@ class DatasetPages:
         chosen = request.query.get("release", LATEST)
         release = await self._shelf.release(dataset.name, chosen) if releases else None
         files = await self._shelf.files(dataset.name, release.data_version) if release else []
-        plan = await self._payer.plan(visit)
+        plan = await self._billing.plan(visit)
         return render(
             request,
             "dataset.html",
@@ -68,14 +68,14 @@ class DatasetPages:
 
     async def file(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
-        principal = await self._payer.principal(visit, INSTITUTIONAL)
+        principal = await self._billing.principal(visit, INSTITUTIONAL)
         path = request.match_info
         file = await self._shelf.file(path["name"], path["release"], path["file"])
         return await self._downloads.answer(request, file, principal.organization_id)
 
     async def profile(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The profile file around a key that the visitor brings: we keep no key that we could put in."""
-        principal = await self._payer.principal(visit, INSTITUTIONAL)
+        principal = await self._billing.principal(visit, INSTITUTIONAL)
         key = (await form_of(request)).get("key", "").strip()
         found = await self._directory.find("api-key", key) if len(key) <= _KEY_CHARACTERS_MAX else None
         if found is None or not hmac.compare_digest(found.organization_id or "", principal.organization_id or "-"):

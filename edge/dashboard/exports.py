@@ -9,19 +9,17 @@ from uuid import uuid4
 from aiohttp import web
 from marshmallow import ValidationError
 
-from edge.dashboard.billing import Billing
+from edge.dashboard.billing import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, first_fault, form_of, render, see, sentence
-from edge.exports import estimates, schemas
+from edge.exports import schemas
 from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer
 from edge.exports.service import ExportRequest, ExportService
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.jobs.serializers import failure
-from edge.storage.data_version import DataVersionWatcher
-from edge.storage.database import Database
+from edge.quota.billing import Charge
 from shared.accounts import Principal
-from shared.errors import StoreUnavailable
 from shared.exports.contract import FORMATS, SHAPES
 from shared.jobs.contract import EXPORT
 from shared.plans import INSTITUTIONAL
@@ -38,27 +36,23 @@ class ExportPages:
 
     def __init__(
         self,
-        database: Database,
-        desk: ExportService,
-        shelf: ExportRepository,
-        documents: ExportSerializer,
-        payer: Billing,
-        version: DataVersionWatcher,
+        exports: ExportService,
+        repository: ExportRepository,
+        serializer: ExportSerializer,
+        billing: PageBilling,
         base_url: str,
     ) -> None:
-        self._database = database
-        self._version = version
-        self._desk = desk
-        self._shelf = shelf
-        self._documents = documents
-        self._payer = payer
+        self._exports = exports
+        self._repository = repository
+        self._serializer = serializer
+        self._billing = billing
         self._base_url = base_url
 
     async def list(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
-        found, total = await self._shelf.listed(_organization(visit), None, _LISTED, None)
+        found, total = await self._repository.listed(_organization(visit), None, _LISTED, None)
         exports = [(order, json.loads(order.row["parameters"])) for order in found[:_LISTED]]
-        plan = await self._payer.plan(visit)
+        plan = await self._billing.plan(visit)
         return render(request, "exports.html", visit, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL)
 
     async def builder(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
@@ -76,16 +70,16 @@ class ExportPages:
             shape=SHAPES[name],
             formats=FORMATS,
             once=uuid4().hex,
-            plan=await self._payer.plan(visit),
+            plan=await self._billing.plan(visit),
         )
 
     async def preview(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What the filled-in form would hold and cost, with ten rows, or what is wrong with it; charges nothing."""
         try:
-            principal = await self._payer.principal(visit, INSTITUTIONAL)
+            principal = await self._billing.principal(visit, INSTITUTIONAL)
             body = _body(dict(request.query), request.query.getall("columns", []))
-            booking = await self._book(principal, body, None)
-            offer = await estimates.offer(self._database, booking.parameters, self._version.current, with_rows=True)
+            order = await self._prepare(principal, body, None)
+            offer = await self._exports.estimate(order, with_rows=True)
         except (PageError, Problem) as error:
             return render(request, "export_preview.html", visit, fault=sentence(error), offer=None, curl=None)
         curl = (
@@ -95,15 +89,18 @@ class ExportPages:
         return render(request, "export_preview.html", visit, fault=None, offer=offer, curl=curl)
 
     async def order(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Order the export and go to it. The form's own number makes a second click the same order."""
-        principal = await self._payer.principal(visit, INSTITUTIONAL)
+        """Prepare, charge, submit, and show the export. The form's number makes a second click the same order."""
+        principal = await self._billing.principal(visit, INSTITUTIONAL)
         form = await form_of(request)
         once = form.get("once", "")
         if not _ONCE.fullmatch(once):
             raise PageError(400, "The form is incomplete. Reload the page and try again.")
         columns = [str(name) for name in (await request.post()).getall("columns", [])]
-        booking = await self._book(principal, _body(form, columns), f"dashboard-{once}")
-        return see(f"/dashboard/exports/{booking.replayed or await self._place(request, principal, booking)}")
+        order = await self._prepare(principal, _body(form, columns), f"dashboard-{once}")
+        if order.replayed:
+            return see(f"/dashboard/exports/{order.replayed}")
+        charge = await self._billing.charge(request, principal, EXPORT.units)
+        return await charge.settle(self._submit(request, principal, order, charge))
 
     async def show(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """One export: its progress, and its files."""
@@ -115,47 +112,42 @@ class ExportPages:
 
     async def end(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Cancel it, or delete its files."""
-        await self._payer.principal(visit, INSTITUTIONAL)
-        await self._shelf.end(_organization(visit), request.match_info["id"])
+        await self._billing.principal(visit, INSTITUTIONAL)
+        await self._repository.end(_organization(visit), request.match_info["id"])
         return see(f"/dashboard/exports/{request.match_info['id']}")
 
     async def file(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
-        await self._payer.principal(visit, INSTITUTIONAL)
+        await self._billing.principal(visit, INSTITUTIONAL)
         path = request.match_info
-        return await self._shelf.send(request, _organization(visit), path["id"], path["file"])
+        return await self._repository.send(request, _organization(visit), path["id"], path["file"])
 
     async def _shown(self, request: web.Request, visit: SignedIn, template: str) -> web.StreamResponse:
         organization = _organization(visit)
-        order = await self._shelf.find(organization, request.match_info["id"])
-        plan = await self._payer.plan(visit)
+        order = await self._repository.find(organization, request.match_info["id"])
+        plan = await self._billing.plan(visit)
         return render(
             request,
             template,
             visit,
             order=order,
             failure=failure(order),
-            export=self._documents.make(order, organization),
+            export=self._serializer.make(order, organization),
             allowed=plan.rank >= INSTITUTIONAL,
         )
 
-    async def _book(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
+    async def _prepare(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
         try:
             loaded: dict[str, Any] = schemas.NewExport().load(body)
         except ValidationError as error:
             raise PageError(400, first_fault(error)) from None
-        return await self._desk.book(principal, loaded, key)
+        return await self._exports.prepare(principal, loaded, key)
 
-    async def _place(self, request: web.Request, principal: Principal, booking: ExportRequest) -> str:
-        charge = await self._payer.charge(request, principal, EXPORT.units)
-        try:
-            order_id, new = await self._desk.place(principal, booking, charge, request[CONTEXT].step.traceparent)
-        except (Problem, StoreUnavailable):
-            await self._payer.give_back(charge)
-            raise
-        if not new:
-            await self._payer.give_back(charge)
-        return order_id
+    async def _submit(
+        self, request: web.Request, principal: Principal, order: ExportRequest, charge: Charge
+    ) -> web.StreamResponse:
+        submitting = self._exports.submit(principal, order, charge, request[CONTEXT].step.traceparent)
+        return see(f"/dashboard/exports/{(await charge.pay_for(submitting)).order_id}")
 
 
 def _organization(visit: SignedIn) -> str:

@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from edge.auth.credentials import CredentialStore
 from edge.dashboard import charts
-from edge.dashboard.billing import Billing
+from edge.dashboard.billing import PageBilling
 from edge.dashboard.report_form import ReportForm, more_fields, read_form
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see, sentence
 from edge.downloads import stream
@@ -17,10 +16,11 @@ from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.jobs.serializers import failure
 from edge.jobs.service import JobOrders, Order
+from edge.quota.billing import Charge
 from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
 from edge.reports.report import Picture
 from edge.reports.service import Quote, ReportService
-from shared.errors import StoreUnavailable
+from shared.accounts import Principal
 from shared.jobs.contract import EXPORT
 from shared.objects.directory import ResultStore
 from shared.plans import BRAND
@@ -35,18 +35,16 @@ class ReportPages:
 
     def __init__(
         self,
-        desk: ReportService,
+        reports: ReportService,
         orders: JobOrders,
         store: ResultStore,
-        payer: Billing,
-        directory: CredentialStore,
+        billing: PageBilling,
         base_url: str,
     ) -> None:
-        self._desk = desk
+        self._reports = reports
         self._orders = orders
         self._store = store
-        self._payer = payer
-        self._directory = directory
+        self._billing = billing
         self._base_url = base_url
 
     async def builder(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
@@ -62,32 +60,26 @@ class ReportPages:
             more=more_fields(),
             given=given,
             formats=list(MEDIA_TYPES),
-            plan=await self._payer.plan(visit),
+            plan=await self._billing.plan(visit),
         )
 
     async def price(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What the filled-in form would cost, or what is wrong with it; charges nothing."""
         try:
-            asked = read_form(dict(request.query), self._base_url)
-            quote = await self._quote(visit, asked)
+            form = read_form(dict(request.query), self._base_url)
+            principal = await self._billing.principal(visit, form.report.rank_min)
+            quote = await self._quote(principal, form)
         except (PageError, Problem) as error:
-            return render(request, "price.html", visit, fault=sentence(error), quote=None, asked=None)
-        return render(request, "price.html", visit, fault=None, quote=quote, asked=asked)
+            return render(request, "price.html", visit, fault=sentence(error), quote=None, form=None)
+        return render(request, "price.html", visit, fault=None, quote=quote, form=form)
 
     async def run(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Order the report and go to its job."""
-        asked = read_form(await form_of(request), self._base_url)
-        principal = await self._payer.principal(visit, asked.report.rank_min)
-        quote = await self._quote(visit, asked)
-        charge = await self._payer.charge(request, principal, quote.units)
-        try:
-            order_id, new = await self._orders.place(principal, quote.wanted, charge, request[CONTEXT].step.traceparent)
-        except (Problem, StoreUnavailable):
-            await self._payer.give_back(charge)
-            raise
-        if not new:
-            await self._payer.give_back(charge)
-        return see(f"/dashboard/jobs/{order_id}")
+        """Prepare, charge and submit the report, then show its job."""
+        form = read_form(await form_of(request), self._base_url)
+        principal = await self._billing.principal(visit, form.report.rank_min)
+        quote = await self._quote(principal, form)
+        charge = await self._billing.charge(request, principal, quote.units)
+        return await charge.settle(self._submit(request, principal, quote, charge))
 
     async def jobs(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The organization's jobs, the newest first."""
@@ -110,7 +102,7 @@ class ReportPages:
     async def cancel(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Cancel a job; it costs nothing then."""
         organization = visit.acting.membership.organization_id
-        await self._payer.principal(visit, BRAND)
+        await self._billing.principal(visit, BRAND)
         await self._orders.cancel(organization, request.match_info["id"])
         return see(f"/dashboard/jobs/{request.match_info['id']}")
 
@@ -124,9 +116,14 @@ class ReportPages:
     async def _order(self, request: web.Request, visit: SignedIn) -> Order:
         return await self._orders.find(visit.acting.membership.organization_id, request.match_info["id"])
 
-    async def _quote(self, visit: SignedIn, asked: ReportForm) -> Quote:
-        principal = await self._payer.principal(visit, asked.report.rank_min)
-        return await self._desk.quote(principal.organization_id, asked.report.kind, asked.parameters, asked.format)
+    async def _quote(self, principal: Principal, form: ReportForm) -> Quote:
+        return await self._reports.quote(principal.organization_id, form.report.kind, form.parameters, form.format)
+
+    async def _submit(
+        self, request: web.Request, principal: Principal, quote: Quote, charge: Charge
+    ) -> web.StreamResponse:
+        submitting = self._orders.submit(principal, quote.spec, charge, request[CONTEXT].step.traceparent)
+        return see(f"/dashboard/jobs/{(await charge.pay_for(submitting)).order_id}")
 
     async def _shown(self, order: Order) -> dict[str, Any]:
         rows, meta = await self._rows(order)

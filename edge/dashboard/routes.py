@@ -6,10 +6,8 @@ import aiohttp_jinja2
 from aiohttp import web
 from jinja2 import FileSystemLoader, StrictUndefined
 
-from edge.analytics.pricing import Pricing
-from edge.analytics.sustainability import Sustainability
-from edge.container import Services, file_responder
-from edge.dashboard.billing import Billing
+from edge.container import Services
+from edge.dashboard.billing import PageBilling
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.explorer import ExplorerPages
 from edge.dashboard.exports import ExportPages
@@ -21,18 +19,7 @@ from edge.dashboard.session_guard import SessionGuard
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages
 from edge.dashboard.sign_out import SignOutPages
-from edge.exports.repository import ExportRepository
-from edge.exports.serializers import ExportSerializer
-from edge.exports.service import ExportService
 from edge.http.routing import Handler, Route, Rule
-from edge.http.signed_urls import SignedUrls
-from edge.jobs.serializers import JobSerializer
-from edge.jobs.service import JobOrders
-from edge.organizations.idempotency import IdempotentActs
-from edge.organizations.service import OrganizationService
-from edge.quota.people import PersonLimits
-from edge.releases.repository import ReleaseRepository
-from edge.reports.service import ReportService
 
 
 def prepare(app: web.Application) -> None:
@@ -44,120 +31,118 @@ def prepare(app: web.Application) -> None:
     aiohttp_jinja2.get_env(app).globals["form_id"] = new_form_id
 
 
-def routes(
-    resources: Services, acts: OrganizationService, desk: ReportService, orders: JobOrders, origin: str
-) -> tuple[Route, ...]:
+def routes(services: Services) -> tuple[Route, ...]:
     """Return every page and form below /dashboard."""
-    settings = resources.settings
+    settings, resources, origin = services.settings, services.resources, services.origin
     cookies = Cookies(secure=origin.startswith("https://"))
     sessions = Sessions(
         resources.state, idle_seconds=settings.session_idle_seconds, seconds_max=settings.session_seconds_max
     )
-    limits = PersonLimits(resources.meter, settings)
-    door = SessionGuard(resources.people, sessions, cookies, origin, limits)
+    acts, limits = services.organizations, services.person_limits
+    guard = SessionGuard(resources.people, sessions, cookies, origin, limits)
     sign_in = SignInPages(resources.people, limits, sessions, cookies, settings, origin, resources.log)
     sign_out = SignOutPages(resources.people, sessions, cookies, settings, origin, resources.log)
-    secret = OneTimeSecrets(IdempotentActs(resources.database, settings), sessions)
+    secret = OneTimeSecrets(services.idempotent_acts, sessions)
     org = OrganizationPages(acts, secret, resources.directory, resources.meter, origin, settings.base_url)
     person = PersonPages(acts, secret, resources.directory, resources.plan_notices, sessions, settings)
-    payer = Billing(resources.directory, resources.meter)
+    billing = PageBilling(resources.directory, services.billing)
     return (
-        *_organization(door, org),
-        *_person(door, person),
-        *_explorer(door, resources, payer),
-        *_reports(door, ReportPages(desk, orders, resources.results, payer, resources.directory, settings.base_url)),
-        *_bulk_data(door, resources, payer, orders),
-        _get("/sign-in", door.open(sign_in.begin)),
-        _get("/sign-in/callback", door.open(sign_in.finish)),
-        _post("/sign-out", door.form(sign_out.sign_out)),
-        _get("/signed-out", door.open(sign_out.signed_out)),
-        _get("/sessions", door.page(sign_out.list)),
-        _post("/sessions/end", door.form(sign_out.end)),
+        *_organization(guard, org),
+        *_person(guard, person),
+        *_explorer(guard, services, billing),
+        *_reports(guard, services, billing),
+        *_bulk_data(guard, services, billing),
+        _get("/sign-in", guard.open(sign_in.begin)),
+        _get("/sign-in/callback", guard.open(sign_in.finish)),
+        _post("/sign-out", guard.form(sign_out.sign_out)),
+        _get("/signed-out", guard.open(sign_out.signed_out)),
+        _get("/sessions", guard.page(sign_out.list)),
+        _post("/sessions/end", guard.form(sign_out.end)),
         Route("POST", f"{HOME}/back-channel-logout", sign_out.back_channel, Rule(name="back-channel-logout")),
     )
 
 
-def _organization(door: SessionGuard, org: OrganizationPages) -> tuple[Route, ...]:
+def _organization(guard: SessionGuard, org: OrganizationPages) -> tuple[Route, ...]:
     return (
-        _get("", door.page(org.overview)),
-        _get("/key", door.page(org.key)),
-        _post("/key", door.form(org.issue_key)),
-        _post("/key/rotation", door.form(org.rotate_key)),
-        _post("/key/revocation", door.form(org.revoke_keys)),
-        _get("/usage", door.page(org.usage)),
-        _get("/usage.csv", door.page(org.usage_sheet)),
-        _get("/members", door.page(org.members)),
-        _post("/members/invitations", door.form(org.invite)),
-        _post("/members/withdrawals", door.form(org.withdraw_invitation)),
-        _post("/members/roles", door.form(org.change_role)),
-        _post("/members/removals", door.form(org.remove_member)),
-        _get("/audit", door.page(org.audit)),
+        _get("", guard.page(org.overview)),
+        _get("/key", guard.page(org.key)),
+        _post("/key", guard.form(org.issue_key)),
+        _post("/key/rotation", guard.form(org.rotate_key)),
+        _post("/key/revocation", guard.form(org.revoke_keys)),
+        _get("/usage", guard.page(org.usage)),
+        _get("/usage.csv", guard.page(org.usage_sheet)),
+        _get("/members", guard.page(org.members)),
+        _post("/members/invitations", guard.form(org.invite)),
+        _post("/members/withdrawals", guard.form(org.withdraw_invitation)),
+        _post("/members/roles", guard.form(org.change_role)),
+        _post("/members/removals", guard.form(org.remove_member)),
+        _get("/audit", guard.page(org.audit)),
     )
 
 
-def _person(door: SessionGuard, person: PersonPages) -> tuple[Route, ...]:
+def _person(guard: SessionGuard, person: PersonPages) -> tuple[Route, ...]:
     return (
-        _get("/token", door.page(person.token)),
-        _post("/token", door.form(person.issue_token)),
-        _post("/token/revocation", door.form(person.revoke_token)),
-        _get("/organizations/new", door.page(person.new_organization)),
-        _post("/organizations", door.form(person.create_organization)),
-        _post("/organizations/choice", door.form(person.choose_organization)),
-        _get("/invitation", door.page(person.invitation)),
-        _post("/invitation", door.form(person.accept_invitation)),
+        _get("/token", guard.page(person.token)),
+        _post("/token", guard.form(person.issue_token)),
+        _post("/token/revocation", guard.form(person.revoke_token)),
+        _get("/organizations/new", guard.page(person.new_organization)),
+        _post("/organizations", guard.form(person.create_organization)),
+        _post("/organizations/choice", guard.form(person.choose_organization)),
+        _get("/invitation", guard.page(person.invitation)),
+        _post("/invitation", guard.form(person.accept_invitation)),
     )
 
 
-def _explorer(door: SessionGuard, resources: Services, payer: Billing) -> tuple[Route, ...]:
-    base_url, name = resources.settings.base_url, "dashboard-explorer"
-    pricing, footprint = Pricing(resources.database, base_url), Sustainability(resources.database, base_url)
-    explorer = ExplorerPages(resources.search, resources.records, pricing, footprint, payer, base_url)
+def _explorer(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
+    resources, name = services.resources, "dashboard-explorer"
+    explorer = ExplorerPages(
+        resources.search,
+        resources.records,
+        services.pricing,
+        services.sustainability,
+        billing,
+        services.settings.base_url,
+    )
     return (
-        _get("/explorer", door.page(explorer.explorer), name),
-        _get("/explorer/hits", door.page(explorer.hits), name),
-        _get("/explorer/{iid}", door.page(explorer.record), name),
-        _get("/explorer/{iid}/history", door.page(explorer.history), name),
+        _get("/explorer", guard.page(explorer.explorer), name),
+        _get("/explorer/hits", guard.page(explorer.hits), name),
+        _get("/explorer/{iid}", guard.page(explorer.record), name),
+        _get("/explorer/{iid}/history", guard.page(explorer.history), name),
     )
 
 
-def _reports(door: SessionGuard, reports: ReportPages) -> tuple[Route, ...]:
+def _reports(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
+    results, base_url = services.resources.results, services.settings.base_url
+    reports = ReportPages(services.reports, services.orders, results, billing, base_url)
     return (
-        _get("/reports", door.page(reports.builder)),
-        _get("/reports/price", door.page(reports.price)),
-        _post("/reports", door.form(reports.run), "dashboard-reports"),
-        _get("/jobs", door.page(reports.jobs)),
-        _get("/jobs/{id}", door.page(reports.job)),
-        _get("/jobs/{id}/state", door.page(reports.state)),
-        _get("/jobs/{id}/result", door.page(reports.result)),
-        _post("/jobs/{id}/cancel", door.form(reports.cancel)),
+        _get("/reports", guard.page(reports.builder)),
+        _get("/reports/price", guard.page(reports.price)),
+        _post("/reports", guard.form(reports.run), "dashboard-reports"),
+        _get("/jobs", guard.page(reports.jobs)),
+        _get("/jobs/{id}", guard.page(reports.job)),
+        _get("/jobs/{id}/state", guard.page(reports.state)),
+        _get("/jobs/{id}/result", guard.page(reports.result)),
+        _post("/jobs/{id}/cancel", guard.form(reports.cancel)),
     )
 
 
-def _bulk_data(door: SessionGuard, resources: Services, payer: Billing, orders: JobOrders) -> tuple[Route, ...]:
-    settings, base_url = resources.settings, resources.settings.base_url
-    downloads = file_responder(resources)
-    datasets = DatasetPages(ReleaseRepository(resources.database), downloads, resources.directory, payer, base_url)
-    jobs, links = (
-        JobSerializer(base_url, settings.problem_base_url),
-        SignedUrls(*settings.signing_secrets),
-    )
-    desk = ExportService(resources.database, resources.version, settings.jobs_waiting_max)
-    documents = ExportSerializer(base_url, jobs, links, settings.signed_url_seconds)
-    shelf = ExportRepository(resources.database, orders, downloads)
-    exports = ExportPages(resources.database, desk, shelf, documents, payer, resources.version, base_url)
+def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
+    base_url, credentials = services.settings.base_url, services.resources.directory
+    datasets = DatasetPages(services.releases, services.downloads, credentials, billing, base_url)
+    exports = ExportPages(services.exports, services.export_repository, services.export_serializer, billing, base_url)
     return (
-        _get("/datasets", door.page(datasets.list)),
-        _post("/datasets/profile", door.form(datasets.profile)),
-        _get("/datasets/{name}", door.page(datasets.one)),
-        _get("/datasets/{name}/{release}/{file}", door.page(datasets.file)),
-        _get("/exports", door.page(exports.list)),
-        _post("/exports", door.form(exports.order), "dashboard-exports"),
-        _get("/exports/new", door.page(exports.builder)),
-        _get("/exports/preview", door.page(exports.preview)),
-        _get("/exports/{id}", door.page(exports.show)),
-        _get("/exports/{id}/state", door.page(exports.state)),
-        _get("/exports/{id}/files/{file}", door.page(exports.file)),
-        _post("/exports/{id}/end", door.form(exports.end)),
+        _get("/datasets", guard.page(datasets.list)),
+        _post("/datasets/profile", guard.form(datasets.profile)),
+        _get("/datasets/{name}", guard.page(datasets.one)),
+        _get("/datasets/{name}/{release}/{file}", guard.page(datasets.file)),
+        _get("/exports", guard.page(exports.list)),
+        _post("/exports", guard.form(exports.order), "dashboard-exports"),
+        _get("/exports/new", guard.page(exports.builder)),
+        _get("/exports/preview", guard.page(exports.preview)),
+        _get("/exports/{id}", guard.page(exports.show)),
+        _get("/exports/{id}/state", guard.page(exports.state)),
+        _get("/exports/{id}/files/{file}", guard.page(exports.file)),
+        _post("/exports/{id}/end", guard.form(exports.end)),
     )
 
 

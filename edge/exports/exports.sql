@@ -1,16 +1,16 @@
 -- name: lock
--- Orders of one organization are placed one after the other; the same lock as for reports, because they share a queue.
+-- Orders of one organization are submitted one after the other; the same lock as for reports, because they share a queue.
 SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
 
--- name: alone
--- Two requests with one key at the same moment: the second is told so instead of waiting for the first.
+-- name: try_lock_key
+-- Of two concurrent requests with one key, the second is refused instead of waiting for the first.
 SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7166004)) AS got;
 
 -- name: known
 -- The export that was ordered under this key, and whether by the same body.
-SELECT id::text, request_sha256 = $3 AS same FROM job_orders WHERE organization_id = $1 AND idempotency_key = $2;
+SELECT id::text, job_id::text, request_sha256 = $3 AS same FROM job_orders WHERE organization_id = $1 AND idempotency_key = $2;
 
--- name: place
+-- name: submit
 -- A new export of its own, with its order; no row where the organization's queue is full, or all queues together are.
 WITH waiting AS (
     SELECT count(*) AS n FROM job_orders o JOIN jobs j ON j.id = o.job_id
@@ -24,22 +24,22 @@ made AS (
     RETURNING id)
 INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, idempotency_key, request_sha256)
 SELECT id, $5, $10, $11, $12::bigint, $13::integer, $14, $15::bytea FROM made
-RETURNING id::text;
+RETURNING id::text, job_id::text;
 
--- name: ended
--- Of what has ended the files go now instead of after their time; the row stays and says so.
+-- name: expire_now
+-- The files of an ended export are deleted now instead of after their time; its row stays, as expired.
 UPDATE jobs SET state = 'expired'
 WHERE id = $1 AND kind = 'export' AND state = 'succeeded'
   AND NOT EXISTS (SELECT FROM job_orders o WHERE o.job_id = $1 AND o.organization_id <> $2 AND o.cancelled_at IS NULL)
 RETURNING id::text;
 
--- name: reader
--- Whether the organization that a link was made for may still read, asked when the link is used: a link must not outlive
--- the contract.
+-- name: reader_rank
+-- The rank of the organization that a link was made for, read when the link is used: a link must not outlive the
+-- contract.
 SELECT rank FROM organization_rank($1);
 
--- name: strangers
--- Which of the names that a filter uses nobody knows; a category is known by itself or by one below it.
+-- name: unknown_names
+-- Names of a filter that are not in the index; a category is known by itself or by one below it.
 SELECT ARRAY(SELECT slug FROM unnest($1::text[]) n(slug) WHERE NOT EXISTS (SELECT FROM brands b WHERE b.slug = n.slug)) AS brands,
        ARRAY(SELECT code FROM unnest($2::text[]) n(code)
              WHERE NOT EXISTS (SELECT FROM categories c WHERE c.code = n.code OR starts_with(c.code, n.code || '.'))) AS categories,

@@ -7,7 +7,7 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
-from edge.exports import estimates, schemas
+from edge.exports import schemas
 from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer, signed_of
 from edge.exports.service import ExportRequest, ExportService
@@ -18,16 +18,12 @@ from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
 from edge.http.problems import Problem
 from edge.http.signed_urls import Link, SignedUrls
 from edge.jobs.handlers import organization_of
-from edge.jobs.service import Charge
-from edge.quota.limiter import RateLimiter
-from edge.storage.data_version import DataVersionWatcher
-from edge.storage.database import Database
+from edge.quota.billing import Billing, Charge
 from shared.accounts import Principal
-from shared.errors import ResultGone, StoreUnavailable
+from shared.errors import ResultGone
 from shared.jobs.contract import EXPORT
 
 KIND = "exports"
-BOOKING: web.RequestKey[ExportRequest] = web.RequestKey("booking", ExportRequest)
 _TAGS = ["exports"]
 _RETRY_SECONDS = 2
 _FILE_KINDS = [
@@ -52,32 +48,21 @@ class Exports:
 
     def __init__(
         self,
-        database: Database,
-        desk: ExportService,
-        shelf: ExportRepository,
-        meter: RateLimiter,
-        documents: ExportSerializer,
+        exports: ExportService,
+        repository: ExportRepository,
+        billing: Billing,
+        serializer: ExportSerializer,
         links: SignedUrls,
         lists: Paginator,
-        version: DataVersionWatcher,
         rank_min: int,
     ) -> None:
-        self._database = database
-        self._desk = desk
-        self._shelf = shelf
-        self._meter = meter
-        self._documents = documents
+        self._exports = exports
+        self._repository = repository
+        self._billing = billing
+        self._serializer = serializer
         self._links = links
         self._lists = lists
-        self._version = version
         self._rank_min = rank_min
-
-    async def units(self, request: web.Request) -> int:
-        """Return what a request costs; whoever repeats one under its key, or only asks, pays nothing."""
-        booking = await self._desk.book(_principal(request), request[BODY], idempotency_key.idempotency_key_of(request))
-        request[BOOKING] = booking
-        free = booking.replayed is not None or request[QUERY]["dry_run"] or request[QUERY]["preview"]
-        return 0 if free else EXPORT.units
 
     @docs(
         operationId="createExport",
@@ -92,14 +77,28 @@ class Exports:
     @response_schema(schemas.Export(), 202, description="The export's job; `Location` is its address")
     @response_schema(schemas.ExportEstimate(), 200, description="With `dry_run` or `preview`")
     async def create(self, request: web.Request) -> web.StreamResponse:
-        """Place the order, or say what it would be."""
-        if request[QUERY]["dry_run"] or request[QUERY]["preview"]:
-            parameters, with_rows = request[BOOKING].parameters, request[QUERY]["preview"]
-            return _json(await estimates.offer(self._database, parameters, self._version.current, with_rows=with_rows))
-        order_id = request[BOOKING].replayed or await self._place(request)
-        order = await self._shelf.find(organization_of(request), order_id)
-        fields = {"Location": self._documents.url(order.id), "Retry-After": str(_RETRY_SECONDS)}
-        return _json(self._documents.make(order, organization_of(request)), 202, fields)
+        """Prepare, charge, respond; a dry run and a preview only estimate."""
+        context, principal, query = request[CONTEXT], _principal(request), request[QUERY]
+        estimating = query["dry_run"] or query["preview"]
+        if estimating:
+            await self._billing.count_call(context)
+        order = await self._exports.prepare(principal, request[BODY], idempotency_key.idempotency_key_of(request))
+        if estimating:
+            return _json(await self._exports.estimate(order, with_rows=query["preview"]))
+        charge = await self._billing.charge(context, 0 if order.replayed else EXPORT.units)
+        return await charge.settle(self._submit(request, principal, order, charge))
+
+    async def _submit(
+        self, request: web.Request, principal: Principal, order: ExportRequest, charge: Charge
+    ) -> web.StreamResponse:
+        """Submit the order unless it is a repetition, and respond 202 with the export as it is."""
+        order_id = order.replayed
+        if order_id is None:
+            submitting = self._exports.submit(principal, order, charge, request[CONTEXT].step.traceparent)
+            order_id = (await charge.pay_for(submitting)).order_id
+        export = await self._repository.find(principal.organization_id, order_id)
+        headers = {"Location": self._serializer.url(export.id), "Retry-After": str(_RETRY_SECONDS)}
+        return _json(self._serializer.make(export, principal.organization_id), 202, headers)
 
     @docs(
         operationId="listExports",
@@ -113,8 +112,8 @@ class Exports:
         """Answer with one page."""
         asked: dict[str, Any] = request[QUERY]
         query = {name: asked[name] for name in ("state", "limit")}
-        find = partial(self._shelf.listed, organization_of(request), query["state"], query["limit"])
-        entry = self._documents.listed
+        find = partial(self._repository.listed, organization_of(request), query["state"], query["limit"])
+        entry = self._serializer.listed
         response = await self._lists.answer(KIND, query, asked["cursor"], find, entry, lambda order: order.id)
         response.headers["Cache-Control"] = "no-store"
         return response
@@ -129,10 +128,10 @@ class Exports:
     @response_schema(schemas.Export(), 200, description="The export")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the export as it is now."""
-        order = await self._shelf.find(organization_of(request), request[PATH]["id"])
+        order = await self._repository.find(organization_of(request), request[PATH]["id"])
         if order.state == "expired":
             raise ResultGone(order.id)
-        return _json(self._documents.make(order, organization_of(request)))
+        return _json(self._serializer.make(order, organization_of(request)))
 
     @docs(
         operationId="endExport",
@@ -145,7 +144,7 @@ class Exports:
     @match_info_schema(schemas.ExportPath())
     async def end(self, request: web.Request) -> web.StreamResponse:
         """Cancel what is under way, let go what is there."""
-        await self._shelf.end(organization_of(request), request[PATH]["id"])
+        await self._repository.end(organization_of(request), request[PATH]["id"])
         return web.Response(status=204)
 
     @docs(
@@ -160,7 +159,7 @@ class Exports:
     async def file(self, request: web.Request) -> web.StreamResponse:
         """Send a file that the manifest names."""
         path = request[PATH]
-        return await self._shelf.send(request, organization_of(request), path["id"], path["file"])
+        return await self._repository.send(request, organization_of(request), path["id"], path["file"])
 
     @docs(
         operationId="getSignedExportFile",
@@ -177,28 +176,11 @@ class Exports:
         path, link = request[PATH], Link(**request[QUERY])
         if not self._links.holds(link, signed_of(path["id"], path["file"])):
             raise Problem("invalid-signature", "The address was changed. Read the export again.")
-        if link.expires <= self._documents.now():
+        if link.expires <= self._serializer.now():
             raise Problem("expired-signature", "The address was good for its time. Read the export again.")
-        if await self._shelf.rank_of(link.organization) < self._rank_min:
+        if await self._repository.rank_of(link.organization) < self._rank_min:
             raise Problem("invalid-signature", "The organization of the address may not read it any more.")
-        return await self._shelf.send(request, link.organization, path["id"], path["file"])
-
-    async def _place(self, request: web.Request) -> str:
-        context = request[CONTEXT]
-        assert context.account is not None
-        charge = Charge(context.account, context.charge_id, context.charged_day, context.charged_units)
-        try:
-            order_id, new = await self._desk.place(
-                _principal(request), request[BOOKING], charge, context.step.traceparent
-            )
-        except StoreUnavailable:
-            # It may or may not have been placed: given back now, so that a later refund gives nothing.
-            context.charge, context.units = "kept", 0
-            if charge.units:
-                await self._meter.settle(charge.account, charge.charge_id, charge.day, charge.units)
-            raise
-        context.charge = "kept" if new else "returned"
-        return order_id
+        return await self._repository.send(request, link.organization, path["id"], path["file"])
 
 
 def _principal(request: web.Request) -> Principal:
@@ -207,7 +189,7 @@ def _principal(request: web.Request) -> Principal:
     return principal
 
 
-def _json(document: dict[str, Any], status: int = 200, fields: dict[str, str] | None = None) -> web.Response:
+def _json(document: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
     body = msgspec.json.encode(document)
-    head = {"Cache-Control": "no-store", **(fields or {})}
-    return web.Response(status=status, body=body, content_type="application/json", headers=head)
+    headers = {"Cache-Control": "no-store", **(headers or {})}
+    return web.Response(status=status, body=body, content_type="application/json", headers=headers)

@@ -53,7 +53,7 @@ class ExportRepository:
         try:
             return await self._downloads.answer(request, file, organization)
         except ResultGone as gone:
-            raise await self._orders.missing(order.job_id, gone) from gone
+            raise await self._orders.mark_result_missing(order.job_id, gone) from gone
 
     async def end(self, organization: str | None, order_id: str) -> None:
         """Cancel what is under way, which costs nothing then; let go the files of what is done."""
@@ -65,9 +65,9 @@ class ExportRepository:
                 order = await self.find(organization, order.id)
         if order.state == "succeeded":
             scope = Scope(organization=organization, task="jobs")
-            await self._database.fetch(SQL.ended, order.job_id, organization, scope=scope)
+            await self._database.fetch(SQL.expire_now, order.job_id, organization, scope=scope)
 
     async def rank_of(self, organization: str) -> int:
         """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
-        row = await self._database.fetch_row(SQL.reader, organization)
+        row = await self._database.fetch_row(SQL.reader_rank, organization)
         return int(row["rank"]) if row is not None else 0

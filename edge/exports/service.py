@@ -1,4 +1,4 @@
-"""From a request's body to an export's order: in one spelling, checked, placed once per Idempotency-Key."""
+"""From a request's body to an export's order: canonical, checked, submitted once per Idempotency-Key."""
 
 import hashlib
 import json
@@ -7,8 +7,10 @@ from datetime import date
 from typing import Any
 from uuid import uuid4
 
+from edge.exports import estimates
 from edge.http.problems import Problem, invalid_parameters
-from edge.jobs.service import Charge, refused
+from edge.jobs.service import SubmittedOrder, queue_full_problem
+from edge.quota.billing import Charge
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
 from shared.accounts import Principal
@@ -22,7 +24,7 @@ SQL = beside(__file__, "exports.sql")
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What one request orders: the parameters in their one spelling, and the key it may be repeated by."""
+    """What one request orders: canonical parameters, the key it may be repeated by, and the order that it repeats."""
 
     parameters: dict[str, Any]
     key: str | None
@@ -31,60 +33,65 @@ class ExportRequest:
 
 
 class ExportService:
-    """Checks and places orders of exports, for the API and the dashboard alike."""
+    """Checks and submits orders of exports, for the API and the dashboard."""
 
     def __init__(self, database: Database, version: DataVersionWatcher, waiting_max: int) -> None:
         self._waiting_max = waiting_max
         self._database = database
         self._version = version
 
-    async def book(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
-        """Return what a validated order means, or which order it repeats. Every refusal comes here, before a charge."""
-        parameters = spelled(body)
+    async def prepare(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
+        """Return what a validated body orders, or which order it repeats. Refusals are raised here, before a charge."""
+        parameters = canonicalize(body)
         digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).digest()
         replayed = await self._replayed(principal, key, digest)
         if replayed is None:
             await self._check(parameters)
         return ExportRequest(parameters, key, digest, replayed)
 
-    async def place(
-        self, principal: Principal, booking: ExportRequest, charge: Charge, traceparent: str
-    ) -> tuple[str, bool]:
-        """Place the order; return its id, and False where another request with its key was faster."""
-        organization, key = principal.organization_id, booking.key
+    async def estimate(self, request: ExportRequest, *, with_rows: bool) -> dict[str, Any]:
+        """Return what an order would cost and hold now, with its first rows if asked for."""
+        version = self._version.current
+        return await estimates.offer(self._database, request.parameters, version, with_rows=with_rows)
+
+    async def submit(
+        self, principal: Principal, request: ExportRequest, charge: Charge, traceparent: str
+    ) -> SubmittedOrder:
+        """Order the export; it is not new where another request with its key was faster."""
+        organization, key = principal.organization_id, request.key
         values = (
             EXPORT.name,
             EXPORT.queue,
-            json.dumps(booking.parameters),
+            json.dumps(request.parameters),
             uuid4().hex,
             organization,
             self._version.current,
             EXPORT.attempts_max,
-            booking.parameters["format"],
+            request.parameters["format"],
             principal.plan.jobs_queued,
             charge.account,
             charge.charge_id,
             charge.day,
             charge.units,
             key,
-            booking.digest,
+            request.digest,
             traceparent,
             self._waiting_max,
         )
         async with self._database.transaction(Scope(organization=organization, task="jobs")) as transaction:
             fetch = transaction.fetch
             if key is not None:
-                [alone] = await fetch(SQL.alone, f"{organization} {key}")
-                if not alone["got"]:
+                [lock] = await fetch(SQL.try_lock_key, f"{organization} {key}")
+                if not lock["got"]:
                     raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
-                known = await fetch(SQL.known, organization, key, booking.digest)
+                known = await fetch(SQL.known, organization, key, request.digest)
                 if known:
-                    return _same(known[0]), False
+                    return SubmittedOrder(_same(known[0]), known[0]["job_id"], new=False)
             await fetch(SQL.lock, organization)
-            rows = await fetch(SQL.place, *values)
+            rows = await fetch(SQL.submit, *values)
         if not rows:
-            raise await refused(self._database, self._waiting_max, principal, charge.account)
-        return rows[0]["id"], True
+            raise await queue_full_problem(self._database, self._waiting_max, principal, charge.account)
+        return SubmittedOrder(rows[0]["id"], rows[0]["job_id"], new=True)
 
     async def _replayed(self, principal: Principal, key: str | None, digest: bytes) -> str | None:
         if key is None:
@@ -103,7 +110,7 @@ class ExportService:
         asked = parameters["filter"]
         lists = [asked.get(name, []) for name in ("brand", "category", "channel")]
         if any(lists):
-            row = await self._database.fetch_row(SQL.strangers, *lists)
+            row = await self._database.fetch_row(SQL.unknown_names, *lists)
             assert row is not None
             faults += [("filter.brand", "names no brand; /v1/index/brands lists them")] * bool(row["brands"])
             faults += [("filter.category", "names no category; /v1/index/categories lists them")] * bool(
@@ -114,8 +121,8 @@ class ExportService:
             raise invalid_parameters(faults)
 
 
-def spelled(body: dict[str, Any]) -> dict[str, Any]:
-    """Return an order in its one spelling: every column named, names sorted and without twins, days as text."""
+def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body in its one spelling: every column named, names sorted and without duplicates, days as text."""
     narrowed: dict[str, Any] = {}
     for name, value in body["filter"].items():
         if isinstance(value, list):

@@ -4,7 +4,6 @@ import re
 import time
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_address
-from typing import Literal
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 from aiohttp import web
@@ -22,11 +21,7 @@ _NOWHERE = SpanContext("", "", "", sampled=False)
 
 @dataclass(slots=True)
 class Context:
-    """Filled from the outside in: trace makes it, the gates add who is calling and what was charged.
-
-    `charge`: what becomes of the charge. By the answer's status; or a handler says that it is kept (a job's order owns
-    it now, and a later refund is the order's affair), or that it is returned whatever the status.
-    """
+    """Filled from the outside in: the first middleware creates it, the others add the caller and what was charged."""
 
     request_id: str
     charge_id: str
@@ -37,9 +32,6 @@ class Context:
     units: int = 0
     account: str | None = None
     limit_fields: bytes = b""
-    charged_day: int = 0
-    charged_units: int = 0
-    charge: Literal["by-status", "kept", "returned"] = "by-status"
     slug: str | None = None
     step: SpanContext = _NOWHERE
 

@@ -45,21 +45,20 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Who may come in and what it costs.
+    """Who may call a route and what a call costs.
 
-    `accepts` is empty for routes that ask for no credential; `units` is what one call is charged (0: nothing),
-    or a function of the validated request, which may have to look something up, and then `price` says what it will
-    return; `rank_min` is the least rank of plan
-    that may call; `any_origin` lets browsers of every origin read the answer; `problems` are the slugs that this route
-    may answer beyond those that every route of its kind may; a `page` reads its own query and form and fails as a page;
-    `per_person` calls count against the limits of the person who signs in;
+    `accepts` is empty for routes that need no credential. The middleware charges `units` before the handler; where a
+    handler must first look up what a call costs, the rule has a `price` instead, and the handler charges.
+    `rank_min` is the lowest rank of plan that may call; `any_origin` lets browsers of every origin read the answer;
+    `problems` are the slugs that this route may answer beyond those that every route of its kind may; a `page` reads
+    its own query and form and fails as a page; `per_person` calls count against the limits of the person who signs in;
     with `key_as_bearer` an API key may come as a bearer token, for clients of a protocol that knows nothing else;
     `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers.
     """
 
     name: str
     accepts: frozenset[CredentialKind] = OPEN
-    units: int | Callable[[web.Request], int | Awaitable[int]] = 0
+    units: int = 0
     rank_min: int = 0
     any_origin: bool = False
     problems: tuple[str, ...] = ()
@@ -70,13 +69,14 @@ class Rule:
     price: Price | None = None
 
     @property
+    def is_charged(self) -> bool:
+        """Whether calls may cost units."""
+        return bool(self.units) or self.price is not None
+
+    @property
     def published_price(self) -> Price:
-        """The price that the documents name. Raises ValueError where units are computed and no price is declared."""
-        if isinstance(self.units, int):
-            return Price(self.units)
-        if self.price is None:
-            raise ValueError(f"{self.name}: its units are computed and its price is not declared")
-        return self.price
+        """The price that the documents name."""
+        return self.price or Price(self.units)
 
 
 @dataclass(frozen=True, slots=True)

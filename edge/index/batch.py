@@ -13,9 +13,11 @@ from edge.http.problems import Problem, problem_of
 from edge.index import schemas
 from edge.index.lookup import CACHE_CONTROL
 from edge.index.records import Record, RecordCache
+from edge.quota.billing import Billing
 from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged, StoreUnavailable
 from shared.ids import canonical_iid
+from shared.plans import Plan
 
 KIND = "lookup-batch"
 IIDS_PER_UNIT = 10
@@ -28,11 +30,12 @@ _DESCRIPTION = (
 
 
 class BatchLookup:
-    """The handlers: the same answer for IIDs in the query, and for more than an address can hold in a body."""
+    """The handlers: the same answer for IIDs in the query, and in a body, which holds more than a URL can."""
 
-    def __init__(self, records: RecordCache, version: DataVersionWatcher) -> None:
+    def __init__(self, records: RecordCache, version: DataVersionWatcher, billing: Billing) -> None:
         self._records = records
         self._version = version
+        self._billing = billing
 
     @docs(operationId="lookupItems", summary="Look many items up in one call", description=_DESCRIPTION, tags=["index"])
     @querystring_schema(schemas.IidList())
@@ -54,20 +57,27 @@ class BatchLookup:
         """Answer with one entry for each IID of the body."""
         return await self._answer(request)
 
-    async def _answer(self, request: web.Request) -> web.Response:
-        asked = asked_batch(request)
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        """Prepare, charge, respond."""
+        context = request[CONTEXT]
+        assert context.principal is not None
+        batch = batch_of(request, context.principal.plan)
+        charge = await self._billing.charge(context, 0 if batch.dry_run else batch.units)
+        return await charge.settle(self._respond(batch))
+
+    async def _respond(self, batch: "Batch") -> web.Response:
         entries, more = [], b""
-        if asked.dry_run:
-            more = b"," + _ENCODER.encode(self._estimate(asked))[1:-1]
+        if batch.dry_run:
+            more = b"," + _ENCODER.encode(self._estimate(batch))[1:-1]
         else:
-            iids = [canonical_iid(text) for text in asked.iids]
+            iids = [canonical_iid(text) for text in batch.iids]
             found = await self._records.find_many([iid for iid in iids if iid is not None])
-            entries = [_entry(text, iid, found) for text, iid in zip(asked.iids, iids, strict=True)]
+            entries = [_entry(text, iid, found) for text, iid in zip(batch.iids, iids, strict=True)]
         body = b'{"data":[' + b",".join(entries) + b'],"count":%d' % len(entries) + more + b"}"
         return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
 
-    def _estimate(self, asked: "Batch") -> dict[str, Any]:
-        price = {"kind": KIND, "cost_units": asked.units, "cached": False, "format": "json"}
+    def _estimate(self, batch: "Batch") -> dict[str, Any]:
+        price = {"kind": KIND, "cost_units": batch.units, "cached": False, "format": "json"}
         return {**price, "data_version": self._version.current}
 
 
@@ -75,7 +85,6 @@ class BatchLookup:
 class Batch:
     """What one call asks for, in either form."""
 
-    parameter: str
     iids: list[str]
     dry_run: bool
 
@@ -85,23 +94,13 @@ class Batch:
         return -(-len(self.iids) // IIDS_PER_UNIT)
 
 
-def asked_batch(request: web.Request) -> Batch:
-    """Return what a validated request asks for."""
-    dry_run: bool = request[QUERY]["dry_run"]
-    if request.method == hdrs.METH_POST:
-        return Batch("iids", request[BODY]["iids"], dry_run)
-    return Batch("iid", request[QUERY]["iid"], dry_run)
-
-
-def batch_units(request: web.Request) -> int:
-    """Return what a batch is charged; raise InvalidParameter where the plan does not allow so many IIDs."""
-    asked = asked_batch(request)
-    principal = request[CONTEXT].principal
-    assert principal is not None
-    plan = principal.plan
-    if len(asked.iids) > plan.batch_iids_max:
-        raise InvalidParameter(asked.parameter, f"{plan.batch_iids_max} at most with the plan {plan.title}")
-    return 0 if asked.dry_run else asked.units
+def batch_of(request: web.Request, plan: Plan) -> Batch:
+    """Return what a validated request asks for; raise InvalidParameter where the plan does not allow so many IIDs."""
+    parameter, values = ("iids", request[BODY]) if request.method == hdrs.METH_POST else ("iid", request[QUERY])
+    batch = Batch(values[parameter], request[QUERY]["dry_run"])
+    if len(batch.iids) > plan.batch_iids_max:
+        raise InvalidParameter(parameter, f"{plan.batch_iids_max} at most with the plan {plan.title}")
+    return batch
 
 
 def _entry(text: str, iid: str | None, found: dict[str, Record]) -> bytes:

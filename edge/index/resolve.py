@@ -7,7 +7,6 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, querystring_schema, response_schema
 
-from edge.http.context import CONTEXT
 from edge.http.parameters import QUERY
 from edge.http.problems import Problem
 from edge.index import resolve_schemas as schemas
@@ -103,11 +102,7 @@ class Resolve:
             iid, found = await self._by_iid(query)
         else:
             asked = asked_identifier(query)
-            try:
-                iid, found = await self._resolver.find(asked)
-            except Problem:  # candidates are an answer too
-                request[CONTEXT].charge = "kept"
-                raise
+            iid, found = await self._resolver.find(asked)
         return answer(found, request.headers.get("If-None-Match"), self._resolver.address(iid))
 
     async def _by_iid(self, query: Mapping[str, str | None]) -> tuple[str, Record]:

@@ -16,8 +16,10 @@ from edge.index.identifiers import AskedIdentifier, Resolution, asked_identifier
 from edge.index.lookup import CACHE_CONTROL
 from edge.index.records import Record, RecordCache
 from edge.index.resolve import Resolver, several_items
+from edge.quota.billing import Billing
 from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidParameter, ItemIndexError, StoreUnavailable
+from shared.plans import Plan
 
 KIND = "resolve-batch"
 _ENCODER = msgspec.json.Encoder()
@@ -27,10 +29,11 @@ _Asked = AskedIdentifier | ItemIndexError
 class ResolveBatch:
     """The handler."""
 
-    def __init__(self, resolver: Resolver, records: RecordCache, version: DataVersionWatcher) -> None:
+    def __init__(self, resolver: Resolver, records: RecordCache, version: DataVersionWatcher, billing: Billing) -> None:
         self._resolver = resolver
         self._records = records
         self._version = version
+        self._billing = billing
 
     @docs(
         operationId="resolveIdentifiers",
@@ -44,11 +47,18 @@ class ResolveBatch:
     @json_schema(schemas.ResolveBody())
     @response_schema(schemas.ResolveList(), 200, description="One entry for each identifier, in the order asked")
     async def list_body(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one entry for each identifier of the body."""
-        given: Sequence[Mapping[str, str | None]] = request[BODY]["identifiers"]
+        """Prepare, charge, respond."""
+        context, given = request[CONTEXT], request[BODY]["identifiers"]
+        assert context.principal is not None
+        _check_count(given, context.principal.plan)
+        charge = await self._billing.charge(context, 0 if request[QUERY]["dry_run"] else _units(len(given)))
+        return await charge.settle(self._respond(given, dry_run=request[QUERY]["dry_run"]))
+
+    async def _respond(self, given: Sequence[Mapping[str, str | None]], *, dry_run: bool) -> web.Response:
+        """Respond with one entry for each identifier, or with the price."""
         entries: Sequence[bytes] = ()
         more = b""
-        if request[QUERY]["dry_run"]:
+        if dry_run:
             price = {"kind": KIND, "cost_units": _units(len(given)), "cached": False, "format": "json"}
             more = b"," + _ENCODER.encode({**price, "data_version": self._version.current})[1:-1]
         else:
@@ -82,15 +92,9 @@ class ResolveBatch:
         return head[:-1] + b',"record":' + record.body + b"}"
 
 
-def resolve_units(request: web.Request) -> int:
-    """Return what a batch is charged; raise InvalidParameter where the plan does not allow so many identifiers."""
-    count = len(request[BODY]["identifiers"])
-    principal = request[CONTEXT].principal
-    assert principal is not None
-    plan = principal.plan
-    if count > plan.batch_iids_max:
+def _check_count(identifiers: Sequence[Any], plan: Plan) -> None:
+    if len(identifiers) > plan.batch_iids_max:
         raise InvalidParameter("identifiers", f"{plan.batch_iids_max} at most with the plan {plan.title}")
-    return 0 if request[QUERY]["dry_run"] else _units(count)
 
 
 def _units(count: int) -> int:

@@ -12,7 +12,7 @@ from edge.jobs import schemas
 from edge.jobs.handlers import organization_of
 from edge.jobs.serializers import JobSerializer
 from edge.jobs.service import JobOrders, Order
-from edge.jobs.waiters import changed
+from edge.jobs.waiters import wait_for_change
 from shared.errors import JobNotFound, StoreUnavailable
 
 CONTENT_TYPE = "text/event-stream"
@@ -70,16 +70,16 @@ class EventStream(web.StreamResponse):
         return writer
 
     async def _follow(self, request: web.Request) -> None:
-        watch, quiet = self._orders.watch, 0
+        waiters, quiet = self._orders.waiters, 0
         await self.write(b"retry: %d\n\n" % _RECONNECT_MS)
-        with watch.on(self._order.job_id) as event:
+        with waiters.subscribe(self._order.job_id) as event:
             while True:
                 quiet = 0 if await self._tell() else quiet + 1
-                if self._order.ended or watch.closing.is_set():
+                if self._order.ended or waiters.closing.is_set():
                     return
                 if quiet and quiet % _LOOKS_A_KEEP_ALIVE == 0:
                     await self.write(b": still here\n\n")
-                await changed(event, _LOOK_SECONDS)
+                await wait_for_change(event, _LOOK_SECONDS)
                 try:
                     self._order = await self._orders.find(organization_of(request), self._order.id)
                 except StoreUnavailable:

@@ -95,7 +95,7 @@ class Jobs:
         try:
             body = await ResultBody.whole(self._store, manifest)
         except ResultGone as gone:
-            raise await self._orders.missing(order.job_id, gone) from gone
+            raise await self._orders.mark_result_missing(order.job_id, gone) from gone
         return stream.answer(request, manifest, body)
 
     def _answer(self, order: Order) -> web.Response:

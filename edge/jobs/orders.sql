@@ -1,9 +1,9 @@
 -- name: lock
--- Orders of one organization are placed one after the other: between counting and inserting, another edge would let one
--- more in.
+-- Orders of one organization are submitted one after the other: between counting and inserting, another edge would
+-- accept one more.
 SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
 
--- name: place
+-- name: submit
 -- Insert or join, in one statement: a result that came meanwhile, else the equal job that is under way, else a new one;
 -- and on it this organization's own order, or the one that it already has. No row: its queue is full, or all queues
 -- together are; what is under way already may always be joined.
@@ -32,11 +32,11 @@ made AS (
 INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units)
 SELECT id, $7, $10, $11, $12::bigint, $13::integer FROM (SELECT id FROM there UNION ALL SELECT id FROM made) job
 ON CONFLICT (job_id, organization_id) WHERE cancelled_at IS NULL DO UPDATE SET account = excluded.account
-RETURNING id::text, charge_id;
+RETURNING id::text, job_id::text, charge_id;
 
--- name: crowded
--- Whether so many jobs wait, of all organizations: no more of them is counted than that.
-SELECT count(*) >= $1 AS crowded FROM (SELECT FROM jobs WHERE state = 'queued' LIMIT $1) q;
+-- name: backlog_full
+-- Whether as many jobs are queued, of all organizations, as may be; no more than that number is counted.
+SELECT count(*) >= $1 AS "full" FROM (SELECT FROM jobs WHERE state = 'queued' LIMIT $1) q;
 
 -- name: show
 -- One order with its job. A result past its time is expired, whether or not somebody has swept yet.
@@ -73,8 +73,8 @@ LATERAL (SELECT CASE WHEN o.cancelled_at IS NOT NULL THEN 'cancelled'
                      ELSE j.state END AS state) s
 WHERE o.organization_id = $1 AND ($2::text IS NULL OR s.state = $2) AND ($3::text IS NULL OR j.kind = $3);
 
--- name: hold
--- The job's row is locked before anybody looks who else wants it: an order that is being placed waits, or is seen.
+-- name: lock_job
+-- Locks the job's row before its other orders are looked at: a concurrent order waits, or is seen.
 SELECT j.id FROM jobs j JOIN job_orders o ON o.job_id = j.id
 WHERE o.id = $1 AND o.organization_id = $2 FOR UPDATE OF j;
 
@@ -85,15 +85,15 @@ FROM jobs j WHERE o.id = $1 AND o.organization_id = $2 AND o.cancelled_at IS NUL
   AND j.state IN ('queued', 'running')
 RETURNING o.job_id::text, pg_notify('jobs_changed', o.job_id::text), pg_notify('jobs_queued', o.job_id::text);
 
--- name: abandon
--- Nobody wants it any more: the worker's statement is stopped.
+-- name: cancel_orphan
+-- A job without orders is cancelled, which stops the worker's statement.
 UPDATE jobs SET state = 'cancelled', finished_at = statement_timestamp(), lease_until = NULL
 WHERE id = $1 AND state IN ('queued', 'running')
   AND NOT EXISTS (SELECT FROM job_orders o WHERE o.job_id = $1 AND o.cancelled_at IS NULL)
 RETURNING id::text;
 
--- name: missing
--- The store does not have the bytes that the row names. The dispatcher looks again before the result expires; the row
--- comes back only for the first who misses them.
+-- name: mark_missing
+-- The store does not have the bytes that the row names. The dispatcher looks again before the result expires. Returns a
+-- row only for the first edge that notices.
 UPDATE jobs SET missing_since = statement_timestamp()
 WHERE id = $1 AND state = 'succeeded' AND missing_since IS NULL RETURNING id::text;

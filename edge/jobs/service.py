@@ -3,11 +3,12 @@
 import json
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from edge.http.problems import Problem
-from edge.jobs.waiters import JobWaiters, changed
+from edge.jobs.waiters import JobWaiters, wait_for_change
+from edge.quota.billing import Charge
 from edge.storage.database import Database, Scope
 from shared.accounts import Principal
 from shared.clock import utc_now
@@ -19,24 +20,14 @@ from shared.results.layout import Manifest, manifest_from
 from shared.telemetry.log import Log
 
 SQL = beside(__file__, "orders.sql")
-_LOOK_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 _RETRY_SECONDS = 5
 _MISSING_RETRY_SECONDS = 30
 _BACKLOG_RETRY_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
-    """What was charged for an order, so that it can be given back."""
-
-    account: str
-    charge_id: str
-    day: int
-    units: int
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class JobSpec:
     """What is to be computed."""
 
     kind: Kind
@@ -92,33 +83,41 @@ class Order:
         return export_manifest_from(json.loads(self.row["result"]))
 
 
-class JobOrders:
-    """Reads and changes orders, always within one organization: another one's order is not there."""
+class SubmittedOrder(NamedTuple):
+    """An organization's order of a job; `new` unless it had one of the same job already."""
 
-    def __init__(self, database: Database, watch: JobWaiters, waiting_max: int, log: Log) -> None:
+    order_id: str
+    job_id: str
+    new: bool
+
+
+class JobOrders:
+    """Reads and changes orders, always within one organization: another organization's order does not exist here."""
+
+    def __init__(self, database: Database, waiters: JobWaiters, waiting_max: int, log: Log) -> None:
         self._database = database
         self._log = log
         self._waiting_max = waiting_max
-        self.watch = watch
+        self.waiters = waiters
 
-    async def place(
-        self, principal: Principal, wanted: Wanted, charge: Charge, traceparent: str | None = None
-    ) -> tuple[str, bool]:
-        """Order it; return the order's id and whether it is a new one. Raises the problem of `refused`.
+    async def submit(
+        self, principal: Principal, spec: JobSpec, charge: Charge, traceparent: str | None = None
+    ) -> SubmittedOrder:
+        """Order a job: a new one, or the equal one that exists. Raises the problem of `queue_full_problem`.
 
-        A job that is made for it goes on with the trace of this request; one that was there keeps its own.
-        After StoreUnavailable the order may be there or not.
+        A new job continues the trace of this request; an existing one keeps its own.
+        After StoreUnavailable the order may exist or not.
         """
-        kind, limit = wanted.kind, principal.plan.jobs_queued
+        kind, limit = spec.kind, principal.plan.jobs_queued
         values = (
             kind.name,
             kind.queue,
-            json.dumps(wanted.parameters),
-            wanted.fingerprint,
-            wanted.data_version,
+            json.dumps(spec.parameters),
+            spec.fingerprint,
+            spec.data_version,
             kind.attempts_max,
             principal.organization_id,
-            wanted.format,
+            spec.format,
             limit,
             charge.account,
             charge.charge_id,
@@ -132,10 +131,11 @@ class JobOrders:
         ) as transaction:
             fetch = transaction.fetch
             await fetch(SQL.lock, principal.organization_id)
-            rows = await fetch(SQL.place, *values)
+            rows = await fetch(SQL.submit, *values)
         if not rows:
-            raise await refused(self._database, self._waiting_max, principal, charge.account)
-        return rows[0]["id"], rows[0]["charge_id"] == charge.charge_id
+            raise await queue_full_problem(self._database, self._waiting_max, principal, charge.account)
+        [row] = rows
+        return SubmittedOrder(row["id"], row["job_id"], row["charge_id"] == charge.charge_id)
 
     async def find(self, organization_id: str | None, order_id: str) -> Order:
         """Return an order. Raises JobNotFound, also where it is another organization's."""
@@ -157,64 +157,63 @@ class JobOrders:
             [counted] = await transaction.fetch(SQL.count, organization_id, state, kind)
         return [Order(row) for row in rows], counted["total"]
 
-    async def wait(self, organization_id: str | None, order_id: str, seconds: float) -> Order:
-        """Return the order as soon as it has ended, or as it is when the time is over."""
+    async def wait(self, organization_id: str | None, submitted: SubmittedOrder, seconds: float) -> Order:
+        """Return the order as soon as it has ended, or as it is after `seconds`."""
         ends = time.monotonic() + seconds
-        order = await self.find(organization_id, order_id)
-        with self.watch.on(order.job_id) as event:
+        with self.waiters.subscribe(submitted.job_id) as event:  # first, so that no change is missed after the read
             while True:
-                order = await self.find(organization_id, order_id)
+                order = await self.find(organization_id, submitted.order_id)
                 left = ends - time.monotonic()
-                if order.ended or left <= 0 or self.watch.closing.is_set():
+                if order.ended or left <= 0 or self.waiters.closing.is_set():
                     return order
-                await changed(event, min(left, _LOOK_SECONDS))
+                await wait_for_change(event, min(left, _POLL_SECONDS))
 
     async def cancel(self, organization_id: str | None, order_id: str) -> Order:
-        """End this organization's interest; the job goes on only for others. Raises the problem `state-conflict`."""
+        """Cancel this organization's order; the job continues only for others. Raises the problem `state-conflict`."""
         order = await self.find(organization_id, order_id)
         if order.state == "cancelled":
             return order
         async with self._database.transaction(Scope(organization=organization_id, task="jobs")) as transaction:
             fetch = transaction.fetch
-            await fetch(SQL.hold, order_id, organization_id)
+            await fetch(SQL.lock_job, order_id, organization_id)
             rows = await fetch(SQL.cancel, order_id, organization_id)
             if rows:
-                await fetch(SQL.abandon, rows[0]["job_id"])
+                await fetch(SQL.cancel_orphan, rows[0]["job_id"])
         order = await self.find(organization_id, order_id)
         if order.state != "cancelled":
             raise Problem("state-conflict", f"The job has ended as {order.state}; there is nothing to cancel.")
         return order
 
-    async def missing(self, job_id: str, gone: ResultGone) -> StoreUnavailable:
-        """Note that the store does not have a job's published bytes; return the error to raise.
+    async def mark_result_missing(self, job_id: str, gone: ResultGone) -> StoreUnavailable:
+        """Record that the store does not have a job's published bytes; return the error to raise.
 
-        A store may lose sight of an object for a while, so that only the dispatcher's confirmation lets it expire.
+        A store may lack an object for a while only, so the result expires when the dispatcher confirms that it is gone.
         """
-        if await self._database.fetch(SQL.missing, job_id, scope=Scope(task="jobs")):
+        if await self._database.fetch(SQL.mark_missing, job_id, scope=Scope(task="jobs")):
             self._log.error("result-missing", job=job_id, object=gone.key)
         return StoreUnavailable("results", _MISSING_RETRY_SECONDS, "does not have this result")
 
 
-def just_placed(order_id: str, wanted: Wanted, units: int) -> Order:
-    """Return an order as it was when it was placed, for when its row cannot be read."""
+def optimistic_order(order_id: str, spec: JobSpec, units: int) -> Order:
+    """Return an order as it was when it was submitted, for when its row cannot be read."""
     unknown = dict.fromkeys(("job_id", "rows_total", "result", "error", "started_at", "expires_at", "finished_at"))
     begun = {"attempt": 0, "progress_fraction": 0.0, "progress_stage": "queued", "rows_done": 0, "changes": 0}
-    asked = {"kind": wanted.kind.name, "data_version": wanted.data_version, "cost_units": units}
+    asked = {"kind": spec.kind.name, "data_version": spec.data_version, "cost_units": units}
     return Order({**unknown, **begun, **asked, "id": order_id, "state": "queued", "created_at": utc_now()})
 
 
-async def refused(database: Database, waiting_max: int, principal: Principal, account: str) -> Problem:
-    """Say why an order found no place: too many jobs wait of all organizations (503), or of this one (429)."""
-    [row] = await database.fetch(SQL.crowded, waiting_max, scope=Scope(task="jobs"))
-    if not row["crowded"]:
-        return _too_many(principal, account)
+async def queue_full_problem(database: Database, waiting_max: int, principal: Principal, account: str) -> Problem:
+    """Return why an order was refused: too many jobs of all organizations are queued (503), or of this one (429)."""
+    [row] = await database.fetch(SQL.backlog_full, waiting_max, scope=Scope(task="jobs"))
+    if not row["full"]:
+        return _organization_queue_full(principal, account)
     seconds = _BACKLOG_RETRY_SECONDS
     detail = f"{waiting_max:,} jobs wait already; nothing was charged. Try again in {seconds} s."
     return Problem("service-unavailable", detail, extra={"retry_after": seconds}, fields={"Retry-After": str(seconds)})
 
 
-def _too_many(principal: Principal, account: str) -> Problem:
-    """Say that the organization has as many jobs in the queue as its plan allows."""
+def _organization_queue_full(principal: Principal, account: str) -> Problem:
+    """Return the problem of an organization that has as many jobs in the queue as its plan allows."""
     limit = principal.plan.jobs_queued
     extra = {
         "retry_after": _RETRY_SECONDS,

@@ -67,7 +67,7 @@ class Authentication:
     async def _signed_in(self, token: str, rule: Rule, context: Context) -> Principal:
         try:
             # Metered calls are many and ask for nothing about organizations.
-            person = await self._people.by_token(token, fresh=rule.units == 0)
+            person = await self._people.by_token(token, fresh=not rule.is_charged)
         except ExpiredToken:
             raise self._unauthorized(rule, "expired-credentials", "The ID token has expired.") from None
         except InvalidToken:

@@ -100,7 +100,7 @@ class RequestContext:
 
 def finish_head(head: CIMultiDict[str], context: Context, rule: Rule) -> None:
     """Add the fields that every answer of this rule has, always in the same order."""
-    for line in context.limit_fields.decode("ascii").splitlines():
+    for line in () if rule.page else context.limit_fields.decode("ascii").splitlines():
         name, _, value = line.partition(": ")
         head[name] = value
     head["X-Request-Id"] = context.request_id

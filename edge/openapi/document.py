@@ -119,7 +119,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         return listed
 
     def _responses(self, data: dict[str, Any], rule: Rule) -> dict[str, Any]:
-        fields = {"X-Request-Id": _REQUEST_ID, **(_FIELDS if rule.units or rule.per_person else {})}
+        fields = {"X-Request-Id": _REQUEST_ID, **(_FIELDS if rule.is_charged or rule.per_person else {})}
         kinds = data.get("produces") or ["application/json"]
         answers: dict[str, Any] = {} if data["responses"] else {"200": {"description": "OK", "headers": fields}}
         if not data["responses"]:
@@ -212,7 +212,7 @@ def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
     slugs = list(_ALWAYS)
     if rule.accepts:
         slugs += _GUARDED
-    if rule.units or "api-key" in rule.accepts:  # calls with a key that cost no unit have a burst of their own
+    if rule.is_charged or "api-key" in rule.accepts:  # calls with a key that cost no unit have a burst of their own
         slugs.append("rate-limited")
     if rule.offers:
         slugs.append("not-acceptable")

@@ -5,12 +5,14 @@ from typing import Any
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
+from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
 from edge.http.routing import Handler
 from edge.jobs.schemas import Job
+from edge.quota.billing import Billing
 from edge.reports.report import Endpoint, Report
 from edge.reports.schemas import question_of
-from edge.reports.service import ReportService
+from edge.reports.service import ReportService, estimate
 from shared.results.layout import MEDIA_TYPES
 
 _HOW = (
@@ -22,20 +24,27 @@ _HOW = (
 class ReportEndpoint:
     """GET of one endpoint of one report."""
 
-    def __init__(self, report: Report, endpoint: Endpoint, service: ReportService) -> None:
+    def __init__(self, report: Report, endpoint: Endpoint, reports: ReportService, billing: Billing) -> None:
         self.report = report
         self.endpoint = endpoint
-        self._service = service
+        self._reports = reports
+        self._billing = billing
 
-    async def units(self, request: web.Request) -> int:
-        """Return what this request costs."""
-        return await self._service.price(request, self.report.kind, self._parameters(request))
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Prepare, charge, respond; a dry run only prepares."""
+        context, parameters = request[CONTEXT], self._parameters(request)
+        if request[QUERY]["dry_run"]:
+            await self._billing.count_call(context)
+            return estimate(await self._reports.prepare(request, self.report.kind, parameters))
+        quote = await self._reports.prepare(request, self.report.kind, parameters)
+        charge = await self._billing.charge(context, quote.units)
+        return await charge.settle(self._reports.respond(request, quote, charge))
 
     def handler(self) -> Handler:
         """Return the handler with its declarations for validation and for the OpenAPI document."""
 
         async def show(request: web.Request) -> web.StreamResponse:
-            return await self._service.answer(request)
+            return await self.show(request)
 
         return documented(self.report, self.endpoint, show)
 

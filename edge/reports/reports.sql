@@ -14,8 +14,8 @@ SELECT (SELECT id::text FROM there) AS job_id, (SELECT result FROM there) AS res
                WHERE o.organization_id = $3 AND o.cancelled_at IS NULL AND j.kind = $1 AND j.fingerprint = $2
                  AND j.state IN ('queued', 'running')) AS waiting;
 
--- name: strangers
--- Which of the names that a question uses nobody knows; a category is known by itself or by one below it.
+-- name: unknown_names
+-- Names of a question that are not in the index; a category is known by itself or by one below it.
 SELECT ARRAY(SELECT slug FROM unnest($1::text[]) slug WHERE NOT EXISTS (SELECT FROM brands b WHERE b.slug = slug.slug)) AS brands,
        ARRAY(SELECT code FROM unnest($2::text[]) code
              WHERE NOT EXISTS (SELECT FROM categories c WHERE c.code = code.code OR starts_with(c.code, code.code || '.'))) AS categories,

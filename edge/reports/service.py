@@ -1,4 +1,4 @@
-"""Where every heavy GET is dealt with: what it costs, whether the answer is there, and else the job that makes it."""
+"""Reports: what a request costs, whether its result exists, and otherwise the job that computes it."""
 
 import json
 from dataclasses import dataclass
@@ -10,14 +10,13 @@ from aiohttp import web
 from edge.analytics.envelope import asked_format
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
-from edge.http.context import CONTEXT, Context
+from edge.http.context import CONTEXT
 from edge.http.cursors import CursorSigner
-from edge.http.parameters import QUERY
 from edge.http.prefer import wait_seconds
 from edge.http.problems import Problem, invalid_parameters
 from edge.jobs.serializers import JobSerializer, failure
-from edge.jobs.service import Charge, JobOrders, Order, Wanted, just_placed
-from edge.quota.limiter import RateLimiter
+from edge.jobs.service import JobOrders, JobSpec, Order, optimistic_order
+from edge.quota.billing import Charge
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
 from shared.db.queries import beside
@@ -34,46 +33,43 @@ _PAID_UNITS = 1
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a request asks for and what it costs now; `found` is the answer, if it is there."""
+    """What a request asks for and what it costs now; `result` is there if a job `job_id` has computed it."""
 
-    wanted: Wanted
+    spec: JobSpec
     units: int
-    found: Manifest | None
-    found_job: str | None
-
-
-QUOTE: web.RequestKey[Quote] = web.RequestKey("quote", Quote)
+    result: Manifest | None
+    job_id: str | None
 
 
 class ReportService:
-    """What all reports share."""
+    """What all reports share: what a question costs, and its result, its job, or the reason why there is none."""
 
     def __init__(
         self,
         database: Database,
         version: DataVersionWatcher,
         orders: JobOrders,
-        documents: JobSerializer,
+        serializer: JobSerializer,
         store: ResultStore,
-        meter: RateLimiter,
         cursors: CursorSigner,
     ) -> None:
         self._database = database
         self._version = version
         self._orders = orders
-        self._documents = documents
+        self._serializer = serializer
         self._store = store
-        self._meter = meter
         self._cursors = cursors
 
-    async def price(self, request: web.Request, kind: Kind, parameters: dict[str, Any]) -> int:
-        """Return the units that this request costs. Nothing is queued yet; a name that nobody knows is refused here."""
-        format = asked_format(request)
+    async def prepare(self, request: web.Request, kind: Kind, parameters: dict[str, Any]) -> Quote:
+        """Return what a request asks for and costs. Nothing is queued yet; names that are not in the index are refused.
+
+        Raises InvalidCursor, and the problems `not-acceptable`, `brand-not-found`, `category-not-found` and
+        `invalid-parameter`.
+        """
         principal = request[CONTEXT].principal
         assert principal is not None
-        quote = await self.quote(principal.organization_id, kind, self._opened(kind, parameters), format)
-        request[QUOTE] = quote
-        return 0 if request[QUERY]["dry_run"] else quote.units
+        format = asked_format(request)
+        return await self.quote(principal.organization_id, kind, self._opened(kind, parameters), format)
 
     async def quote(self, organization_id: str | None, kind: Kind, parameters: dict[str, Any], format: str) -> Quote:
         """Return what an organization would pay for a question now, and whether its answer is there."""
@@ -83,10 +79,10 @@ class ReportService:
             # be another one.
             await self._version.read()
         version = self._version.current
-        wanted = Wanted(kind, parameters, format, fingerprint(parameters, format, version), version)
+        spec = JobSpec(kind, parameters, format, fingerprint(parameters, format, version), version)
         alike = [fingerprint(parameters, other, version) for other in MEDIA_TYPES]
         scope = Scope(organization=organization_id, task="jobs")
-        values = (kind.name, wanted.fingerprint, organization_id, alike)
+        values = (kind.name, spec.fingerprint, organization_id, alike)
         known = await self._database.fetch_row(SQL.known, *values, scope=scope)
         assert known is not None
         found = manifest_from(json.loads(known["result"])) if known["result"] else None
@@ -96,58 +92,42 @@ class ReportService:
             units = _PAID_UNITS
         else:
             units = kind.units_cached if known["stored"] else kind.units  # stored in any format: the same rows
-        return Quote(wanted, units, found, known["job_id"])
+        return Quote(spec, units, found, known["job_id"])
 
-    async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the result, with the job that makes it, or with why there is none."""
-        quote = request[QUOTE]
-        if request[QUERY]["dry_run"]:
-            return _estimate(quote)
-        kind = quote.wanted.kind.name
-        if quote.found is not None:
+    async def respond(self, request: web.Request, quote: Quote, charge: Charge) -> web.StreamResponse:
+        """Respond with the result, with the job that computes it, or with the problem of a job that failed."""
+        kind = quote.spec.kind.name
+        if quote.result is not None:
             metrics.report_answers.labels(kind, "stored").inc()
-            return await self._stream(request, quote.found, cached=True, units=quote.units, job_id=quote.found_job)
-        order = await self._order(request, quote)
+            return await self._stream(request, quote, quote.result, cached=True, units=quote.units, job_id=quote.job_id)
+        order = await self._order(request, quote, charge)
         manifest, failed = order.manifest, failure(order)
         how = "made" if manifest is not None else "failed" if failed is not None else "accepted"
         metrics.report_answers.labels(kind, how).inc()
         if manifest is not None:
             units = int(order.row["cost_units"])
-            return await self._stream(request, manifest, cached=False, units=units, job_id=order.job_id)
+            return await self._stream(request, quote, manifest, cached=False, units=units, job_id=order.job_id)
         if failed is not None:
-            job = {"job": self._documents.url(order.id)}
-            raise _of_the_job(*failed, job)
+            raise _of_the_job(*failed, {"job": self._serializer.url(order.id)})
         return self._accepted(order)
 
-    async def _order(self, request: web.Request, quote: Quote) -> Order:
+    async def _order(self, request: web.Request, quote: Quote, charge: Charge) -> Order:
+        """Submit the job, wait for it as long as the request prefers, and return the order as it is then."""
         context = request[CONTEXT]
         principal = context.principal
         assert principal is not None
-        assert context.account is not None
-        charge = Charge(context.account, context.charge_id, context.charged_day, context.charged_units)
-        try:
-            order_id, new = await self._orders.place(principal, quote.wanted, charge, context.step.traceparent)
-        except StoreUnavailable:
-            await self._give_back(context, charge)
-            raise
-        # From here on the charge is the order's; or there was an order already, and this request costs nothing.
-        context.charge = "kept" if new else "returned"
+        submitting = self._orders.submit(principal, quote.spec, charge, context.step.traceparent)
+        submitted = await charge.pay_for(submitting)
         wait = wait_seconds(request.headers.get("Prefer"))
         try:
-            return await self._orders.wait(principal.organization_id, order_id, wait)
-        except StoreUnavailable:  # it is committed and will be done: an error would be a lie
-            return just_placed(order_id, quote.wanted, charge.units)
-
-    async def _give_back(self, context: Context, charge: Charge) -> None:
-        """Give back what an order cost that may or may not have been placed, so that a later refund gives nothing."""
-        context.charge, context.units = "kept", 0
-        if charge.units:
-            await self._meter.settle(charge.account, charge.charge_id, charge.day, charge.units)
+            return await self._orders.wait(principal.organization_id, submitted, wait)
+        except StoreUnavailable:  # the order is committed and will be computed, so an error would be wrong
+            return optimistic_order(submitted.order_id, quote.spec, charge.units)
 
     async def _stream(
-        self, request: web.Request, manifest: Manifest, *, cached: bool, units: int, job_id: str | None
+        self, request: web.Request, quote: Quote, manifest: Manifest, *, cached: bool, units: int, job_id: str | None
     ) -> web.StreamResponse:
-        cursor = self._next_cursor(request[QUOTE].wanted, manifest)
+        cursor = self._next_cursor(quote.spec, manifest)
         more = {"next_cursor": cursor} if manifest.paged else None
         following = str(request.rel_url.update_query(cursor=cursor)) if cursor else None
         try:
@@ -155,7 +135,7 @@ class ReportService:
         except ResultGone as gone:
             if job_id is None:
                 raise
-            raise await self._orders.missing(job_id, gone) from gone
+            raise await self._orders.mark_result_missing(job_id, gone) from gone
         return stream.answer(request, manifest, body, following)
 
     def _opened(self, kind: Kind, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -166,16 +146,16 @@ class ReportService:
         cursor = parameters["cursor"]
         return {**question, "after": self._cursors.open(kind.name, question, cursor) if cursor else None}
 
-    def _next_cursor(self, wanted: Wanted, manifest: Manifest) -> str | None:
+    def _next_cursor(self, spec: JobSpec, manifest: Manifest) -> str | None:
         if manifest.after is None:
             return None
-        question = {name: value for name, value in wanted.parameters.items() if name != "after"}
-        return self._cursors.seal(wanted.kind.name, question, manifest.after)
+        question = {name: value for name, value in spec.parameters.items() if name != "after"}
+        return self._cursors.seal(spec.kind.name, question, manifest.after)
 
     def _accepted(self, order: Order) -> web.Response:
-        body = msgspec.json.encode(self._documents.make(order))
+        body = msgspec.json.encode(self._serializer.make(order))
         fields = {
-            "Location": self._documents.url(order.id),
+            "Location": self._serializer.url(order.id),
             "Retry-After": str(_RETRY_SECONDS),
             "Cache-Control": "no-store",
         }
@@ -189,7 +169,7 @@ class ReportService:
         channels = parameters.get("channel", [])
         if not brands and not categories and not channels:
             return
-        row = await self._database.fetch_row(SQL.strangers, brands, categories, channels)
+        row = await self._database.fetch_row(SQL.unknown_names, brands, categories, channels)
         assert row is not None
         if slug in row["brands"]:
             raise Problem("brand-not-found", "No brand has this slug. List the brands at /v1/index/brands.")
@@ -213,15 +193,16 @@ def _of_the_job(slug: str, detail: str, job: dict[str, str]) -> Problem:
     return Problem(slug, detail, extra=job)
 
 
-def _estimate(quote: Quote) -> web.Response:
-    wanted = quote.wanted
+def estimate(quote: Quote) -> web.Response:
+    """Respond to a dry run: what the request would cost."""
+    spec = quote.spec
     document = {
-        "kind": wanted.kind.name,
+        "kind": spec.kind.name,
         "cost_units": quote.units,
-        "cached": quote.found is not None,
-        "format": wanted.format,
-        "data_version": wanted.data_version,
-        "parameters": wanted.parameters,
+        "cached": quote.result is not None,
+        "format": spec.format,
+        "data_version": spec.data_version,
+        "parameters": spec.parameters,
     }
     body = msgspec.json.encode(document)
     return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})

@@ -147,8 +147,8 @@ ACCOUNT_FAULTS = (
     fault(
         "calls of /org with wrong parameters are not counted",
         "edge/app.py",
-        "            limits.person_middleware(),\n            validation,\n",
-        "            validation,\n            limits.person_middleware(),\n",
+        "            person_limit(services.person_limits),\n            validation,\n",
+        "            validation,\n            person_limit(services.person_limits),\n",
         "tests/service/org/test_plans.py::test_calls_about_organizations_with_wrong_parameters_count_as_well",
     ),
     fault(

@@ -9,6 +9,7 @@ _FENCE = (
     "SET state = 'succeeded', result = $3, progress_fraction = 1, progress_stage = 'done', lease_until = NULL,\n    "
 )
 _SESSIONS = "tests/service/dashboard/test_sessions.py"
+_BILLING = "tests/service/quota/test_billing.py"
 
 FAULTS = (
     # Jobs.
@@ -104,6 +105,21 @@ FAULTS = (
         "units, 'EX', ARGV[2]",
         "tests/service/reports/test_jobs_api.py::test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settled",
         "tests/service/reports/test_jobs_api.py::test_an_order_that_nobody_knows_of_is_given_back_once",
+    ),
+    fault(
+        "the charge of an order is refunded with the call as well",
+        "edge/quota/billing.py",
+        "self._disposition, self._context.units = Disposition.TRANSFERRED, 0",
+        "self._context.units = 0",
+        f"{_BILLING}::test_an_order_of_unknown_fate_is_refunded_once_even_if_it_is_refunded_again_later",
+    ),
+    fault(
+        "a failed call keeps its charge",
+        "edge/quota/billing.py",
+        "            await self._finish(counts=_is_answer(error))\n",
+        "",
+        f"{_BILLING}::test_of_all_errors_only_those_that_answer_a_valid_question_are_counted",
+        "tests/service/dashboard/test_billing.py::test_records_and_searches_are_counted_as_the_api_counts_them",
     ),
     fault(
         "an outage of the state store allows a thousand calls",

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from edge import server
 from edge.app import create_app, describe
-from edge.container import Services, build, opened
+from edge.resources import Resources, build, opened
 from shared.config import Settings
 
 _CHARGES = itertools.count(1)
@@ -42,7 +42,7 @@ class Edge:
     """A running edge and a client of it."""
 
     settings: Settings
-    resources: Services
+    resources: Resources
     session: aiohttp.ClientSession
     path: str
     runner: web.AppRunner

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from edge.container import Services
 from edge.fast_path import FastPath, FastPathProtocol
+from edge.resources import Resources
 from shared.config import Settings
 from shared.ids import mint
 from shared.telemetry.metrics import REGISTRY
@@ -192,7 +192,7 @@ async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
     paths: list[FastPath] = []
     made = FastPath.__init__
 
-    def noted(self: FastPath, resources: Services) -> None:
+    def noted(self: FastPath, resources: Resources) -> None:
         made(self, resources)
         paths.append(self)
 

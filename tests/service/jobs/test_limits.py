@@ -58,7 +58,7 @@ def place(connection: Connection, acme: str, fingerprint: str, limit: int) -> bo
         BACKLOG_MAX,
     )
     work_for(connection, acme)
-    return connection.execute(ORDERS.place, values).fetchone() is not None
+    return connection.execute(ORDERS.submit, values).fetchone() is not None
 
 
 def lock(connection: Connection, acme: str) -> None:
@@ -139,8 +139,8 @@ def test_nobody_adds_to_a_backlog_that_is_too_long_but_an_equal_job_is_joined(se
     with connect(settings.edge_database_url, application="tests") as connection:
         work_for(connection, other)
         values = ("cohorts", "reports", "{}", "there", 1, 3, other, "json", 20, f"org:{other}", "c1", 1, 10, None, 1)
-        assert connection.execute(ORDERS.place, values).fetchone() is not None
+        assert connection.execute(ORDERS.submit, values).fetchone() is not None
         refused = ("cohorts", "reports", "{}", "new", 1, 3, other, "json", 20, f"org:{other}", "c2", 1, 10, None, 1)
-        assert connection.execute(ORDERS.place, refused).fetchone() is None
-        row = connection.execute(ORDERS.crowded, (1,)).fetchone()
+        assert connection.execute(ORDERS.submit, refused).fetchone() is None
+        row = connection.execute(ORDERS.backlog_full, (1,)).fetchone()
     assert row == (True,)

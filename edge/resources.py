@@ -1,0 +1,200 @@
+"""Connections, caches and background tasks of one process: built once, opened and closed in order."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from edge.auth.credentials import CredentialStore
+from edge.auth.oidc_provider import OidcProvider
+from edge.auth.users import UserService
+from edge.http.access_log import AccessLog
+from edge.index.identifiers import ResolutionCache, ResolutionReader
+from edge.index.lookup import RecordLoader
+from edge.index.records import RecordCache
+from edge.jobs.waiters import JobWaiters
+from edge.organizations.plan_notices import PlanNotices
+from edge.quota.fallback import DegradedLimiter
+from edge.quota.limiter import RateLimiter
+from edge.quota.usage import UsageRecorder
+from edge.search.engine import SearchEngine
+from edge.startup import NEEDED
+from edge.storage.data_version import DataVersionWatcher
+from edge.storage.database import Database
+from edge.storage.listener import PgListener
+from edge.storage.monitor import RuntimeMonitor
+from edge.storage.redis_client import RedisClient, SingleNodeClient
+from edge.storage.redis_cluster import ClusterClient
+from edge.storage.run_marker import RunMarker
+from shared.config import Settings
+from shared.objects.directory import ResultStore
+from shared.objects.open import store_of
+from shared.redis.urls import is_cluster
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
+from shared.telemetry.spans import Spans
+
+# Shorter than the workers' timeout, because a caller waits for the download.
+_RESULTS_SECONDS = 2.0
+# An identifier takes a few hundred bytes and its record a few thousand.
+_RECORD_BYTES_PER_IDENTIFIER_BYTE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """What is opened and closed with the process; edge/container.py builds the services on it."""
+
+    settings: Settings
+    log: Log
+    lines: AccessLog
+    database: Database
+    state: RedisClient
+    cache: RedisClient
+    notices: PgListener
+    version: DataVersionWatcher
+    directory: CredentialStore
+    people: UserService
+    meter: RateLimiter
+    usage: UsageRecorder
+    records: RecordCache
+    resolutions: ResolutionCache
+    search: SearchEngine
+    watch: JobWaiters
+    results: ResultStore
+    spans: Spans
+    pulse: RuntimeMonitor
+    plan_notices: PlanNotices
+
+
+def build(settings: Settings) -> Resources:
+    """Build all resources; nothing is opened yet. Raises ConfigurationError if a required setting is missing."""
+    settings.require(*NEEDED)
+    log = Log("edge", level=settings.log_level)
+    database = _database(settings)
+    state, cache = _stores(settings, log)
+    version = DataVersionWatcher(database, log)
+    directory = CredentialStore(database, log, anonymous_token=settings.anonymous_token, peppers=settings.peppers)
+    search = SearchEngine(settings.search_dir, log)
+    watch = JobWaiters()
+    provider = OidcProvider(settings, log) if settings.oidc_issuer else None
+    people = UserService(provider, database, settings)
+
+    def forget_accounts() -> None:
+        directory.forget()
+        people.forget()
+
+    heard = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
+    notices = PgListener(settings.edge_database_url, heard, log, {"jobs_changed": watch.wake})
+    lines = AccessLog(settings.access_log)
+    return Resources(
+        settings=settings,
+        log=log,
+        lines=lines,
+        database=database,
+        state=state,
+        cache=cache,
+        notices=notices,
+        version=version,
+        directory=directory,
+        people=people,
+        usage=UsageRecorder(database, settings.usage_flush_seconds),
+        meter=RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed")),
+        records=_records(settings, cache, version, database),
+        resolutions=_resolutions(settings, cache, version, database),
+        search=search,
+        watch=watch,
+        results=store_of(settings, _RESULTS_SECONDS),
+        spans=Spans(settings, "edge"),
+        plan_notices=PlanNotices(database, settings, log),
+        pulse=RuntimeMonitor(
+            {"state": state, "cache": cache}, database, notices, lambda: lines.lost, RunMarker(state, log)
+        ),
+    )
+
+
+def _records(settings: Settings, cache: RedisClient, version: DataVersionWatcher, database: Database) -> RecordCache:
+    return RecordCache(
+        cache,
+        version,
+        RecordLoader(database, settings.base_url),
+        bytes_max=settings.record_cache_bytes_max,
+        ttl_seconds=settings.record_ttl_seconds,
+    )
+
+
+def _resolutions(
+    settings: Settings, cache: RedisClient, version: DataVersionWatcher, database: Database
+) -> ResolutionCache:
+    return ResolutionCache(
+        cache,
+        version,
+        ResolutionReader(database),
+        bytes_max=settings.record_cache_bytes_max // _RECORD_BYTES_PER_IDENTIFIER_BYTE,
+        ttl_seconds=settings.record_ttl_seconds,
+    )
+
+
+def _database(settings: Settings) -> Database:
+    return Database(
+        settings.edge_database_url,
+        connections_max=settings.database_pool_max,
+        deadline_seconds=settings.database_timeout_seconds,
+    )
+
+
+def _stores(settings: Settings, log: Log) -> tuple[RedisClient, RedisClient]:
+    # Quotas wait for a failover and stay exact through it; a record can be read from PostgreSQL instead.
+    return (
+        _store(
+            "state",
+            settings.state_url,
+            settings.state_timeout_seconds,
+            log,
+            settings.state_failover_seconds,
+            acked=True,
+        ),
+        _store("cache", settings.cache_url, settings.cache_timeout_seconds, log, 0.0, acked=False),
+    )
+
+
+def _store(name: str, url: str, deadline_seconds: float, log: Log, hold_seconds: float, *, acked: bool) -> RedisClient:
+    if not is_cluster(url):
+        return SingleNodeClient(url, name=name, deadline_seconds=deadline_seconds, log=log)
+    return ClusterClient(
+        url, name=name, deadline_seconds=deadline_seconds, hold_seconds=hold_seconds, acked=acked, log=log
+    )
+
+
+@asynccontextmanager
+async def opened(resources: Resources) -> AsyncIterator[Resources]:
+    """Open the resources, and close them again in the opposite order. No store has to be available for that."""
+    await resources.database.open()
+    await resources.state.start()
+    await resources.cache.start()
+    await resources.version.read()
+    resources.search.refresh()
+    resources.notices.start()
+    resources.usage.start()
+    resources.pulse.start()
+    resources.plan_notices.start()
+    running = metrics.processes.labels("edge", resources.settings.revision)
+    running.set(1)
+    if resources.people.provider is not None:
+        await resources.people.provider.open()
+    resources.log.info("started", revision=resources.settings.revision)
+    try:
+        yield resources
+    finally:
+        running.set(0)
+        await resources.plan_notices.stop()
+        await resources.pulse.stop()
+        if resources.people.provider is not None:
+            await resources.people.provider.close()
+        await resources.usage.stop()
+        await resources.notices.stop()
+        await resources.cache.close()
+        await resources.state.close()
+        await resources.database.close()
+        resources.search.close()
+        resources.lines.close()
+        resources.spans.close()
+        resources.log.info("stopped")

@@ -1,0 +1,96 @@
+"""Pages cost what the API's calls cost: counted where those are counted, refunded where those are."""
+
+import itertools
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from tests.service.dashboard.test_sessions import Browser, browser
+from tests.support.servers import Contents
+from tests.support.shop import open_shop
+
+SOY, MERGED, WITHDRAWN = (mint("shop", name).iid for name in ("1", "2", "3"))
+_CHARGES = itertools.count(1)
+
+__all__ = ["browser"]
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+async def visit(browser: Browser, path: str) -> int:
+    return await browser.ask("GET", path, head={"X-Charge-Id": f"{next(_CHARGES):032x}"})
+
+
+async def used(browser: Browser) -> int:
+    resources = browser.edge.resources
+    plan = await resources.directory.plan("free")
+    return (await resources.meter.peek("ip:192.0.2.9", plan)).used_day
+
+
+async def member(browser: Browser) -> str:
+    """Sign in and create an organization; return its id."""
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/organizations/new")
+    form = {"csrf": browser.csrf(), "name": "Acme", "plan": "brand"}
+    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
+    with connect(browser.edge.settings.database_url, application="tests") as connection:
+        row = connection.execute("SELECT id::text FROM organizations").fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+async def used_by(browser: Browser, organization: str) -> int:
+    resources = browser.edge.resources
+    return (await resources.meter.peek(f"org:{organization}", await resources.directory.plan("brand"))).used_day
+
+
+async def order(browser: Browser, brand: str = "vita") -> int:
+    """Send the report builder's form."""
+    await browser.ask("GET", "/dashboard/reports")
+    form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": brand}
+    head = {"X-Charge-Id": f"{next(_CHARGES):032x}"}
+    return await browser.ask("POST", "/dashboard/reports", form, head=head)
+
+
+async def test_records_and_searches_are_counted_as_the_api_counts_them(browser: Browser, settings: Settings) -> None:
+    await browser.sign_in()
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+        connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (WITHDRAWN,))
+    assert await visit(browser, f"/dashboard/explorer/{SOY}") == 200
+    assert "RateLimit" not in browser.last.headers
+    assert await used(browser) == 1
+    assert await visit(browser, "/dashboard/explorer?q=soy") == 200
+    assert await used(browser) == 2
+    assert await visit(browser, "/dashboard/explorer") == 200
+    assert await visit(browser, f"/dashboard/explorer/{MERGED}") == 301
+    assert await visit(browser, f"/dashboard/explorer/{WITHDRAWN}") == 410
+    assert await used(browser) == 2
+    assert await visit(browser, f"/dashboard/explorer/{mint('shop', 'none').iid}") == 404
+    assert await used(browser) == 3
+
+
+async def test_a_report_of_the_builder_is_charged_once_and_an_equal_one_costs_nothing(browser: Browser) -> None:
+    organization = await member(browser)
+    assert await order(browser) == 303
+    first = browser.last.headers["Location"]
+    assert await used_by(browser, organization) == 10
+    assert await order(browser) == 303
+    assert browser.last.headers["Location"] == first
+    assert await used_by(browser, organization) == 10
+
+
+async def test_a_report_that_finds_no_room_in_the_queue_costs_nothing(browser: Browser, settings: Settings) -> None:
+    organization = await member(browser)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE plans SET jobs_queued = 1 WHERE name = 'brand'")
+    browser.edge.resources.directory.forget()
+    assert await order(browser) == 303
+    assert await order(browser, "maison") == 429
+    assert browser.last.headers["Retry-After"]
+    assert await used_by(browser, organization) == 10
