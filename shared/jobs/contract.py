@@ -35,11 +35,21 @@ BRAND_INSIGHTS = Kind("brand-insights", "reports", attempts_max=3, seconds_max=3
 SUSTAINABILITY_ROLLUP = Kind(
     "sustainability-rollup", "reports", attempts_max=3, seconds_max=300, units=20, units_cached=20
 )
+PRICE_INDEX = Kind("price-index", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
 RELEASE = Kind("release", "maintenance", attempts_max=3, seconds_max=3_600)
 EXPORT = Kind("export", "exports", attempts_max=5, seconds_max=3_600, units=100, units_cached=100, kept_hours=7 * 24)
 KINDS: dict[str, Kind] = {
     kind.name: kind
-    for kind in (SEARCH_INDEX, COHORTS, CATEGORY_INSIGHTS, BRAND_INSIGHTS, SUSTAINABILITY_ROLLUP, RELEASE, EXPORT)
+    for kind in (
+        SEARCH_INDEX,
+        COHORTS,
+        CATEGORY_INSIGHTS,
+        BRAND_INSIGHTS,
+        SUSTAINABILITY_ROLLUP,
+        PRICE_INDEX,
+        RELEASE,
+        EXPORT,
+    )
 }
 QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance")
 STATES = ("queued", "running", "succeeded", "failed", "cancelled", "expired")

@@ -1,7 +1,6 @@
 """A CSV file of periods, items, prices and quantities as a panel. The only part of the package that reads files."""
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ from pyarrow import csv as arrow_csv
 
 from shared.errors import InvalidFile
 from shared.price_index.labels import grouped, ordered
-from shared.price_index.panel import Floats, Ints, Panel, aggregate
+from shared.price_index.panel import Floats, Ints, PriceTable, aggregate
 
 CELLS_MAX = 100_000_000
 _ALIASES = {
@@ -20,14 +19,6 @@ _ALIASES = {
     "price": ("price", "prices"),
     "quantity": ("quantity", "quantities", "qty", "units"),
 }
-
-
-@dataclass(frozen=True)
-class PriceTable:
-    """A panel and the labels of its periods in order."""
-
-    periods: list[str]
-    panel: Panel
 
 
 def read(path: Path, columns: dict[str, str], granularity: str | None = None) -> PriceTable:

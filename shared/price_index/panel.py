@@ -73,6 +73,14 @@ class Panel:
         return np.nan_to_num(self.prices * self.quantities)
 
 
+@dataclass(frozen=True)
+class PriceTable:
+    """A panel and the labels of its periods in order."""
+
+    periods: list[str]
+    panel: Panel
+
+
 def aggregate(period: Ints, item: Ints, price: Floats, quantity: Floats | None, periods: int, items: int) -> Panel:
     """Make a panel of observations: one row each, any number of them for one period and item; see `cell_prices`."""
     cell = period * items + item

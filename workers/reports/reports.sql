@@ -77,3 +77,14 @@ SELECT scope, code, indicator, per_kg::float8 FROM impact_factors;
 SELECT id, product_type, coalesce(category_id, 0), attributes ->> 'weight_kg' FROM items
 WHERE status = 'active' AND attributes ? 'weight_kg' AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
   AND ($1::integer[] IS NULL OR brand_id = ANY($1)) AND ($2::integer[] IS NULL OR category_id = ANY($2));
+
+-- name: item_prices
+-- Whole months of one price an item: what an index compares, without its observations.
+SELECT id, month, currency, item_prices FROM month_cells
+WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+  AND kind = ANY ($5::text[]::"char"[])
+ORDER BY month, currency, id;
+
+-- name: data_version
+-- Of the snapshot that is read; a bootstrap's seed depends on it.
+SELECT coalesce(max(version), 0) FROM data_versions;

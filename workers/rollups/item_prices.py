@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shared.price_index.panel import Floats, cell_prices
-from workers.rollups.codec import Array, Entries, pack_each, unpack
+from workers.rollups.codec import Array, pack_each, unpack
 from workers.rollups.ordered import SortedEntries
 
 
@@ -44,8 +44,3 @@ def unpacked(cell: bytes) -> ItemPrices:
     item, bits, units = unpack(cell)
     price: Floats = bits.astype("<u8", copy=False).view("<f8")
     return ItemPrices(item, price, units).priced()
-
-
-def of_entries(entries: Entries, *, sales: bool) -> ItemPrices:
-    """Return the prices of items over any entries, where what is kept by month does not answer."""
-    return ItemPrices.of(SortedEntries(entries), sales=sales).priced()

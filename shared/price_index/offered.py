@@ -1,0 +1,44 @@
+"""The methods and splices that reports offer. It imports nothing: the edge checks questions by it without numpy."""
+
+import re
+
+# Whether it weights items by the units sold.
+METHODS: dict[str, bool] = {
+    "jevons": False,
+    "dutot": False,
+    "carli": False,
+    "harmonic": False,
+    "cswd": False,
+    "laspeyres": True,
+    "paasche": True,
+    "fisher": True,
+    "tornqvist": True,
+    "walsh": True,
+    "geks-jevons": False,
+    "geks-fisher": True,
+    "geks-tornqvist": True,
+    "geks-walsh": True,
+    "tpd": False,
+    "geary-khamis": True,
+}
+DEFAULT_METHOD = "geks-jevons"
+ALIASES = {"ccdi": "geks-tornqvist", "geks": "geks-fisher", "wtpd": "tpd", "gk": "geary-khamis"}
+SPLICES = (
+    "movement",
+    "window",
+    "half",
+    "mean",
+    "window-published",
+    "half-published",
+    "mean-published",
+    "fbew",
+    "fbmw",
+)
+DEFAULT_SPLICE = "mean"
+
+
+def offered_method(text: str) -> str | None:
+    """Return the name of a method by any usual spelling: GEKS_Törnqvist, ccdi; None where it is not offered."""
+    name = re.sub(r"[\s_]+", "-", text.strip().lower()).replace("ö", "o").replace("(ccdi)", "")
+    name = ALIASES.get(name, name)
+    return name if name in METHODS else None

@@ -1,0 +1,123 @@
+"""Reading what a price index compares: one price an item and period, kept by month or made of single observations."""
+
+from collections import defaultdict
+from datetime import date
+
+import numpy as np
+
+from shared.db.connect import Connection
+from shared.errors import InvalidParameter
+from shared.price_index.panel import Panel, PriceTable, cell_prices
+from workers.reports.filters import SQL, Filter, Tree
+from workers.reports.periods import Range, day_of, number
+from workers.reports.query import Told, cells_with_entries, kept_entries
+from workers.rollups.codec import Array, order_by, starts_of, unpack
+from workers.rollups.item_prices import ItemPrices, unpacked
+
+CELLS_MAX = 60_000_000
+_TABLE_RATIO = 32
+Group = tuple[str, int]
+"""A currency, and the brand where the filter groups by brands, else 0."""
+_ByPeriod = dict[Group, list[tuple[int, ItemPrices]]]
+
+
+def price_tables(
+    connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told
+) -> dict[Group, PriceTable]:
+    """Return the prices of a filter of one kind by group; periods without a price above zero are not in them.
+
+    `told` is asked before each month and may raise to stop. Raises InvalidParameter for more than CELLS_MAX prices.
+    """
+    months = list(days.months())
+    kept = chosen.channels is None and (chosen.brands is None or chosen.categories is None)
+    whole = [month for month in months if kept and days.holds_month(month)]
+    found = _kept(connection, tree, chosen, whole, told) if whole else defaultdict(list)
+    rest = [month for month in months if month not in whole]
+    for group, prices in _observed(connection, tree, chosen, days, rest, told).items():
+        found[group] += prices
+    told("reading", len(months), len(months))
+    return {group: _table(prices) for group, prices in sorted(found.items())}
+
+
+def _kept(connection: Connection, tree: Tree, chosen: Filter, months: list[date], told: Told) -> _ByPeriod:
+    scope, ids, _ = cells_with_entries(chosen, tree)
+    found: _ByPeriod = defaultdict(list)
+    values = (scope, months, ids, chosen.currency, list(chosen.kinds))
+    before: date | None = None
+    for cell, month, currency, packed in connection.cursor(binary=True).execute(SQL.item_prices, values):
+        if month != before:
+            told("reading", months.index(month), len(months))
+            before = month
+        prices = unpacked(packed)
+        if len(prices.item):
+            found[currency, cell if chosen.group_by else 0].append((number(month), prices))
+    return found
+
+
+def _observed(
+    connection: Connection, tree: Tree, chosen: Filter, days: Range, months: list[date], told: Told
+) -> _ByPeriod:
+    scope, ids, others = cells_with_entries(chosen, tree)
+    columns: dict[Group, list[tuple[Array, ...]]] = defaultdict(list)
+    for done, month in enumerate(months):
+        told("reading", done, len(months))
+        values = (scope, month, ids, chosen.currency, list(chosen.kinds))
+        for cell, currency, packed, item_ids in connection.cursor(binary=True).execute(SQL.entries, values):
+            price, place, other, day, channel, units, _ = unpack(packed)
+            rows = kept_entries(other, others, channel, chosen.channels, day, days, month)
+            if rows is not None:
+                price, place, day, units = (column[rows] for column in (price, place, day, units))
+            period = days.periods_of(number(month) - 1 + day.astype("i8"))
+            item = np.frombuffer(item_ids, "<i8")[place]
+            columns[currency, cell if chosen.group_by else 0].append((period, item, price, units))
+    sales = chosen.kinds == ("s",)
+    return {group: _by_period(*_joined(parts), sales=sales) for group, parts in columns.items()}
+
+
+def _joined(parts: list[tuple[Array, ...]]) -> list[Array]:
+    return [np.concatenate(columns).astype("i8") for columns in zip(*parts, strict=True)]
+
+
+def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales: bool) -> list[tuple[int, ItemPrices]]:
+    """Return one price for each item of each period."""
+    order = order_by(period, item)
+    period, item = period[order], item[order]
+    starts = starts_of(period, item)
+    prices, sold = cell_prices(starts, price[order].astype("f8"), units[order].astype("f8") if sales else None)
+    amounts = np.zeros(len(prices)) if sold is None else sold
+    period, item = period[starts], item[starts]
+    bounds = np.append(starts_of(period), len(period))
+    found = []
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        one = ItemPrices(item[start:stop], np.nan_to_num(prices[start:stop]), amounts[start:stop]).priced()
+        if len(one.item):
+            found.append((int(period[start]), one))
+    return found
+
+
+def _table(found: list[tuple[int, ItemPrices]]) -> PriceTable:
+    periods = sorted({period for period, _ in found})
+    places, count = _numbered([prices.item for _, prices in found])
+    if len(periods) * count > CELLS_MAX:
+        raise InvalidParameter("granularity", "these are too many periods for so many items; take longer ones")
+    table = np.full((len(periods), count), np.nan)
+    units = np.zeros((len(periods), count)) if any(prices.units.any() for _, prices in found) else None
+    for (period, prices), place in zip(found, places, strict=True):
+        row = periods.index(period)
+        table[row, place] = prices.price
+        if units is not None:
+            units[row, place] = prices.units
+    return PriceTable([day_of(period).isoformat() for period in periods], Panel(table, units))
+
+
+def _numbered(items: list[Array]) -> tuple[list[Array], int]:
+    """Return each item's place among all distinct ones, and how many there are."""
+    highest = max((int(one.max()) for one in items), default=0)
+    if highest > _TABLE_RATIO * sum(len(one) for one in items):
+        distinct = np.unique(np.concatenate(items))
+        return [np.searchsorted(distinct, one) for one in items], len(distinct)
+    seen = np.zeros(highest + 1, bool)  # ids are mostly dense: a table costs a tenth of sorting
+    for one in items:
+        seen[one] = True
+    place = np.cumsum(seen) - 1
+    return [place.take(one) for one in items], int(seen.sum())

@@ -1,0 +1,186 @@
+"""The price index of brands or categories: how prices of the same items changed, free of the mix."""
+
+import hashlib
+import json
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
+
+from shared.db.connect import Connection
+from shared.errors import InvalidParameter
+from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE
+from shared.price_index.panel import IndexNotDefined
+from shared.price_index.question import Question, method_named, needs_quantities, splice_named
+from shared.price_index.rows import IndexRow, Resampling, index_rows
+from shared.results.rounding import SIX_DECIMALS
+from workers.reports.aggregator import GroupedSeries
+from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
+from workers.reports.item_prices import price_tables
+from workers.reports.periods import day_of
+from workers.reports.query import Told, gather, settled, snapshot
+from workers.reports.rendering import MONEY, coverage
+from workers.reports.result import Answer
+
+FIRST = 100.0
+REPLICATES = 200
+SCHEMA = pa.schema(
+    [
+        ("period", pa.date32()),
+        ("currency", pa.string()),
+        ("kind", pa.string()),
+        *((name, pa.float64()) for name in ("index", "low", "high")),
+        ("items", pa.int64()),
+        ("matched_items", pa.int64()),
+        ("share_matched", pa.float64()),
+        ("new_items", pa.int64()),
+        ("vanished_items", pa.int64()),
+        ("compared_with", pa.date32()),
+        ("median", MONEY),
+        ("median_index", pa.float64()),
+        ("median_disagrees", pa.bool_()),
+    ]
+)
+UNITS = {
+    **dict.fromkeys(("index", "low", "high", "median_index"), "first period = 100"),
+    **dict.fromkeys(("items", "matched_items", "new_items", "vanished_items"), "items"),
+    "share_matched": "share of items",
+    "median": "currency",
+}
+ROUNDING = dict.fromkeys(("index", "low", "high", "share_matched", "median_index"), SIX_DECIMALS)
+_METHOD = (
+    "an item's price in a period is the unit value of its sales, or the geometric mean of its listings; "
+    f"{{name}} over items that both periods have{{window}}; low and high: 95 % of {REPLICATES} bootstrap samples of items; "
+    "median is over every observed price, whatever the mix; it disagrees where median_index is outside low to high"
+)
+
+
+def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+    """Compute a price index. Raises BrandNotFound, CategoryNotFound, InvalidParameter; `told` may raise to stop."""
+    question = _question(parameters)
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        chosen = filter_of(connection, tree, parameters)
+        if chosen.brands is None and chosen.categories is None:
+            raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
+        if needs_quantities(question):
+            chosen = _sold(chosen, question)
+        days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
+        chosen = settled(connection, tree, chosen, days)
+        tables = price_tables(connection, tree, chosen, days, told)
+        if not tables and needs_quantities(question):
+            raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")
+        found = gather(connection, tree, chosen, days, told)
+        seed = _seed(connection, parameters)
+    told("computing", 0, len(tables))
+    medians = _medians(found)
+    rows = []
+    for done, ((currency, _), table) in enumerate(tables.items()):
+        index = _computed(table.periods, table.panel, question, seed)
+        rows += _rows(index, chosen.kind, currency, medians)
+        told("computing", done + 1, len(tables))
+    rows.sort(key=lambda row: (row["currency"], row["period"]))
+    return Answer(
+        pa.Table.from_pylist(rows, SCHEMA),
+        days.first,
+        days.last,
+        coverage(days, found.days),
+        UNITS,
+        _METHOD.format(name=question.method.name, window=_window_told(question)),
+        ROUNDING,
+        kind=chosen.kind,
+        ended_by=days.ended_by,
+    )
+
+
+def _question(parameters: dict[str, Any]) -> Question:
+    try:
+        return Question(
+            method=method_named(parameters.get("method") or DEFAULT_METHOD),
+            window=parameters.get("window"),
+            splice=splice_named(parameters.get("splice") or DEFAULT_SPLICE),
+        )
+    except IndexNotDefined as error:
+        raise InvalidParameter("method", str(error)) from None
+
+
+def _sold(chosen: Filter, question: Question) -> Filter:
+    """Return the filter with the kind that has quantities; raise InvalidParameter where another one is asked for."""
+    if chosen.kinds and chosen.kinds != KINDS["sale"]:
+        raise InvalidParameter("method", f"{question.method.name} needs units, which only sales have: not listings")
+    return replace(chosen, kinds=KINDS["sale"])
+
+
+def _computed(periods: list[str], panel: Any, question: Question, seed: int) -> list[IndexRow]:
+    try:
+        return index_rows(periods, panel, question, FIRST, Resampling(REPLICATES, seed))
+    except IndexNotDefined as error:
+        raise InvalidParameter("splice", str(error)) from None
+
+
+def _seed(connection: Connection, parameters: dict[str, Any]) -> int:
+    """Return the same seed for the same question of the same data_version."""
+    row = connection.execute(SQL.data_version).fetchone()
+    text = json.dumps([parameters, row and row[0]], sort_keys=True)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+
+
+def _medians(found: GroupedSeries) -> dict[tuple[str, date], Any]:
+    places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
+    return {
+        (key.currency, day_of(key.period)): found.spread.percentile(places[segment], 50, key.currency)
+        for segment, key in enumerate(found.keys)
+    }
+
+
+def _rows(
+    index: list[IndexRow], kind: str, currency: str, medians: dict[tuple[str, date], Any]
+) -> list[dict[str, Any]]:
+    first = medians[currency, date.fromisoformat(index[0].period)]
+    rows = []
+    for row in index:
+        period = date.fromisoformat(row.period)
+        median = medians[currency, period]
+        relative = FIRST * float(median) / float(first) if first else None
+        rows.append(
+            {
+                "period": period,
+                "currency": currency,
+                "kind": kind,
+                "index": _rounded(row.index),
+                "low": _rounded(row.low),
+                "high": _rounded(row.high),
+                "items": row.items,
+                "matched_items": row.matched_items,
+                "share_matched": _rounded(row.share_matched),
+                "new_items": row.new,
+                "vanished_items": row.vanished,
+                "compared_with": date.fromisoformat(row.compared_with) if row.compared_with else None,
+                "median": median,
+                "median_index": _rounded(relative),
+                "median_disagrees": disagrees(relative, row.low, row.high),
+            }
+        )
+    return rows
+
+
+def disagrees(value: float | None, low: float | None, high: float | None) -> bool | None:
+    """Return whether a value is outside the interval, rounded as it is shown; None where one of them is unknown."""
+    if value is None or low is None or high is None:
+        return None
+    return not round(low, 6) <= round(value, 6) <= round(high, 6)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def _window_told(question: Question) -> str:
+    if not question.over_window or question.window is None:
+        return "" if question.over_window else ", chained"
+    return f", in windows of {question.window} periods that have data, linked by the {question.splice} splice"
+
+
+def _given(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if value is not None}
