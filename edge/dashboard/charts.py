@@ -78,9 +78,9 @@ def scaled(minor: Decimal, currency: str) -> Decimal:
 def _spread(picture: Picture, rows: Rows) -> list[Plot]:
     labels = {_label(row, period=False) for row in rows}
     if len(labels) > 1:
-        return [_lines("Median price per period", rows, picture.compared)]
+        return [_lines(f"{picture.compared_title} per period", rows, picture.compared)]
     series = [{"label": name, "values": [_number(row[name]) for row in rows]} for name in picture.spread]
-    title = f"Prices per period, {labels.pop()}"
+    title = f"{picture.spread_title} per period, {labels.pop()}"
     return [{"title": title, "x": [row["period"] for row in rows], "series": series, "kind": "lines"}]
 
 

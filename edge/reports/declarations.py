@@ -3,7 +3,7 @@
 from edge.reports import schemas
 from edge.reports.report import Endpoint, Picture, Report
 from shared.indicators import CODES
-from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, SUSTAINABILITY_ROLLUP
+from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, PRICE_INDEX, SUSTAINABILITY_ROLLUP
 from shared.plans import BRAND, INSTITUTIONAL
 
 REPORTS = (
@@ -82,6 +82,32 @@ REPORTS = (
                 problems=("brand-not-found",),
                 example="/insights/brands/{brand}",
             ),
+        ),
+    ),
+    Report(
+        kind=PRICE_INDEX,
+        title="Price index",
+        description="How prices of the same items changed, free of the mix.",
+        rank_min=BRAND,
+        entitlement="price-index",
+        reply=schemas.PriceIndexReply,
+        endpoints=(
+            Endpoint(
+                operation="getPriceIndex",
+                path="/prices/index",
+                summary="Price index",
+                description="Matched-item index of each period, its interval, and the median beside it.",
+                query=schemas.PriceIndexQuery,
+                problems=("brand-not-found", "category-not-found"),
+                example="/prices/index?category={category}&granularity=day",
+            ),
+        ),
+        picture=Picture(
+            spread=("index", "low", "high", "median_index"),
+            spread_title="Price index and median",
+            compared="index",
+            compared_title="Price index",
+            lines=("share_matched",),
         ),
     ),
     Report(

@@ -12,13 +12,15 @@ class Picture:
     """What the dashboard draws of a report's rows, by the names of their columns.
 
     `lines`: one plot for each column, its values by period, with one line for each group. `spread`: one plot of these
-    columns for rows of a single group; rows of several groups are compared by `compared` instead. `bars`: the values
-    of these columns in the last row.
+    columns for rows of a single group; rows of several groups are compared by `compared` instead; both have titles.
+    `bars`: the values of these columns in the last row.
     """
 
     lines: tuple[str, ...] = ()
     spread: tuple[str, ...] = ()
     compared: str = ""
+    spread_title: str = "Prices"
+    compared_title: str = "Median price"
     bars: tuple[str, ...] = ()
 
 

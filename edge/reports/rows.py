@@ -149,6 +149,33 @@ class BrandRow(PriceRow):
     peers = fields.List(fields.Nested(Peer()))
 
 
+def _index(sentence: str) -> fields.Float:
+    return fields.Float(allow_none=True, metadata={"description": sentence, "example": 103.25})
+
+
+class PriceIndexRow(PeriodRow):
+    """A price index in one period and currency."""
+
+    currency = _text("ISO 4217")
+    kind = _text("Observations that count", validate=validate.OneOf(KINDS[:2]))
+    index = _index("Price index, first period = 100; null where no matched item connects the period with the first")
+    low = _index("Lower end of the 95 % bootstrap interval over items")
+    high = _index("Upper end of it")
+    items = _count("Distinct items with a price above zero")
+    matched_items = _count("Items that the period compared with has too; null in the first period", nullable=True)
+    share_matched = _share("matched_items / items; null in the first period")
+    new_items = _count("Items that the period compared with has not", nullable=True)
+    vanished_items = _count("Items that only the period compared with has", nullable=True)
+    compared_with = fields.Date(
+        allow_none=True, metadata={"description": "The period before that has data; null in the first period"}
+    )
+    median = _amount("Median price, whatever the mix")
+    median_index = _index("Median price, first period = 100")
+    median_disagrees = fields.Bool(
+        allow_none=True, metadata={"description": "Whether `median_index` is outside `low` to `high`"}
+    )
+
+
 class _RollupCounts(GroupedRow):
     basis = _text("What figures are multiplied by", validate=validate.OneOf(BASES))
     items = _count("Distinct items")

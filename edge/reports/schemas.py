@@ -9,8 +9,9 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
-from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, RollupRow
+from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, PriceIndexRow, RollupRow
 from shared.footprint import BASES
+from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
 from shared.results.layout import MEDIA_TYPES
 
 # How an answer is returned, not what is asked: equal questions in different formats are one computation each.
@@ -143,6 +144,59 @@ class RollupQuery(ReportQuery):
     )
 
 
+class MethodName(fields.String):
+    """A method of price indices, by any usual spelling; the same method is the same question."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
+        name = offered_method(str(super()._deserialize(value, attr, data, **options)))
+        if name is None:
+            raise ValidationError(f"must be one of {', '.join(METHODS)}")
+        return name
+
+
+class PriceIndexQuery(ReportQuery):
+    """Query of a price index."""
+
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+    granularity = granularity("month")
+    kind = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(KINDS[:2]),
+        metadata={
+            "description": "Observations that count: offers seen or sales; default: sales for methods that weight by "
+            "units, else listings where there are any"
+        },
+    )
+    method = MethodName(
+        load_default=DEFAULT_METHOD,
+        metadata={
+            "description": f"Index formula, one of {', '.join(METHODS)} (or a usual spelling of it, as ccdi); default: "
+            f"{DEFAULT_METHOD}",
+            "example": DEFAULT_METHOD,
+        },
+    )
+    window = WholeNumber(
+        2,
+        400,
+        load_default=None,
+        metadata={"description": "Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data"},
+    )
+    splice = fields.Str(
+        load_default=DEFAULT_SPLICE,
+        validate=validate.OneOf(SPLICES),
+        metadata={"description": f"How a further period is linked to earlier windows; default: {DEFAULT_SPLICE}"},
+    )
+
+    @validates_schema
+    def can_be_answered(self, data: Mapping[str, Any], **options: Any) -> None:
+        """An index is of some brands or categories, and weights by units only what has units."""
+        if not data.get("brand") and not data.get("category"):
+            raise ValidationError("is needed, or `category`: an index is of one of them at least", "brand")
+        if data.get("kind") == "listing" and METHODS.get(data.get("method", ""), False):
+            raise ValidationError("weights items by units sold, which listings do not have", "method")
+
+
 class CategoryPath(Parameters):
     """Path of one category."""
 
@@ -198,6 +252,12 @@ class BrandReply(Reply):
     """Insights of brands."""
 
     data = fields.List(fields.Nested(BrandRow()))
+
+
+class PriceIndexReply(Reply):
+    """A price index."""
+
+    data = fields.List(fields.Nested(PriceIndexRow()))
 
 
 class RollupReply(Reply):

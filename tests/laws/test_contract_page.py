@@ -14,7 +14,9 @@ from shared.jobs import contract as jobs
 PAGE = (Path(__file__).parents[2] / "deploy" / "docs" / "contract.md").read_text(encoding="utf-8")
 MIGRATIONS = Path(__file__).parents[2] / "shared" / "db" / "migrations"
 _OPERATION = re.compile(r"`(GET|POST|DELETE) (/[a-z0-9/{}._-]*)[^`]*`")
-_UNITS = re.compile(r"cohorts, insights (\d+) \((\d+) if cached\); rollup (\d+); export (\d+)")
+_UNITS = re.compile(
+    r"cohorts, insights (\d+) \((\d+) if cached\); rollup (\d+); export (\d+); price index (\d+) \((\d+) if cached\)"
+)
 
 
 def section(number: int) -> str:
@@ -54,6 +56,7 @@ def test_the_units_of_the_page_are_charged() -> None:
     found = _UNITS.search(section(9))
     assert found
     units = [jobs.COHORTS.units, jobs.COHORTS.units_cached, jobs.SUSTAINABILITY_ROLLUP.units, jobs.EXPORT.units]
+    units += [jobs.PRICE_INDEX.units, jobs.PRICE_INDEX.units_cached]
     assert [int(number) for number in found.groups()] == units
 
 

@@ -26,6 +26,7 @@ def columns_told(section: str) -> set[str]:
         ("Cohorts", rows.CohortRow()),
         ("Category", rows.CategoryRow()),
         ("Brand", rows.BrandRow()),
+        ("Price", rows.PriceIndexRow()),
         ("Sustainability", rows.RollupRow()),
     ],
 )
@@ -41,6 +42,7 @@ def test_the_guide_defines_each_column_of_an_items_footprint() -> None:
     ("section", "names"),
     [
         ("Cohorts", schemas.question_names(schemas.CohortsQuery)),
+        ("Price", schemas.question_names(schemas.PriceIndexQuery)),
         ("Sustainability", schemas.question_names(schemas.RollupQuery)),
         ("Category", schemas.question_names(schemas.CategoryListQuery)),
     ],

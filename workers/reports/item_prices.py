@@ -36,7 +36,7 @@ def price_tables(
     for group, prices in _observed(connection, tree, chosen, days, rest, told).items():
         found[group] += prices
     told("reading", len(months), len(months))
-    return {group: _table(prices) for group, prices in sorted(found.items())}
+    return {group: _table(prices) for group, prices in sorted(found.items()) if prices}
 
 
 def _kept(connection: Connection, tree: Tree, chosen: Filter, months: list[date], told: Told) -> _ByPeriod:

@@ -51,8 +51,8 @@ UNITS = {
 ROUNDING = dict.fromkeys(("index", "low", "high", "share_matched", "median_index"), SIX_DECIMALS)
 _METHOD = (
     "an item's price in a period is the unit value of its sales, or the geometric mean of its listings; "
-    f"{{name}} over items that both periods have{{window}}; low and high: 95 % of {REPLICATES} bootstrap samples of items; "
-    "median is over every observed price, whatever the mix; it disagrees where median_index is outside low to high"
+    f"{{name}} over items that both periods have{{window}}; low and high: 95 % of {REPLICATES} bootstrap samples of "
+    "items; the median is of every observed price; it disagrees where median_index is outside low and high"
 )
 
 

@@ -1,0 +1,245 @@
+"""The price index equals what DuckDB computes from the raw rows, however it is asked for."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import Any
+
+import duckdb
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.errors import CategoryNotFound, InvalidParameter
+from tests.service.reports.market import opened
+from tests.service.reports.test_cohorts import known, quiet
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.reports import work
+from tests.support.servers import Contents, Servers
+from tests.support.shop import open_shop
+from workers.reports.price_index import make
+
+RAW = """
+SELECT o.day, o.item_id, o.price_minor, o.currency, h.code, b.slug, c.code, o.kind::text, o.units
+FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
+LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id WHERE o.price_minor > 0"""
+# Matched pairs of periods, and the formula over them: GEKS is the mean over every link period of both ways.
+GEKS = """
+WITH cells AS ({cells}), pairs AS (
+    SELECT a.currency, a.period AS t0, b.period AS t1, {formula} AS value
+    FROM cells a JOIN cells b USING (currency, item_id) GROUP BY ALL)
+SELECT x.currency, x.t1, exp(avg(ln(x.value) + ln(y.value))) AS index, count(*) AS links
+FROM (SELECT currency, t0 AS link, t1, value FROM pairs) x
+JOIN (SELECT p.currency, p.t0, p.t1 AS link, p.value FROM pairs p
+      JOIN (SELECT currency, min(period) AS first FROM cells GROUP BY 1) f ON p.currency = f.currency AND p.t0 = f.first) y
+USING (currency, link) GROUP BY ALL"""
+FORMULAE = {
+    "geks-jevons": "exp(avg(ln(b.price) - ln(a.price)))",
+    "geks-fisher": "sqrt(sum(b.price * a.units) / sum(a.price * a.units) * sum(b.price * b.units) / sum(a.price * b.units))",
+    "geks-walsh": "sum(b.price * sqrt(a.units * b.units)) / sum(a.price * sqrt(a.units * b.units))",
+}
+
+
+@pytest.fixture(scope="module")
+def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    with opened(servers, tmp_path_factory.mktemp("market")) as settings:
+        yield settings
+
+
+@pytest.fixture
+def connection(market: Settings) -> Iterator[Connection]:
+    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
+        yield opened_connection
+
+
+@pytest.fixture(scope="module")
+def raw(market: Settings) -> duckdb.DuckDBPyConnection:
+    engine = duckdb.connect()
+    engine.execute(
+        "CREATE TABLE raw (day DATE, item_id BIGINT, price_minor DOUBLE, currency TEXT, channel TEXT, brand TEXT, "
+        "category TEXT, kind TEXT, units DOUBLE)"
+    )
+    with connect(market.worker_database_url, application="tests") as opened_connection:
+        engine.executemany(
+            "INSERT INTO raw VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", opened_connection.execute(RAW).fetchall()
+        )
+    return engine
+
+
+def asked(chance: random.Random, brands: list[str], categories: list[str]) -> dict[str, Any]:
+    first = date(2025, 6, 20) + timedelta(days=chance.randrange(300))
+    if chance.random() < 0.5:
+        first = first.replace(day=1)
+    granularity = chance.choice(("month", "month", "week"))
+    last = first + timedelta(days=chance.choice((30, 90) if granularity == "week" else (90, 200, 400)))
+    which = chance.choice(("brand", "category", "category", "both"))
+    method = chance.choice(tuple(FORMULAE))
+    return {
+        "brand": chance.sample(brands, chance.randint(1, 3)) if which != "category" else [],
+        "category": chance.sample(categories, chance.randint(1, 3)) if which != "brand" else [],
+        "from": first.isoformat(),
+        "to": last.isoformat(),
+        "granularity": granularity,
+        "channel": chance.choice(([], [], ["NORTH", "KIOSK"])),
+        "currency": chance.choice((None, "USD", "HKD")),
+        "kind": "sale" if method != "geks-jevons" else chance.choice(("sale", "listing")),
+        "method": method,
+    }
+
+
+def cells(parameters: dict[str, Any]) -> str:
+    conditions = [
+        f"day BETWEEN DATE '{parameters['from']}' AND DATE '{parameters['to']}'",
+        f"kind = '{parameters['kind'][0]}'",
+    ]
+    for name in ("brand", "channel"):
+        if parameters[name]:
+            conditions.append(f"{name} IN ({', '.join(repr(one) for one in parameters[name])})")
+    if parameters["category"]:
+        below = (f"category = '{one}' OR starts_with(category, '{one}.')" for one in parameters["category"])
+        conditions.append(f"({' OR '.join(below)})")
+    if parameters["currency"]:
+        conditions.append(f"currency = '{parameters['currency']}'")
+    price = "sum(price_minor * units) / sum(units)" if parameters["kind"] == "sale" else "exp(avg(ln(price_minor)))"
+    return (
+        f"SELECT currency, CAST(date_trunc('{parameters['granularity']}', day) AS DATE) AS period, item_id, "
+        f"{price} AS price, sum(units) AS units FROM raw WHERE {' AND '.join(conditions)} GROUP BY ALL"
+    )
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_index_equals_plain_sql_over_the_raw_rows(
+    connection: Connection, raw: duckdb.DuckDBPyConnection, seed: int
+) -> None:
+    chance = random.Random(seed)
+    parameters = asked(chance, *known(connection))
+    counted = raw.execute(f"SELECT currency, period, count(*) FROM ({cells(parameters)}) GROUP BY ALL").fetchall()
+    if not counted and parameters["method"] != "geks-jevons":
+        with pytest.raises(InvalidParameter, match="nothing of this was sold"):
+            make(connection, parameters, quiet)
+        return
+    rows = make(connection, parameters, quiet).table.to_pylist()
+    ours = {(row["currency"], row["period"]): row for row in rows}
+    assert {(currency, period): n for currency, period, n in counted} == {
+        key: row["items"] for key, row in ours.items()
+    }
+    periods = {currency: sum(1 for one, _, _ in counted if one == currency) for currency, _, _ in counted}
+    query = GEKS.format(cells=cells(parameters), formula=FORMULAE[parameters["method"]])
+    for currency, period, index, links in raw.execute(query).fetchall():
+        if links == periods[currency]:  # SQL has no system of equations for periods that share no item
+            assert ours[currency, period]["index"] == pytest.approx(100 * index, rel=1e-7, abs=1e-6)
+
+
+def test_matched_new_and_vanished_items_are_counted_against_the_period_before(
+    connection: Connection, raw: duckdb.DuckDBPyConnection
+) -> None:
+    parameters = asked(random.Random(1), *known(connection)) | {
+        "brand": [], "category": ["food"], "channel": [], "granularity": "month", "currency": "HKD", "kind": "listing",
+        "from": "2026-03-01", "to": "2026-06-30", "method": "geks-jevons",
+    }  # fmt: skip
+    rows = make(connection, parameters, quiet).table.to_pylist()
+    items: dict[date, set[int]] = {}
+    for _, period, item, _, _ in raw.execute(cells(parameters)).fetchall():
+        items.setdefault(period, set()).add(item)
+    periods = sorted(items)
+    assert [row["period"] for row in rows] == periods
+    assert [
+        rows[0][name] for name in ("matched_items", "share_matched", "new_items", "vanished_items", "compared_with")
+    ] == [None] * 5
+    for row, (before, here) in zip(rows[1:], pairwise(periods), strict=True):
+        assert row["compared_with"] == before
+        assert (row["matched_items"], row["new_items"], row["vanished_items"]) == (
+            len(items[here] & items[before]), len(items[here] - items[before]), len(items[before] - items[here])
+        )  # fmt: skip
+        assert row["share_matched"] == pytest.approx(len(items[here] & items[before]) / len(items[here]), abs=1e-6)
+        assert row["low"] <= row["index"] <= row["high"]
+        assert row["median_disagrees"] is (not row["low"] <= row["median_index"] <= row["high"])
+
+
+@pytest.mark.parametrize("method", ["jevons", "dutot", "carli", "fisher", "tornqvist", "tpd", "geary-khamis"])
+def test_every_splice_of_every_kind_of_method_is_answered_and_repeated(connection: Connection, method: str) -> None:
+    question = {"category": ["food"], "from": "2025-07-01", "to": "2026-06-30", "method": method, "window": 4}
+    for splice in ("movement", "window", "half", "mean", "mean-published", "fbew"):
+        once, again = (make(connection, {**question, "splice": splice}, quiet).table for _ in range(2))
+        assert once.equals(again)
+        assert once.column("index")[0].as_py() == 100
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"brand": ["alco"], "method": "fisher", "kind": "listing"}, "needs units"),
+        ({"brand": ["alco"], "method": "fisher", "from": "2020-01-01", "to": "2020-02-01"}, "nothing of this was sold"),
+        ({}, "at least one"),
+        ({"brand": ["alco"], "method": "best"}, "one of"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_with_its_reason(
+    connection: Connection, parameters: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(InvalidParameter, match=reason):
+        make(connection, parameters, quiet)
+
+
+def test_unknown_category_is_named(connection: Connection) -> None:
+    with pytest.raises(CategoryNotFound):
+        make(connection, {"category": ["no.such"]}, quiet)
+
+
+class TestOverHttp:
+    """The paid read: validation before any job, one job for every spelling of a question."""
+
+    @pytest.fixture
+    def contents(self) -> Contents:
+        return open_shop
+
+    @pytest.fixture
+    def key(self, settings: Settings) -> str:
+        return api_key(settings)
+
+    @pytest.mark.parametrize(
+        ("query", "parameter"),
+        [
+            ("method=fisher&brand=vita&kind=listing", "method"),
+            ("method=best&brand=vita", "method"),
+            ("brand=vita&window=1", "window"),
+            ("brand=vita&splice=glue", "splice"),
+            ("brand=vita&kind=both", "kind"),
+            ("method=jevons", "brand"),
+            ("brand=vita&granularity=year", "granularity"),
+        ],
+    )
+    async def test_impossible_question_is_400_and_names_the_parameter(
+        self, edge: Edge, key: str, query: str, parameter: str
+    ) -> None:
+        answer = await edge.get(f"/index/prices/index?{query}", key=key)
+        assert answer.status == 400
+        assert [error["parameter"] for error in answer.json["errors"]] == [parameter]
+
+    async def test_question_is_paid_once_whatever_the_spelling_of_its_method(
+        self, edge: Edge, settings: Settings, key: str
+    ) -> None:
+        asking = asyncio.create_task(
+            edge.get("/index/prices/index?brand=vita&granularity=day&method=GEKS_Jevons", key=key)
+        )
+        assert await work(settings, make) == ["succeeded"]
+        first = await asking
+        assert first.status == 200, first.body
+        assert [row["index"] for row in first.json["data"]][:1] == [100]
+        assert first.json["meta"]["cost_units"] == 10
+        again = await edge.get("/index/prices/index?brand=vita&granularity=day&method=geks-jevons", key=key)
+        assert (again.json["meta"]["cached"], again.json["data"]) == (True, first.json["data"])
+        csv = await edge.get("/index/prices/index?brand=vita&granularity=day&format=csv&dry_run=true", key=key)
+        assert csv.json["cost_units"] == 1
+
+    async def test_weighted_index_of_what_was_never_sold_says_why(
+        self, edge: Edge, settings: Settings, key: str
+    ) -> None:
+        asking = asyncio.create_task(edge.get("/index/prices/index?brand=vita&method=fisher", key=key))
+        await work(settings, make)
+        answer = await asking
+        assert answer.status == 400
+        assert "nothing of this was sold" in answer.body.decode()
