@@ -1,6 +1,6 @@
-"""The fast lane: the plain look-up, answered without request object, task or future.
+"""The fast lane: the plain look-up, by IID or by barcode, answered without request object, task or future.
 
-Almost every request is the same: a GET of one IID, forwarded by our own nginx with the same header lines in the same
+Almost every request is the same: a GET of one item, forwarded by our own nginx with the same header lines in the same
 order. One regular expression knows that form; whatever differs by one byte goes to aiohttp's parser and the ordinary
 way, which gives the same answers (tests/service/lane compares the two byte for byte). What is needed is in memory: the
 principal, the record, the limits' texts; the only thing waited for is the charge.
@@ -21,6 +21,7 @@ from aiohttp.helpers import rfc822_formatted_time
 from aiohttp.web_protocol import RequestHandler
 
 from edge.http.context import instance_of, request_id_from
+from edge.index.identifiers import AskedIdentifier, asked_identifier
 from edge.index.lookup import CACHE_CONTROL
 from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
 from edge.quota.headers import limit_fields
@@ -28,13 +29,14 @@ from edge.quota.policy import NOT_COUNTED, Decision, outcome_name
 from edge.quota.refusal import refusal
 from edge.resources import Resources
 from shared.accounts import account_of, counted_network
+from shared.errors import InvalidParameter
 from shared.telemetry import metrics
 
-ROUTE = "lookup"
 _FLUSH_SECONDS = 1.0
 # The head that nginx.conf makes of a plain look-up. Case, order and number of lines are nginx's, not the caller's.
 _PLAIN = re.compile(
-    rb"GET /v1/index/lookup/(?P<iid>IID(?:-[0-9A-Z]{1,16}){1,8}) HTTP/1\.1\r\n"
+    rb"GET /v1/index/(?:lookup/(?P<iid>IID(?:-[0-9A-Z]{1,16}){1,8})"
+    rb"|resolve\?(?P<scheme>gtin|ean|upc|isbn)=(?P<number>[0-9Xx-]{8,17})) HTTP/1\.1\r\n"
     rb"Host: [^\r\n]{1,255}\r\n"
     rb"X-Real-IP: (?P<address>[0-9a-fA-F.:]{2,45})\r\n"
     rb"(?:X-Request-Id: (?P<request_id>[A-Za-z0-9_-]{8,64})\r\n)?"
@@ -45,7 +47,7 @@ _PLAIN = re.compile(
 _PLAIN_LONGEST = 900
 _TAIL = "".join(f"{name}: {value}\r\n" for name, value in COMMON_FIELDS + ANY_ORIGIN_FIELDS).encode()
 _OK = (
-    b"HTTP/1.1 200 OK\r\nCache-Control: " + CACHE_CONTROL.encode() + b"\r\nETag: %b\r\n"
+    b"HTTP/1.1 200 OK\r\nCache-Control: " + CACHE_CONTROL.encode() + b"\r\n%bETag: %b\r\n"
     b"Content-Type: application/json\r\n%bX-Request-Id: %b\r\n" + _TAIL + b"Content-Length: %d\r\nDate: %b\r\n\r\n%b"
 )
 _REFUSED = (
@@ -62,7 +64,7 @@ _UNAVAILABLE = (
     _REFUSED[2].replace(b"429 Too Many Requests", b"503 Service Unavailable"),
 )
 _LINE = (
-    b'{"ts":"%b","request_id":"%b","method":"GET","route":"lookup","path":"/v1/index/lookup/%b",'
+    b'{"ts":"%b","request_id":"%b","method":"GET","route":"%b","path":"/v1/index/%b",'
     b'"status":%d,"us":%d,%b,"problem":%b}\n'
 )
 _HEX = re.compile(rb"[0-9a-f]{32}")
@@ -75,21 +77,28 @@ class FastPath:
     def __init__(self, resources: Resources) -> None:
         self.known = resources.directory.known
         self.peek = resources.records.peek
+        self.peek_resolution = resources.resolutions.peek
+        self.address = f"Content-Location: {resources.settings.base_url}/index/lookup/"
         self.take = resources.meter.take
         self.lines = resources.lines
         self.used = resources.usage.note
         self.problem_base_url = resources.settings.problem_base_url
         self.draining = False
-        self._served = metrics.Tally()
-        self._refused = metrics.Tally()
-        self._unavailable = metrics.Tally()
+        self._tallies = {
+            route: {status: metrics.Tally() for status in (200, 429, 503)} for route in ("lookup", "resolve")
+        }
         self._outcomes: dict[tuple[str, str], int] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def count(self, decision: Decision, status: int, seconds: float) -> None:
+    def resolve(self, scheme: bytes, number: bytes) -> str | None:
+        """Return the one IID that memory has for a number; None where the ordinary way must answer."""
+        asked = _asked(scheme, number)
+        found = self.peek_resolution(asked.key) if asked is not None else None
+        return found.only(asked) if asked is not None and found is not None and found.iids else None
+
+    def count(self, route: str, decision: Decision, status: int, seconds: float) -> None:
         """Note one answer; cheap, because the real metrics are written once a second."""
-        tally = self._served if status == 200 else self._refused if status == 429 else self._unavailable
-        tally.note(seconds)
+        self._tallies[route][status].note(seconds)
         if decision.verified:
             key = (decision.plan.name, outcome_name(decision.outcome))
             self._outcomes[key] = self._outcomes.get(key, 0) + 1
@@ -99,11 +108,14 @@ class FastPath:
     def flush(self) -> None:
         """Add what was counted to the metrics."""
         self._timer = None
-        metrics.record_reads.labels("memory").inc(self._served.count)  # a refused call reads no record
-        for tally, status in ((self._served, 200), (self._refused, 429), (self._unavailable, 503)):
-            if tally.count:
-                metrics.requests.labels(ROUTE, status).inc(tally.count)
-                tally.flush_into(metrics.request_seconds.labels(ROUTE))
+        # A refused call reads nothing.
+        metrics.record_reads.labels("memory").inc(sum(tallies[200].count for tallies in self._tallies.values()))
+        metrics.identifier_reads.labels("memory").inc(self._tallies["resolve"][200].count)
+        for route, tallies in self._tallies.items():
+            for status, tally in tallies.items():
+                if tally.count:
+                    metrics.requests.labels(route, status).inc(tally.count)
+                    tally.flush_into(metrics.request_seconds.labels(route))
         for (plan, outcome), number in self._outcomes.items():
             metrics.quota_decisions.labels(plan, outcome).inc(number)
         self._outcomes.clear()
@@ -157,9 +169,10 @@ class FastPathProtocol(RequestHandler):
         plain = _PLAIN.fullmatch(data)
         if plain is None:
             return False
-        iid, address, given_id, charge_id, token, key = plain.groups()
+        named, scheme, number, address, given_id, charge_id, token, key = plain.groups()
         lane = self._lane
-        record = lane.peek(iid.decode())
+        iid = named.decode() if named else lane.resolve(scheme, number)
+        record = lane.peek(iid) if iid is not None else None
         principal = lane.known((token or key).decode())
         if record is None or record.state != "+" or principal is None:
             return False
@@ -177,21 +190,23 @@ class FastPathProtocol(RequestHandler):
             if decision.allowed:
                 etag, body = record.etag.encode(), record.body
                 now = rfc822_formatted_time().encode()
-                answer = _OK % (etag, limit_fields(decision), request_id, len(body), now, body)
-                self._finish(answer)
+                where = b"" if named else f"{lane.address}{iid}\r\n".encode()
+                self._finish(_OK % (where, etag, limit_fields(decision), request_id, len(body), now, body))
                 status, slug = 200, b"null"
             else:
                 status, slug, form = _UNAVAILABLE if decision.outcome == NOT_COUNTED else _REFUSED
                 self._finish(_refused(form, decision, network, request_id, lane.problem_base_url))
             seconds = perf_counter() - started
-            lane.count(decision, status, seconds)
-            lane.used(principal, network, ROUTE, status, 1 if status == 200 else 0)
+            route = "lookup" if named else "resolve"
+            lane.count(route, decision, status, seconds)
+            lane.used(principal, network, route, status, 1 if status == 200 else 0)
             lane.lines.append(
                 _LINE
                 % (
                     lane.lines.stamp(),
                     request_id,
-                    iid,
+                    route.encode(),
+                    b"lookup/" + named if named else b"resolve",
                     status,
                     int(seconds * 1_000_000),
                     _caller(network, account, principal.organization_id, principal.credential_id),
@@ -212,6 +227,15 @@ class FastPathProtocol(RequestHandler):
         if self._held:
             held, self._held = self._held, b""
             self.data_received(held)
+
+
+@lru_cache(maxsize=8192)
+def _asked(scheme: bytes, number: bytes) -> AskedIdentifier | None:
+    """Return the identifier in the form in which it is compared; None where it is none."""
+    try:
+        return asked_identifier({scheme.decode(): number.decode()})
+    except InvalidParameter:
+        return None
 
 
 @lru_cache(maxsize=8192)

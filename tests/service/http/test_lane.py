@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from edge.fast_path import FastPath, FastPathProtocol
+from edge.index.identifiers import AskedIdentifier
 from edge.resources import Resources
 from shared.config import Settings
 from shared.ids import mint
@@ -16,15 +17,25 @@ from shared.telemetry.metrics import REGISTRY
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents
-from tests.support.shop import open_shop
+from tests.support.shop import MAPPING, load_rows, open_shop
 
 SOY = mint("shop", "1").iid
+WITH_GTIN = MAPPING.replace('sku = "sku"', 'gtin = "sku"')
+BARCODE, BARCODE_IID = "4006381333931", mint("barcodes", "4006381333931").iid
+BY_BARCODE = f"/v1/index/resolve?ean={BARCODE}"
 REQUEST_ID = "0123456789abcdef0123456789abcdef"
 
 
 @pytest.fixture
 def contents() -> Contents:
-    return open_shop
+    def shop_with_a_barcode(settings: Settings, folder: Path) -> None:
+        open_shop(settings, folder)
+        rows = (
+            f"{BARCODE},Pens,Pen,Office,Pens,,2026-07-01,NORTH,2,\n20000004,Apples,,Food,Fruit,,2026-07-01,NORTH,2,\n"
+        )
+        load_rows(settings, folder, rows, text=WITH_GTIN.replace('"shop"', '"barcodes"'), name="barcodes.csv")
+
+    return shop_with_a_barcode
 
 
 def _head(
@@ -71,9 +82,10 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
+@pytest.mark.parametrize("target", ["", BY_BARCODE, f"/v1/index/resolve?upc=0{BARCODE}"])
 @pytest.mark.parametrize("caller", ["anonymous", "free", "key"])
 async def test_both_ways_give_the_same_bytes(
-    settings: Settings, tmp_path: Path, taken: list[bool], caller: str
+    settings: Settings, tmp_path: Path, taken: list[bool], caller: str, target: str
 ) -> None:
     credential = {
         "anonymous": None,
@@ -81,15 +93,18 @@ async def test_both_ways_give_the_same_bytes(
         "key": f"Authorization: ApiKey {api_key(settings)}",
     }[caller]
     async with running_edge(settings, tmp_path) as edge:  # which hears of no new account then
-        await _exchange(edge, _head(edge, 1, address="192.0.2.9", credential=credential))  # warms what the lane needs
+        # Warms what the lane needs.
+        await _exchange(edge, _head(edge, 1, address="192.0.2.9", credential=credential, target=target))
         taken.clear()
         lane, slow = [], []
         for n in range(5):  # the anonymous caller is refused from the fourth on
-            lane += await _exchange(edge, _head(edge, 100 + n, address="192.0.2.10", credential=credential))
+            lane += await _exchange(
+                edge, _head(edge, 100 + n, address="192.0.2.10", credential=credential, target=target)
+            )
             # Another order of header lines means the same and is not nginx's form: the ordinary way answers it.
             other = "Accept: application/json\r\n"
             slow += await _exchange(
-                edge, _head(edge, 200 + n, address="192.0.2.11", credential=credential, extra=other)
+                edge, _head(edge, 200 + n, address="192.0.2.11", credential=credential, extra=other, target=target)
             )
     assert taken == [True, False] * 5
     if caller == "key":  # one organization, one counter: each call sees the one before
@@ -135,6 +150,11 @@ async def test_both_ways_say_the_same_where_nothing_can_be_counted(
         ("/v1/index/lookup/IID-NOBODY", ""),
         (f"/v1/index/lookup/{SOY}", "If-None-Match: *\r\n"),
         ("/v1/health", ""),
+        (f"{BY_BARCODE}&source=barcodes", ""),
+        ("/v1/index/resolve?ean=4006381333932", ""),
+        ("/v1/index/resolve?gtin=036000291452", ""),
+        ("/v1/index/resolve?gtin=20000004", ""),  # a code of a shop's own leads to a choice
+        (BY_BARCODE, "If-None-Match: *\r\n"),
     ],
 )
 async def test_what_is_unusual_goes_the_ordinary_way(edge: Edge, taken: list[bool], target: str, extra: str) -> None:
@@ -161,8 +181,11 @@ async def test_a_second_request_before_the_first_answer_waits_its_turn(edge: Edg
     writer.close()
 
 
-async def test_the_lane_counts_lines_and_metrics_like_the_ordinary_way(edge: Edge, taken: list[bool]) -> None:
-    await _exchange(edge, *[_head(edge, n, address="192.0.2.14") for n in range(1, 5)])
+@pytest.mark.parametrize("target", ["", BY_BARCODE])
+async def test_the_lane_counts_lines_and_metrics_like_the_ordinary_way(
+    edge: Edge, taken: list[bool], target: str
+) -> None:
+    await _exchange(edge, *[_head(edge, n, address="192.0.2.14", target=target) for n in range(1, 5)])
     edge.resources.lines.flush()
     lines = Path(edge.settings.access_log).read_text().splitlines()
     assert taken == [False, True, True, True]
@@ -173,7 +196,9 @@ async def test_the_lane_counts_lines_and_metrics_like_the_ordinary_way(edge: Edg
     assert '"problem":"rate-limited"' in lines[3]
 
 
-_COUNTED = re.compile(r"itemindex_(requests|request_seconds_count|record_reads|quota_decisions|quota_unverified)")
+_COUNTED = re.compile(
+    r"itemindex_(requests|request_seconds_count|record_reads|identifier_reads|quota_decisions|quota_unverified)"
+)
 
 
 def _counts() -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -185,9 +210,10 @@ def _counts() -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     }
 
 
+@pytest.mark.parametrize("target", ["", BY_BARCODE])
 @pytest.mark.parametrize("state", ["counts", "open", "closed"])
 async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
-    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch, state: str
+    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch, state: str, target: str
 ) -> None:
     paths: list[FastPath] = []
     made = FastPath.__init__
@@ -200,14 +226,16 @@ async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
     if state != "counts":
         settings = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_fail_mode=state)
     async with running_edge(settings, tmp_path) as edge:
-        await edge.resources.records.find(SOY)
-        await _exchange(edge, _head(edge, 1, address="192.0.2.9"))  # so that the caller's principal is remembered
+        await edge.resources.records.find_many([SOY, BARCODE_IID])
+        await edge.resources.resolutions.find(AskedIdentifier("gtin", f"0{BARCODE}").key)
+        # So that the caller's principal is remembered.
+        await _exchange(edge, _head(edge, 1, address="192.0.2.9", target=target))
         taken.clear()
         added = []
         for address, extra in (("192.0.2.10", ""), ("192.0.2.11", "Accept: application/json\r\n")):
             before = _counts()
             for n in range(5):  # three are served and two refused, or what the outage's policy says
-                await _exchange(edge, _head(edge, n + 100, address=address, extra=extra))
+                await _exchange(edge, _head(edge, n + 100, address=address, extra=extra, target=target))
             for path in paths:
                 path.flush()
             added.append({key: value - before.get(key, 0.0) for key, value in _counts().items()})
