@@ -105,6 +105,15 @@ class FastPath:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.flush)
 
+    def log(
+        self, request_id: bytes, route: str, path: bytes, status: int, seconds: float, caller: bytes, slug: bytes
+    ) -> None:
+        """Write the access line of one answer."""
+        microseconds = int(seconds * 1_000_000)
+        self.lines.append(
+            _LINE % (self.lines.stamp(), request_id, route.encode(), path, status, microseconds, caller, slug)
+        )
+
     def flush(self) -> None:
         """Add what was counted to the metrics."""
         self._timer = None
@@ -200,19 +209,8 @@ class FastPathProtocol(RequestHandler):
             route = "lookup" if named else "resolve"
             lane.count(route, decision, status, seconds)
             lane.used(principal, network, route, status, 1 if status == 200 else 0)
-            lane.lines.append(
-                _LINE
-                % (
-                    lane.lines.stamp(),
-                    request_id,
-                    route.encode(),
-                    b"lookup/" + named if named else b"resolve",
-                    status,
-                    int(seconds * 1_000_000),
-                    _caller(network, account, principal.organization_id, principal.credential_id),
-                    slug,
-                )
-            )
+            caller = _caller(network, account, principal.organization_id, principal.credential_id)
+            lane.log(request_id, route, b"lookup/" + named if named else b"resolve", status, seconds, caller, slug)
 
         lane.take(account, principal.plan, 1, charge_id.decode(), decided)
         return True
