@@ -885,6 +885,32 @@ CREATE TABLE public.loads (
     finished_at timestamp with time zone
 );
 
+CREATE TABLE public.match_reviews (
+    id bigint NOT NULL,
+    left_id bigint NOT NULL,
+    right_id bigint NOT NULL,
+    decision text NOT NULL,
+    person_id uuid NOT NULL,
+    person text NOT NULL,
+    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    applied_at timestamp with time zone,
+    event_no integer,
+    CONSTRAINT match_reviews_check CHECK ((left_id < right_id)),
+    CONSTRAINT match_reviews_decision_check CHECK ((decision = ANY (ARRAY['accept'::text, 'reject'::text, 'undo'::text]))),
+    CONSTRAINT match_reviews_person_check CHECK (((length(person) >= 1) AND (length(person) <= 300)))
+);
+
+COMMENT ON COLUMN public.match_reviews.event_no IS 'the event that the decision became, or that it undid';
+
+ALTER TABLE public.match_reviews ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.match_reviews_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.members (
     organization_id uuid NOT NULL,
     person_id uuid NOT NULL,
@@ -1251,6 +1277,9 @@ ALTER TABLE ONLY public.loads
 ALTER TABLE public.loads
     ADD CONSTRAINT loads_state_check CHECK ((state = ANY (ARRAY['running'::text, 'committed'::text, 'unchanged'::text, 'failed'::text, 'undone'::text]))) NOT VALID;
 
+ALTER TABLE ONLY public.match_reviews
+    ADD CONSTRAINT match_reviews_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (organization_id, person_id);
 
@@ -1370,6 +1399,10 @@ CREATE INDEX links_review ON public.links USING btree (score DESC, left_id, righ
 CREATE INDEX links_right ON public.links USING btree (right_id);
 
 CREATE INDEX load_files_sha256 ON public.load_files USING btree (sha256);
+
+CREATE INDEX match_reviews_pair ON public.match_reviews USING btree (left_id, right_id, id DESC);
+
+CREATE INDEX match_reviews_waiting ON public.match_reviews USING btree (id) WHERE (applied_at IS NULL);
 
 CREATE INDEX members_person ON public.members USING btree (person_id, joined_at);
 
@@ -1557,6 +1590,10 @@ CREATE POLICY edge_jobs_changed ON public.jobs FOR UPDATE TO itemindex_edge USIN
 
 CREATE POLICY edge_jobs_made ON public.jobs FOR INSERT TO itemindex_edge WITH CHECK ((( SELECT public.context_task() AS context_task) = 'jobs'::text));
 
+CREATE POLICY edge_match_reviews ON public.match_reviews FOR SELECT TO itemindex_edge USING (true);
+
+CREATE POLICY edge_match_reviews_own ON public.match_reviews FOR INSERT TO itemindex_edge WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
+
 CREATE POLICY edge_members ON public.members FOR SELECT TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) OR (person_id = ( SELECT public.context_person() AS context_person))));
 
 CREATE POLICY edge_organizations ON public.organizations FOR SELECT TO itemindex_edge USING (((id = ( SELECT public.context_organization() AS context_organization)) OR (public.context_task() = 'plan-notices'::text) OR (id IN ( SELECT m.organization_id
@@ -1588,6 +1625,8 @@ ALTER TABLE public.invitations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.job_orders ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.match_reviews ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 
@@ -1739,6 +1778,18 @@ GRANT SELECT ON TABLE public.derived_layouts TO itemindex_edge;
 GRANT SELECT ON TABLE public.derived_layouts TO itemindex_worker;
 GRANT SELECT ON TABLE public.derived_layouts TO itemindex_analytics;
 
+GRANT SELECT(no) ON TABLE public.events TO itemindex_edge;
+
+GRANT SELECT(kind) ON TABLE public.events TO itemindex_edge;
+
+GRANT SELECT(at) ON TABLE public.events TO itemindex_edge;
+
+GRANT SELECT(item_id) ON TABLE public.events TO itemindex_edge;
+
+GRANT SELECT(survivor_id) ON TABLE public.events TO itemindex_edge;
+
+GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_edge;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.export_parts TO itemindex_worker;
 
 GRANT USAGE ON SEQUENCE public.export_slots TO itemindex_worker;
@@ -1766,6 +1817,10 @@ GRANT SELECT ON TABLE public.indicators TO itemindex_worker;
 GRANT SELECT ON TABLE public.indicators TO itemindex_analytics;
 
 GRANT SELECT ON TABLE public.invitations TO itemindex_edge;
+
+GRANT SELECT ON TABLE public.item_claims TO itemindex_edge;
+
+GRANT SELECT ON TABLE public.item_contents TO itemindex_edge;
 
 GRANT SELECT ON TABLE public.item_identifiers TO itemindex_edge;
 GRANT SELECT ON TABLE public.item_identifiers TO itemindex_worker;
@@ -1812,6 +1867,18 @@ GRANT UPDATE(missing_since) ON TABLE public.jobs TO itemindex_edge;
 
 GRANT SELECT ON TABLE public.links TO itemindex_edge;
 GRANT SELECT ON TABLE public.links TO itemindex_worker;
+
+GRANT SELECT ON TABLE public.match_reviews TO itemindex_edge;
+
+GRANT INSERT(left_id) ON TABLE public.match_reviews TO itemindex_edge;
+
+GRANT INSERT(right_id) ON TABLE public.match_reviews TO itemindex_edge;
+
+GRANT INSERT(decision) ON TABLE public.match_reviews TO itemindex_edge;
+
+GRANT INSERT(person_id) ON TABLE public.match_reviews TO itemindex_edge;
+
+GRANT INSERT(person) ON TABLE public.match_reviews TO itemindex_edge;
 
 GRANT SELECT ON TABLE public.members TO itemindex_edge;
 

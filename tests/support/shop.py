@@ -53,11 +53,12 @@ def load_rows(
     text: str = MAPPING,
     name: str = "shop.csv",
     header: str = HEADER,
+    merges_allowed: bool = False,
 ) -> Summary:
     """Load rows of the shop."""
     path = folder / name
     path.write_text(header + rows)
-    return load(settings, mapping(folder, text), [path])
+    return load(settings, mapping(folder, text), [path], merges_allowed=merges_allowed)
 
 
 def open_shop(settings: Settings, folder: Path) -> Summary:

@@ -53,6 +53,17 @@ def decide(connection: Connection, iid: str, other: str, same: bool, by: str, re
     return reindex(connection, None)
 
 
+def take_back(connection: Connection, iid: str, other: str, by: str, reason: str | None) -> int | None:
+    """Undo what was decided of two items last; a link that nobody decided is undone by deciding against it."""
+    row = connection.execute(SQL.latest_decision, (iid, other)).fetchone()
+    if row is not None and row[0] is not None:
+        return undo(connection, str(row[0]), by, reason)
+    left, right = _existing(connection, iid), _existing(connection, other)
+    if not connection.execute(SQL.together, (left, right)).fetchall():
+        raise ActRefused("the two are not linked, and nothing was decided of them")
+    return decide(connection, iid, other, False, by, reason)
+
+
 def _existing(connection: Connection, iid: str) -> int:
     row = connection.execute(SQL.item, (iid,)).fetchone()
     if row is None:

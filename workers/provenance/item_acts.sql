@@ -16,3 +16,26 @@ WHERE i.iid = $1 AND e.kind = $2 AND e.undone_at IS NULL;
 SELECT 1 FROM (SELECT coalesce(x.owner_id, n.id) AS owner_id FROM unnest(ARRAY[$1::bigint, $2::bigint]) AS n (id)
                LEFT JOIN inactive_items x ON x.item_id = n.id) owners
 HAVING count(DISTINCT owner_id) = 1;
+
+-- name: latest_decision
+-- The newest decision on a pair that was not undone.
+SELECT max(e.no) FROM events e JOIN items i ON i.iid = $1 JOIN items o ON o.iid = $2
+WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL
+  AND least(e.item_id, e.survivor_id) = least(i.id, o.id) AND greatest(e.item_id, e.survivor_id) = greatest(i.id, o.id);
+
+-- name: waiting_reviews
+-- Decisions of the dashboard that are no events yet, in their order.
+SELECT id, left_id, right_id, decision, person FROM match_reviews WHERE applied_at IS NULL ORDER BY id FOR UPDATE;
+
+-- name: applied
+-- $2: the event that the decision became, or that it undid; null where it changed nothing.
+UPDATE match_reviews SET applied_at = statement_timestamp(), event_no = $2 WHERE id = $1;
+
+-- name: latest_of_pair
+-- The same by the items' ids.
+SELECT max(e.no) FROM events e WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL
+  AND least(e.item_id, e.survivor_id) = $1::bigint AND greatest(e.item_id, e.survivor_id) = $2::bigint;
+
+-- name: there
+-- Which of these items exist.
+SELECT id FROM items WHERE id = ANY($1::bigint[]);

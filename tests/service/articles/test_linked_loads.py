@@ -1,58 +1,128 @@
 """Items of several sources with one GTIN are one article from the load on that brings the second."""
 
+import random
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 from shared.config import Settings
-from shared.db.connect import connect
+from shared.errors import LoadRefused
 from shared.ids import mint
-from tests.support.shop import MAPPING, load_rows
-from workers.ingest.load import Summary
-from workers.provenance import events
-from workers.provenance.undo import undo
-
-HEADER = "sku,ean,name,brand,group,kind,weight,day,store,price,list\n"
-SOY, SOY_AGAIN = "4006381333931", "04006381333931"
-A, B = mint("shop_a", "1").iid, mint("shop_b", "x").iid
-
-
-def text_of(source: str, more: str = "") -> str:
-    text = MAPPING.replace('source = "shop"', f'source = "{source}"')
-    return text.replace('sku = "sku"\n', 'sku = "sku"\ngtin = "ean"\n') + more
-
-
-def shop(settings: Settings, folder: Path, source: str, rows: str, more: str = "") -> Summary:
-    return load_rows(settings, folder, rows, text=text_of(source, more), name=f"{source}.csv", header=HEADER)
-
-
-def row(sku: str, ean: str, name: str = "Soy milk 1L", day: str = "2026-07-01", price: str = "10") -> str:
-    return f"{sku},{ean},{name},Vita,Drinks,Soy milk,1.0,{day},NORTH,{price},\n"
-
-
-def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query, values or None).fetchall()
+from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, ask, row, shop, take_back
+from tests.support.servers import Servers
 
 
 def test_an_equal_gtin_makes_one_article_and_the_older_iid_survives(settings: Settings, tmp_path: Path) -> None:
     shop(settings, tmp_path, "shop_a", row("1", SOY))
-    summary = shop(settings, tmp_path, "shop_b", row("x", SOY_AGAIN, "Vita soy milk 1 l", "2026-07-02"))
+    summary = shop(settings, tmp_path, "shop_b", row("x", f"0{SOY}", "Vita soy milk 1 l", "2026-07-02"))
     assert summary.counts["items_merged"] == 1
-    assert set(ask(settings, "SELECT iid, status, survivor_iid FROM items")) == {(A, "active", None), (B, "merged", A)}
+    assert articles(settings) == {A: A, B: A}
     [(version, identifiers)] = ask(settings, "SELECT version, identifiers FROM items WHERE iid = $1", A)
     assert version == 2
-    assert [one["value"] for one in identifiers] == ["1", SOY, "x", SOY_AGAIN]
+    assert [one["value"] for one in identifiers] == ["1", SOY, "x", f"0{SOY}"]
     assert ask(settings, "SELECT n, items FROM month_cells WHERE scope = 'a'") == [(2, 1)]
 
 
 def test_undoing_the_load_gives_the_article_back_as_it_was(settings: Settings, tmp_path: Path) -> None:
+    columns = "iid, name, identifiers, version, updated_at, status, survivor_iid, first_seen_on, field_sources"
     shop(settings, tmp_path, "shop_a", row("1", SOY))
-    before = ask(settings, "SELECT * FROM items")
+    before = ask(settings, f"SELECT {columns} FROM items")
     summary = shop(settings, tmp_path, "shop_b", row("x", SOY, day="2026-06-30"))
-    assert set(ask(settings, "SELECT iid, survivor_iid FROM items")) == {(A, B), (B, None)}
-    with connect(settings.database_url, application="tests") as connection:
-        events.lock(connection)
-        undo(connection, summary.load_id, "tests", None)
-    changed = ask(settings, "SELECT * FROM items")
-    assert [one[:-2] for one in changed] == [one[:-2] for one in before]
-    assert ask(settings, "SELECT * FROM inactive_items") == ask(settings, "SELECT * FROM links") == []
+    assert articles(settings) == {A: B, B: B}
+    take_back(settings, summary.load_id)
+    assert ask(settings, f"SELECT {columns} FROM items") == before
+    assert ask(settings, "SELECT item_id FROM inactive_items") == ask(settings, "SELECT left_id FROM links") == []
+
+
+def test_contradicting_pack_sizes_wait_for_a_person(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY, "Soy milk 1L"))
+    shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 2L"))
+    assert articles(settings) == {A: A, B: B}
+    assert ask(settings, "SELECT kind, decision FROM links") == [("identifier", "review")]
+
+
+@pytest.mark.parametrize(
+    ("rules", "linked"),
+    [
+        ("never = true", []),
+        ('own_identifiers = ["gtin"]', []),
+        ('trust = "review"', ["review"]),
+        ('trust = "identifiers"', ["link"]),
+    ],
+)
+def test_what_the_mapping_says_of_matching_is_followed(
+    settings: Settings, tmp_path: Path, rules: str, linked: list[str]
+) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY, "Oat"), f"[match]\n{rules}\n")
+    shop(settings, tmp_path, "shop_b", row("x", SOY, "Oat flakes"))
+    identified = [one[0] for one in ask(settings, "SELECT decision FROM links WHERE kind = 'identifier'")]
+    assert identified == linked
+
+
+def test_rules_that_change_are_applied_to_what_was_loaded_before(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY))
+    shop(settings, tmp_path, "shop_b", row("x", SOY))
+    shop(settings, tmp_path, "shop_a", row("1", SOY), "[match]\nnever = true\n")
+    assert articles(settings) == {A: A, B: B}
+    [(last,)] = ask(settings, "SELECT max(no)::text FROM events")
+    take_back(settings, last)
+    assert articles(settings) == {A: A, B: A}
+
+
+def test_items_that_their_source_declares_one_article_are_joined(settings: Settings, tmp_path: Path) -> None:
+    rows = row("1", SOY, "Soy milk 1L") + row("2", SOY, "Soy milk one litre")
+    shop(settings, tmp_path, "shop_a", rows)
+    assert set(articles(settings).values()) == {A, mint("shop_a", "2").iid}
+    shop(settings, tmp_path, "shop_a", rows, '[match]\narticle_identifier = "gtin"\n')
+    assert len(set(articles(settings).values())) == 1
+
+
+def test_two_items_of_one_source_are_never_one_article(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", SOY, "Soy milk 1L new"))
+    shop(settings, tmp_path, "shop_b", row("x", SOY))
+    found = articles(settings)
+    assert found[A] != found[mint("shop_a", "2").iid]
+    assert len(set(found.values())) == 2
+
+
+def test_a_load_that_would_merge_a_tenth_of_the_index_is_stopped_unless_that_is_meant(
+    settings: Settings, tmp_path: Path
+) -> None:
+    def rows(prefix: str) -> str:
+        codes = [f"40063813{number:04}" for number in range(12)]
+        return "".join(row(f"{prefix}{n}", code + check(code), f"Milk {n}") for n, code in enumerate(codes))
+
+    shop(settings, tmp_path, "shop_a", rows("a"))
+    with pytest.raises(LoadRefused, match=r"would merge 12 items.*of the 12 of the index.*--allow-merges"):
+        shop(settings, tmp_path, "shop_b", rows("b"))
+    assert ask(settings, "SELECT count(*) FROM items") == [(12,)]
+    assert ask(settings, "SELECT count(*) FROM links") == [(0,)]
+    shop(settings, tmp_path, "shop_b", rows("b"), merges_allowed=True)
+    assert len(set(articles(settings).values())) == 12
+
+
+def check(body: str) -> str:
+    total = sum(int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(body)))
+    return str(-total % 10)
+
+
+LOADS = [
+    (source, row(f"{source}{n}", code, name, day))
+    for source in ("shop_a", "shop_b", "shop_c")
+    for n, (code, name, day) in enumerate(
+        ((SOY, "Soy milk 1L", "2026-07-02"), (SOY, "Soy milk 1 l", "2026-07-01"), (OAT, "Oat drink", "2026-07-02"))
+    )
+] + [("shop_c", row("9", TEA, "Tea", "2026-07-01"))]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_loads_changes_no_article(servers: Servers, tmp_path: Path, seed: int) -> None:
+    shuffled = random.Random(seed).sample(LOADS, len(LOADS))
+    found = []
+    for loads in (LOADS, shuffled):
+        with servers.fresh() as settings:
+            for source, rows in loads:
+                shop(settings, tmp_path, source, rows)
+            found.append(articles(settings))
+    assert found[0] == found[1]
+    assert len(set(found[0].values())) < len(found[0])

@@ -142,7 +142,10 @@ class Happening:
 
 IMPACTS = '\n[[impacts]]\nindicator = "co2e_kg"\nvalue = { column = "price", null = ["2", "9"] }\nbasis = "modelled"\nmethod = "m"\n'
 # Items of different sources that have one of these GTINs are linked; which items have one changes with their names.
-GTINS = '{ column = "name", crosswalk = { "Item 0" = "4006381333931", "Thing 0" = "4006381333931", "Item 1" = "4006381333931", "Thing 2" = "9780201379624", "Item 2" = "9780201379624", "Thing 3" = "9780201379624" } }'
+ONE, OTHER = "4006381333931", "9780201379624"
+NAMED = {**{f"Item {n}": ONE for n in range(3)}, "Item 3": OTHER, **{f"Thing {n}": OTHER for n in (0, 1, 3)}}
+CROSSWALK = ", ".join(f'"{name}" = "{gtin}"' for name, gtin in NAMED.items())
+GTINS = f'{{ column = "name", crosswalk = {{ {CROSSWALK} }} }}'
 SOURCES = ("shop_a", "shop_b", "shop_c")
 IIDS = tuple(mint(source, str(number)).iid for source in SOURCES for number in range(4))
 

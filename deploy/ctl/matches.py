@@ -1,0 +1,176 @@
+"""`itemindex matches`: which items of several sources are one article, and what people decide of pairs."""
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from psycopg.rows import dict_row
+
+from deploy.ctl.console import data_dir_option, json_option, report, settings, show
+from shared.config import Settings
+from shared.db.connect import Connection, connect
+from shared.errors import ItemIndexError
+from shared.ids import canonical_iid
+from shared.matches.pairs import SQL, STATES
+from workers.provenance import events, item_acts, reindex, reviews
+
+reason_option = click.option("--reason", help="Why; it is kept with the event.")
+_EXPORTED = ("left_iid", "right_iid", "label", "kind", "score", "left_name", "right_name", "decided_at", "evidence")
+
+
+@click.group()
+def matches() -> None:
+    """Articles that several sources have: the links that loads found, and the pairs that wait for a person."""
+
+
+@matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
+@click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="Which pairs.")
+@click.option("--iid", help="Only the pairs of this item.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="How many to show.")
+@data_dir_option
+@json_option
+def list_pairs(state: str, iid: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
+    """List pairs of items, the most probable first."""
+    found = _rows(settings(data_dir), SQL.pairs, state, iid and _canonical(iid), limit)
+    shown = [_pair(row) if as_json else _line(row) for row in found]
+    show(shown, as_json=as_json, title=f"{state} pairs")
+
+
+@matches.command("show", epilog="Example: itemindex matches show IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
+@click.argument("iid")
+@click.argument("other")
+@data_dir_option
+@json_option
+def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
+    """Show what two sources say of a pair, side by side, and what was found of it."""
+    chosen, named = settings(data_dir), (_canonical(iid), _canonical(other))
+    sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, list(named))}
+    if len(sides) < len(set(named)) or len(set(named)) < len(named):
+        raise ItemIndexError("both must be items of the index, and two different ones")
+    found = [_pair(row) for row in _rows(chosen, SQL.pairs, None, named[0], None) if _is_of(row, named)]
+    if as_json:
+        show([{"items": [sides[one] for one in named], "pair": found[0] if found else None}], as_json=True)
+        return
+    left, right = (sides[one] for one in named)
+    lines = [{"what": key, "left": _text(left[key]), "right": _text(right[key])} for key in left]
+    show(lines, as_json=False, title="the two items")
+    evidence = found[0]["evidence"] or [] if found else []
+    show(({**one} for one in evidence), as_json=False, title="evidence")
+
+
+@matches.command(epilog="Example: itemindex matches accept IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
+@click.argument("iid")
+@click.argument("other")
+@reason_option
+@data_dir_option
+@json_option
+def accept(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Decide that two items are one article."""
+    pair = (_canonical(iid), _canonical(other))
+    _decide(data_dir, as_json, lambda one: item_acts.decide(one, *pair, True, events.actor(), reason))
+
+
+@matches.command(epilog="Example: itemindex matches reject IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
+@click.argument("iid")
+@click.argument("other")
+@reason_option
+@data_dir_option
+@json_option
+def reject(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Decide that two items are different articles; no load asks again."""
+    pair = (_canonical(iid), _canonical(other))
+    _decide(data_dir, as_json, lambda one: item_acts.decide(one, *pair, False, events.actor(), reason))
+
+
+@matches.command(epilog="Example: itemindex matches undo IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
+@click.argument("iid")
+@click.argument("other")
+@reason_option
+@data_dir_option
+@json_option
+def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Take back the decision on two items; a link that nobody decided is taken apart, and not made again."""
+    pair = (_canonical(iid), _canonical(other))
+    _decide(data_dir, as_json, lambda one: item_acts.take_back(one, *pair, events.actor(), reason))
+
+
+@matches.command(epilog="Example: itemindex matches apply")
+@data_dir_option
+@json_option
+def apply(data_dir: Path, as_json: bool) -> None:
+    """Make events of what was decided in the dashboard, all in one data_version."""
+    with connect(settings(data_dir).database_url, application="matches") as connection:
+        reindex.lock(connection)
+        count, version = reviews.apply(connection)
+    report("applied", as_json=as_json, decisions=count, data_version=version)
+
+
+@matches.command(epilog="Example: itemindex matches export > decisions.csv")
+@click.option("--form", type=click.Choice(("csv", "ndjson")), default="csv", show_default=True, help="How to write it.")
+@data_dir_option
+def export(form: str, data_dir: Path) -> None:
+    """Write all that people decided as training data: a pair a line, with label 1 or 0."""
+    chosen = settings(data_dir)
+    decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None)]
+    rows = [{**_pair(row), "label": int(row["state"] == "accepted")} for row in decided]
+    if form == "ndjson":
+        for row in rows:
+            click.echo(json.dumps({name: row[name] for name in _EXPORTED}, default=str))
+        return
+    writer = csv.DictWriter(sys.stdout, _EXPORTED, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows({**row, "evidence": json.dumps(row["evidence"])} for row in rows)
+
+
+@matches.command(epilog="Example: itemindex matches stats --json")
+@data_dir_option
+@json_option
+def stats(data_dir: Path, as_json: bool) -> None:
+    """Count the links and the decisions. `precision`: the share of reviewed pairs that people accepted."""
+    [row] = _rows(settings(data_dir), SQL.stats)
+    judged = row["accepted"] + row["rejected"]
+    row["precision"] = round(row["accepted"] / judged, 4) if judged else None
+    if as_json:
+        show([row], as_json=True)
+        return
+    show(({"what": name, "count": value} for name, value in row.items()), as_json=False, title="matches")
+
+
+def _decide(data_dir: Path, as_json: bool, act: Callable[[Connection], int | None]) -> None:
+    with connect(settings(data_dir).database_url, application="matches") as connection:
+        reindex.lock(connection)
+        version = act(connection)
+    report("decided", as_json=as_json, data_version=version)
+
+
+def _rows(chosen: Settings, query: str, *values: object) -> list[dict[str, Any]]:
+    with connect(chosen.database_url, application="matches") as connection:
+        return connection.cursor(row_factory=dict_row).execute(query, values or None).fetchall()
+
+
+def _pair(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in ("left_id", "right_id")}
+
+
+def _line(row: dict[str, Any]) -> dict[str, Any]:
+    shown = ("left_iid", "left_name", "right_iid", "right_name", "kind")
+    return {**{name: row[name] for name in shown}, "score": round(row["score"], 3) if row["score"] is not None else ""}
+
+
+def _is_of(row: dict[str, Any], named: tuple[str, str]) -> bool:
+    return {row["left_iid"], row["right_iid"]} == set(named)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _canonical(text: str) -> str:
+    iid = canonical_iid(text)
+    if iid is None:
+        raise ItemIndexError("an IID is `IID-` and groups of letters and digits")
+    return iid

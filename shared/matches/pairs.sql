@@ -1,0 +1,44 @@
+-- name: pairs
+-- Pairs with what was found and what people decided, the most probable first. $1: waiting, linked, accepted or rejected;
+-- null: all. $2: an item whose pairs alone are meant; $3: how many. A decision that was not applied yet counts already.
+WITH decided AS (
+    SELECT DISTINCT ON (left_id, right_id) left_id, right_id, same, at FROM (
+        SELECT least(e.item_id, e.survivor_id) AS left_id, greatest(e.item_id, e.survivor_id) AS right_id,
+               e.kind = 'link' AS same, e.at, 0 AS later
+        FROM events e WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL
+        UNION ALL
+        SELECT r.left_id, r.right_id, CASE r.decision WHEN 'accept' THEN true WHEN 'reject' THEN false END, r.at, 1
+        FROM match_reviews r WHERE r.applied_at IS NULL) said
+    ORDER BY left_id, right_id, later DESC, at DESC),
+known AS (
+    SELECT coalesce(l.left_id, d.left_id) AS left_id, coalesce(l.right_id, d.right_id) AS right_id, l.kind, l.score, l.evidence,
+           CASE WHEN d.same THEN 'accepted' WHEN NOT d.same THEN 'rejected' WHEN l.decision = 'link' THEN 'linked'
+                WHEN l.decision = 'review' THEN 'waiting' END AS state, d.at AS decided_at
+    FROM links l FULL JOIN decided d USING (left_id, right_id))
+SELECT a.id AS left_id, b.id AS right_id, a.iid AS left_iid, b.iid AS right_iid, a.name AS left_name, b.name AS right_name, k.kind,
+       k.score, k.evidence, k.state, k.decided_at, coalesce(x.owner_id, a.id) = coalesce(y.owner_id, b.id) AS together
+FROM known k JOIN items a ON a.id = k.left_id JOIN items b ON b.id = k.right_id
+LEFT JOIN inactive_items x ON x.item_id = a.id LEFT JOIN inactive_items y ON y.item_id = b.id
+WHERE k.state IS NOT NULL AND ($1::text IS NULL OR k.state = $1)
+  AND ($2::text IS NULL OR a.iid = $2 OR b.iid = $2)
+  AND (k.state <> 'waiting' OR coalesce(x.owner_id, a.id) <> coalesce(y.owner_id, b.id))
+ORDER BY k.score DESC NULLS LAST, k.left_id, k.right_id LIMIT $3;
+
+-- name: sides
+-- What the sources say of the items of a pair, for two columns side by side; the newest of each item's own source.
+SELECT DISTINCT ON (i.id) i.iid, s.name AS source, s.title AS source_title, t.source_item_id, k.name, k.brand_name AS brand,
+       array_to_string(k.category_path, ' > ') AS category, k.identifiers, k.attributes
+FROM items i JOIN item_claims c ON c.item_id = i.id JOIN item_contents k USING (item_id, content_hash)
+JOIN sources s ON s.id = c.source_id JOIN item_sources t ON t.item_id = i.id AND t.source_id = s.id
+WHERE i.iid = ANY($1::text[]) AND k.name IS NOT NULL
+ORDER BY i.id, s.name, c.as_of DESC, c.no DESC;
+
+-- name: stats
+-- How many pairs there are of each kind, and what people said of them: of those that waited, and of those that were linked.
+SELECT (SELECT count(*) FROM links WHERE decision = 'link' AND kind = 'identifier') AS linked_by_identifier,
+       (SELECT count(*) FROM links WHERE decision = 'link' AND kind = 'likeness') AS linked_by_likeness,
+       (SELECT count(*) FROM links WHERE decision = 'review') AS found_for_review,
+       count(*) FILTER (WHERE e.kind = 'link') AS accepted, count(*) FILTER (WHERE e.kind = 'separation') AS rejected,
+       count(*) FILTER (WHERE e.kind = 'separation' AND l.decision = 'link') AS links_undone
+FROM events e LEFT JOIN links l ON l.left_id = least(e.item_id, e.survivor_id) AND l.right_id = greatest(e.item_id, e.survivor_id)
+WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL;

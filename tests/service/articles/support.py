@@ -1,0 +1,53 @@
+"""Shops of several sources whose items have GTINs."""
+
+from pathlib import Path
+from typing import Any
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from tests.support.shop import MAPPING, load_rows
+from workers.ingest.load import Summary
+from workers.provenance import events
+from workers.provenance.undo import undo
+
+HEADER = "sku,ean,name,brand,group,kind,weight,day,store,price,list\n"
+SOY, OAT, TEA = "4006381333931", "9780201379624", "5901234123457"
+A, B = mint("shop_a", "1").iid, mint("shop_b", "x").iid
+
+
+def text_of(source: str, more: str = "") -> str:
+    """Return a shop's mapping; `more` follows it, such as a `[match]` section."""
+    text = MAPPING.replace('source = "shop"', f'source = "{source}"')
+    return text.replace('sku = "sku"\n', 'sku = "sku"\ngtin = "ean"\n') + more
+
+
+def shop(
+    settings: Settings, folder: Path, source: str, rows: str, more: str = "", *, merges_allowed: bool = False
+) -> Summary:
+    """Load a shop's rows."""
+    name, text = f"{source}.csv", text_of(source, more)
+    return load_rows(settings, folder, rows, text=text, name=name, header=HEADER, merges_allowed=merges_allowed)
+
+
+def row(sku: str, ean: str, name: str = "Soy milk 1L", day: str = "2026-07-01", price: str = "10") -> str:
+    """Return one row of a shop's file."""
+    return f"{sku},{ean},{name},Vita,Drinks,Soy milk,1.0,{day},NORTH,{price},\n"
+
+
+def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    """Return the rows of a query."""
+    with connect(settings.database_url, application="tests") as connection:
+        return connection.execute(query, values or None).fetchall()
+
+
+def take_back(settings: Settings, named: str) -> None:
+    """Undo an event."""
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        undo(connection, named, "tests", None)
+
+
+def articles(settings: Settings) -> dict[str, str]:
+    """Return every IID with the IID that answers for it."""
+    return dict(ask(settings, "SELECT iid, coalesce(survivor_iid, iid) FROM items"))

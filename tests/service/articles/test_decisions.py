@@ -1,0 +1,127 @@
+"""What a person decides of a pair holds until it is undone, whatever later loads find."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from deploy.ctl.matches import matches
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from tests.service.articles.support import SOY, A, B, articles, ask, row, shop, take_back
+from workers.provenance import events, reviews
+
+C = mint("shop_c", "y").iid
+
+
+def run(settings: Settings, *arguments: str) -> Result:
+    environment = {"DATABASE_URL": settings.database_url, "MATCH_DIR": str(settings.match_dir)}
+    return CliRunner().invoke(matches, arguments, env=environment, catch_exceptions=False)
+
+
+def printed(settings: Settings, *arguments: str) -> list[dict[str, object]]:
+    found = json.loads(run(settings, *arguments, "--json").output)
+    return found if isinstance(found, list) else [found]
+
+
+def two_shops(settings: Settings, folder: Path, other: str = "Soy milk 2L") -> None:
+    shop(settings, folder, "shop_a", row("1", SOY))
+    shop(settings, folder, "shop_b", row("x", SOY, other, "2026-07-02"))
+
+
+def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Settings, tmp_path: Path) -> None:
+    two_shops(settings, tmp_path)
+    [waiting] = printed(settings, "list")
+    assert {waiting["left_iid"], waiting["right_iid"]} == {A, B}
+    run(settings, "accept", A, B)
+    assert articles(settings) == {A: A, B: A}
+    assert printed(settings, "list") == []
+    run(settings, "undo", B, A)
+    assert articles(settings) == {A: A, B: B}
+    assert len(printed(settings, "list")) == 1
+
+
+def test_a_rejected_pair_is_never_asked_again(settings: Settings, tmp_path: Path) -> None:
+    two_shops(settings, tmp_path)
+    [(before,)] = ask(settings, "SELECT max(version) FROM data_versions")
+    run(settings, "reject", A, B)
+    assert ask(settings, "SELECT max(version) FROM data_versions") == [(before,)]
+    shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 1L", "2026-07-03"))
+    assert articles(settings) == {A: A, B: B}
+    assert printed(settings, "list") == []
+
+
+def test_undoing_a_link_of_a_load_is_remembered(settings: Settings, tmp_path: Path) -> None:
+    two_shops(settings, tmp_path, "Soy milk 1L")
+    assert articles(settings) == {A: A, B: A}
+    run(settings, "undo", A, B)
+    assert articles(settings) == {A: A, B: B}
+    shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 1L bottle", "2026-07-03"))
+    assert articles(settings) == {A: A, B: B}
+    [stats] = printed(settings, "stats")
+    assert (stats["links_undone"], stats["rejected"], stats["precision"]) == (1, 1, 0.0)
+
+
+def test_a_split_gives_both_records_back_as_they_were_before_the_link(settings: Settings, tmp_path: Path) -> None:
+    columns = "iid, name, identifiers, version, updated_at, status, survivor_iid, first_seen_on, field_sources"
+    two_shops(settings, tmp_path)
+    before = ask(settings, f"SELECT {columns} FROM items ORDER BY iid")
+    run(settings, "accept", A, B)
+    assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") != before
+    run(settings, "reject", A, B)
+    assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") == before
+
+
+def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: Path) -> None:
+    two_shops(settings, tmp_path)
+    shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
+    run(settings, "accept", A, B)
+    run(settings, "reject", A, C)
+    rows = list(csv.DictReader(io.StringIO(run(settings, "export").output)))
+    assert {(frozenset((one["left_iid"], one["right_iid"])), one["label"]) for one in rows} == {
+        (frozenset((A, B)), "1"),
+        (frozenset((A, C)), "0"),
+    }
+
+
+def test_what_the_dashboard_noted_becomes_events_of_one_data_version(settings: Settings, tmp_path: Path) -> None:
+    two_shops(settings, tmp_path)
+    shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
+    ids = dict(ask(settings, "SELECT iid, id FROM items"))
+    note(settings, ids[A], ids[B], "accept")
+    note(settings, ids[A], ids[C], "reject")
+    assert [one["state"] for one in printed(settings, "list", "--state", "accepted")] == ["accepted"]
+    [(before,)] = ask(settings, "SELECT max(version) FROM data_versions")
+    assert apply(settings) == (2, before + 1)
+    assert articles(settings) == {A: A, B: A, C: C}
+    assert apply(settings) == (0, None)
+    note(settings, ids[A], ids[B], "undo")
+    assert apply(settings) == (1, before + 2)
+    assert articles(settings) == {A: A, B: B, C: C}
+
+
+def test_a_decision_on_an_item_that_is_gone_changes_nothing(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY))
+    load = shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 2L"))
+    ids = dict(ask(settings, "SELECT iid, id FROM items"))
+    note(settings, ids[A], ids[B], "accept")
+    take_back(settings, load.load_id)
+    assert apply(settings) == (1, None)
+    assert articles(settings) == {A: A}
+
+
+def note(settings: Settings, one: int, other: int, decision: str) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            "INSERT INTO match_reviews (left_id, right_id, decision, person_id, person) VALUES ($1, $2, $3, uuidv7(), 'Grace')",
+            (min(one, other), max(one, other), decision),
+        )
+
+
+def apply(settings: Settings) -> tuple[int, int | None]:
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        return reviews.apply(connection)
