@@ -6,6 +6,7 @@ from edge.search.query_words import Word
 from shared.search import layout
 from shared.search.model import Item, MatchedOn
 from shared.search.text import indexed_words, stems
+from shared.units.terms import indexed_quantities
 
 MatchedOnRule = Callable[[Item, list[str]], list[MatchedOn]]
 
@@ -21,11 +22,14 @@ def matcher(words: list[Word]) -> MatchedOnRule:
     whole = {variant.terms for variant in variants if variant.field == layout.WORDS}
     begun = tuple(variant.terms[0] for variant in variants if variant.field == layout.PREFIXES)
     single = {terms[0] for terms in whole if len(terms) == 1}
+    quantities = {variant.terms[0] for variant in variants if variant.field == layout.QUANTITIES}
     joint = [set(terms) for terms in whole if len(terms) > 1]
 
     def met(text: str) -> bool:
         found = indexed_words(text)
         if begun and any(word.startswith(begun) for word in found):
+            return True
+        if quantities and any(not quantities.isdisjoint(indexed_quantities(line)) for line in text.splitlines()):
             return True
         stemmed = set(stems(found))
         return not single.isdisjoint(stemmed) or any(terms <= stemmed for terms in joint)

@@ -27,6 +27,7 @@ class SearchIndex:
         self.id = manifest.id
         self.data_version = manifest.data_version
         self.items = manifest.items
+        self.has_quantities = manifest.quantities
         self.schema = items.schema
         self.common = CommonTerms(folder, manifest.items)
         self._searcher = items.searcher()

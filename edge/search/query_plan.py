@@ -7,7 +7,7 @@ from tantivy import Occur, Query
 
 from edge.search.bitmaps import Bitmap, Ranked
 from edge.search.index import SearchIndex
-from edge.search.query_words import TermVariant, Weights, Word
+from edge.search.query_words import TermVariant, Weights, Word, description_field
 from shared.search import layout
 from shared.search.model import SearchQuery
 from shared.search.text import fold
@@ -99,7 +99,11 @@ class Planner:
         return _any([self._variant_query(variant, variant.field) for variant in word.variants])
 
     def _in_description(self, word: Word) -> Query | None:
-        described = [self._variant_query(variant, layout.DESCRIPTION) for variant in word.variants if variant.described]
+        described = [
+            self._variant_query(variant, description_field(variant.field))
+            for variant in word.variants
+            if variant.described
+        ]
         return Query.boost_query(_any(described), self._weights.description) if described else None
 
     def _variant_query(self, variant: TermVariant, field: str) -> Query:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from edge.search.index import SearchIndex
 from shared.search import layout
 from shared.search.text import PREFIX_CHARACTERS_MAX, asked_words, is_cjk, stems
+from shared.units.names import Reading, read
+from shared.units.terms import term
 
 # More words than any item's name has; bounded because each word costs time.
 WORDS_MAX = 16
@@ -27,6 +29,7 @@ class Weights:
     beginning: float = 0.2
     one_edit: float = 0.5
     description: float = 0.2
+    quantity: float = 0.6
     word_met: float = 8.0
 
 
@@ -60,16 +63,17 @@ class Word:
 
     def whole(self) -> "Word":
         """Return the word without its prefix variant."""
-        return Word(self.text, tuple(variant for variant in self.variants if variant.field == layout.WORDS))
+        return Word(self.text, tuple(variant for variant in self.variants if variant.field != layout.PREFIXES))
 
 
 def read_words(index: SearchIndex, question: str, weights: Weights = WEIGHTS, *, fuzzy: bool = False) -> list[Word]:
-    """Return the words of a query; `fuzzy` also finds similar spellings of words that are merely rare."""
-    texts = asked_words(question)[:WORDS_MAX]
-    words: list[Word] = []
+    """Return the words of a query, its quantities first; `fuzzy` also finds similar spellings of merely rare words."""
+    reading = read(question) if index.has_quantities else Reading((), (), question, ends=False)
+    words = _quantities(index, reading, weights)[:WORDS_MAX]
+    texts = asked_words(reading.rest)[: WORDS_MAX - len(words)]
     mistyped = 0
     for place, text in enumerate(texts):
-        unfinished = place == len(texts) - 1
+        unfinished = place == len(texts) - 1 and not reading.ends
         variants = _exact(index, text, 1.0)
         if unfinished and not is_cjk(text):
             variants += _prefix(index, text, weights.beginning)
@@ -81,6 +85,29 @@ def read_words(index: SearchIndex, question: str, weights: Weights = WEIGHTS, *,
                 variants += _similar(index, text, weights.one_edit, unfinished=unfinished, fuzzy=fuzzy)
         words.append(Word(text, tuple(_best(variants))))
     return words
+
+
+def _quantities(index: SearchIndex, reading: Reading, weights: Weights) -> list[Word]:
+    """Return a word for each quantity of a query: the same for all its spellings where an item has it.
+
+    A quantity that no item has may be one that is still being typed, as `500 m` of 500 ml: then it is found as written.
+    """
+    words = []
+    for quantity, spelled in zip(reading.quantities, reading.spelled, strict=True):
+        text = term(quantity)
+        documents = index.frequency(layout.QUANTITIES, text)
+        described = _in_description(index, (text,), layout.QUANTITIES)
+        variants = [TermVariant((text,), layout.QUANTITIES, weights.quantity, documents, described)]
+        if not documents and not described:
+            variants = [
+                variant for one in asked_words("".join(spelled.split())) for variant in _begun(index, one, weights)
+            ]
+        words.append(Word(text, tuple(variants)))
+    return words
+
+
+def _begun(index: SearchIndex, text: str, weights: Weights) -> list[TermVariant]:
+    return _exact(index, text, 1.0) + ([] if is_cjk(text) else _prefix(index, text, weights.beginning))
 
 
 def _joined(index: SearchIndex, texts: list[str], place: int) -> list[TermVariant]:
@@ -125,9 +152,14 @@ def _exact(index: SearchIndex, text: str, weight: float) -> list[TermVariant]:
     return [TermVariant((term,), layout.WORDS, weight, documents, described)] if documents or described else []
 
 
-def _in_description(index: SearchIndex, terms: tuple[str, ...]) -> bool:
+def description_field(field: str) -> str:
+    """Return the field of descriptions that holds the same kind of terms as a field of names."""
+    return layout.DESCRIBED_QUANTITIES if field == layout.QUANTITIES else layout.DESCRIPTION
+
+
+def _in_description(index: SearchIndex, terms: tuple[str, ...], field: str = layout.WORDS) -> bool:
     most = layout.common_from(index.items)
-    return all(0 < index.frequency(layout.DESCRIPTION, term) <= most for term in terms)
+    return all(0 < index.frequency(description_field(field), term) <= most for term in terms)
 
 
 def _prefix(index: SearchIndex, text: str, weight: float) -> list[TermVariant]:

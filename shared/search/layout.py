@@ -26,6 +26,8 @@ RANK = "rank"
 WORDS = "words"
 PREFIXES = "prefixes"
 DESCRIPTION = "description"
+QUANTITIES = "quantities"
+DESCRIBED_QUANTITIES = "described_quantities"
 BRAND = "brand"
 CATEGORY = "category"
 PRODUCT_TYPE = "product_type"
@@ -42,13 +44,15 @@ TOKENS_STEMMED = "itemindex_stems"
 class Manifest(msgspec.Struct, frozen=True):
     """What a finished index says of itself; written last, so its presence means that the rest is whole.
 
-    `id` differs between two builds of one data_version, so an edge notices that it was built again.
+    `id` differs between two builds of one data_version, so an edge notices that it was built again. `quantities` is
+    false of indexes built before quantities had a field: they are read, but find quantities as they are written.
     """
 
     id: str
     format: int
     data_version: int
     items: int
+    quantities: bool = False
 
 
 def common_from(items: int) -> int:

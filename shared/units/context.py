@@ -1,5 +1,6 @@
 """What an ambiguous unit means beside the other words of a name: `16G` of memory, `500 G` of flour, a `5G` phone."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -22,6 +23,8 @@ TEETH_FROM = 16
 DENIER_FROM = 5
 # Larger numbers before these letters are models and years: `8103 S`.
 SECONDS_MAX, DAYS_MAX = 600, 366
+# Smaller numbers before `bag` or `tablet` are models.
+COUNTED_ACCESSORIES_FROM = 20
 
 
 def resolve(spelling: str, value: Fraction, context: frozenset[str], before: str) -> Unit | None:
@@ -54,7 +57,7 @@ def _kelvin(value: Fraction, context: frozenset[str], before: str) -> str:
     if value >= COLOUR_TEMPERATURES_FROM:
         return "kelvin"
     if value in _PIXEL_CLASSES:
-        return "4kres"
+        return "kpixels"
     return "karat" if value in _KARATS else ""
 
 
@@ -92,7 +95,14 @@ def _denier(value: Fraction, context: frozenset[str], before: str) -> str:
     return "denier" if value >= DENIER_FROM else ""
 
 
+def _accessory(noun: str) -> Callable[[Fraction, frozenset[str], str], str]:
+    """Return the rule of a noun that also names a device or its accessory: `iPhone 5 bag`, `Note 8 tablet`."""
+    return lambda value, context, before: noun if value >= COUNTED_ACCESSORIES_FROM else ""
+
+
 _RULES = {
+    **{noun: _accessory(f"{noun}s") for noun in ("bag", "tablet", "key", "cell", "cap", "tab")},
+    "box": _accessory("boxes"),
     "g": _gram,
     "t": _tonne,
     "k": _kelvin,

@@ -29,10 +29,15 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The quantities of a name in their order, and its other text."""
+    """The quantities of a name in their order, how each is spelled, and the name's other text.
+
+    `ends` is true where the name ends with one.
+    """
 
     quantities: tuple[Quantity, ...]
+    spelled: tuple[str, ...]
     rest: str
+    ends: bool
 
 
 @lru_cache(maxsize=65_536)
@@ -44,8 +49,10 @@ def read(text: str) -> Reading:
     for span in spans:
         rest += reader.text[end : reader.tokens[span.start].start] + " "
         end = reader.tokens[span.end - 1].end
-    quantities = _packed([one.quantity for one in _without_restated(reader, spans)])
-    return Reading(tuple(quantities), rest + reader.text[end:])
+    kept = _packed(_without_restated(reader, spans))
+    spelled = tuple(reader.text[reader.tokens[one.start].start : reader.tokens[one.end - 1].end] for one in kept)
+    ends = bool(spans) and spans[-1].end == len(reader.tokens)
+    return Reading(tuple(one.quantity for one in kept), spelled, rest + reader.text[end:], ends)
 
 
 def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> bool:
@@ -163,12 +170,13 @@ def _restates(first: Quantity, second: Quantity) -> bool:
     return abs(mine - theirs) <= RESTATED_WITHIN * abs(mine)
 
 
-def _packed(quantities: list[Quantity]) -> list[Quantity]:
+def _packed(spans: list[Span]) -> list[Span]:
     """Make of `500 ml` and `24-pack`, wherever they stand in a name, 24 x 500 ml."""
-    contents = [one for one in quantities if one.dimension in _PACKABLE and one.form == "single"]
-    packs = [one for one in quantities if one.container and one.form == "single"]
-    if len(contents) != 1 or len(packs) != 1 or contents[0].packs != 1:
-        return quantities
-    count = packs[0].measures[0].value * packs[0].packs
-    merged = replace(contents[0], packs=count)
-    return [merged if one is contents[0] else one for one in quantities if one is not packs[0]]
+    single = [one for one in spans if one.quantity.form == "single"]
+    contents = [one for one in single if one.quantity.dimension in _PACKABLE]
+    packs = [one for one in single if one.quantity.container]
+    if len(contents) != 1 or len(packs) != 1 or contents[0].quantity.packs != 1:
+        return spans
+    count = packs[0].quantity.measures[0].value * packs[0].quantity.packs
+    merged = contents[0]._replace(quantity=replace(contents[0].quantity, packs=count))
+    return [merged if one is contents[0] else one for one in spans if one is not packs[0]]

@@ -15,6 +15,7 @@ from shared.search import layout
 from shared.search.layout import Manifest
 from shared.search.model import Document, Item
 from shared.search.text import analyzer, fold, indexed_words, prefixes
+from shared.units.terms import indexed_quantities
 from workers.search.terms import Terms
 
 # One segment keeps documents in the order in which they came, and ranks them by one set of word counts.
@@ -45,7 +46,7 @@ def build(documents: Iterable[Document], directory: Path, version: int, progress
     items = _write_items(documents, folder, terms, progress)
     terms.write(folder)
     _write_vocabulary(terms.words(), folder / layout.VOCABULARY)
-    manifest = Manifest(uuid4().hex, layout.FORMAT, version, items)
+    manifest = Manifest(uuid4().hex, layout.FORMAT, version, items, quantities=True)
     (folder / layout.MANIFEST).write_bytes(_ENCODER.encode(manifest))
     _make_durable(folder)
     return _publish(folder, directory / str(version))
@@ -98,7 +99,7 @@ def _items_index(folder: Path) -> tantivy.Index:
     schema.add_text_field(layout.WORDS, tokenizer_name=layout.TOKENS_STEMMED, index_option="freq")
     schema.add_text_field(layout.DESCRIPTION, tokenizer_name=layout.TOKENS_STEMMED, index_option="freq")
     schema.add_text_field(layout.PREFIXES, tokenizer_name=layout.TOKENS_PLAIN, index_option="freq")
-    for name in (layout.BRAND, layout.CATEGORY, layout.PRODUCT_TYPE):
+    for name in (layout.BRAND, layout.CATEGORY, layout.PRODUCT_TYPE, layout.QUANTITIES, layout.DESCRIBED_QUANTITIES):
         schema.add_text_field(name, tokenizer_name="raw", index_option="basic")
     schema.add_unsigned_field(layout.RANK, fast=True)
     schema.add_bytes_field(layout.HIT, stored=True)
@@ -113,15 +114,17 @@ def _entry(document: Document, rank: int, terms: Terms) -> tantivy.Document:
     item = document.item
     words = indexed_words("\n".join(_texts(document)))
     distinct = set(words)
-    filters = _filters(item)
-    terms.add(distinct, filters, len(words))
+    exact = _filters(item) + _quantities(document)
+    terms.add(distinct, exact, len(words))
     entry = tantivy.Document()
-    for field, term in filters:
+    for field, term in exact:
         entry.add_text(field, term)
     entry.add_text(layout.WORDS, " ".join(words))
     entry.add_text(layout.PREFIXES, " ".join(set().union(*map(prefixes, distinct))))
     if document.description:
         entry.add_text(layout.DESCRIPTION, " ".join(indexed_words(document.description)))
+        for term in indexed_quantities(document.description):
+            entry.add_text(layout.DESCRIBED_QUANTITIES, term)
     entry.add_unsigned(layout.RANK, rank)
     entry.add_bytes(layout.HIT, _ENCODER.encode((item, document.alt_names)))
     return entry
@@ -134,6 +137,11 @@ def _texts(document: Document) -> list[str]:
     texts += [item.product_type] if item.product_type else []
     texts += item.category.path if item.category else []
     return texts
+
+
+def _quantities(document: Document) -> list[tuple[str, str]]:
+    terms = (term for text in (document.item.name, *document.alt_names) for term in indexed_quantities(text))
+    return [(layout.QUANTITIES, term) for term in dict.fromkeys(terms)]
 
 
 def _filters(item: Item) -> list[tuple[str, str]]:

@@ -32,8 +32,8 @@ def make_index(url: str, directory: Path, told: Told = lambda stage, done, total
         version, items = _scalar(connection, SQL.newest), _scalar(connection, SQL.count)
         if not version:
             return {"data_version": 0, "items": 0}
-        built = layout.read_manifest(directory / str(version)) is None
-        if built:
+        manifest = layout.read_manifest(directory / str(version))
+        if manifest is None or not manifest.quantities:
             told("reading", 0, items)
             build(_documents(connection), directory, version, lambda done: told("indexing", done, items))
         connection.commit()
