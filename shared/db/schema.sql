@@ -935,7 +935,6 @@ CREATE TABLE public.month_cells (
     entries bytea,
     item_ids bytea,
     item_prices bytea,
-    CONSTRAINT month_cells_kind_check CHECK ((kind = ANY (ARRAY['l'::"char", 's'::"char"]))),
     CONSTRAINT month_cells_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
     CONSTRAINT month_cells_n_check CHECK ((n > 0)),
     CONSTRAINT month_cells_scope_check CHECK ((scope = ANY (ARRAY['b'::"char", 'c'::"char", 't'::"char", 'h'::"char", 'a'::"char"])))
@@ -949,7 +948,7 @@ ALTER TABLE ONLY public.month_cells ALTER COLUMN entries SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.month_cells ALTER COLUMN item_ids SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.month_cells ALTER COLUMN item_prices SET STORAGE EXTERNAL;
 
-COMMENT ON COLUMN public.month_cells.kind IS 'l: listings (offers seen), s: sales';
+COMMENT ON COLUMN public.month_cells.kind IS 'l: listings (offers seen), s: sales; L, S: those of them that are set aside as outliers';
 
 COMMENT ON COLUMN public.month_cells.days IS 'observations on each day of the month, 31 counts';
 
@@ -989,6 +988,7 @@ CREATE TABLE public.observations (
     kind "char" NOT NULL,
     currency character(3) NOT NULL,
     load_no integer DEFAULT 0 NOT NULL,
+    outlier "char",
     CONSTRAINT observations_kind_check CHECK ((kind = ANY (ARRAY['l'::"char", 's'::"char"]))),
     CONSTRAINT observations_price_minor_check CHECK ((price_minor >= 0))
 )
@@ -997,6 +997,8 @@ PARTITION BY RANGE (day);
 COMMENT ON COLUMN public.observations.kind IS 'l: listing (an offer seen), s: sale';
 
 COMMENT ON COLUMN public.observations.load_no IS 'the event that claimed this value first since it last changed';
+
+COMMENT ON COLUMN public.observations.outlier IS 'likely cause of a price that its neighbours contradict: d digit shift, c currency, u unit price, n neighbours, o other channels';
 
 CREATE TABLE public.organizations (
     id uuid DEFAULT uuidv7() NOT NULL,
@@ -1283,11 +1285,17 @@ ALTER TABLE ONLY public.match_reviews
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (organization_id, person_id);
 
+ALTER TABLE public.month_cells
+    ADD CONSTRAINT month_cells_kind_check CHECK ((kind = ANY (ARRAY['l'::"char", 's'::"char", 'L'::"char", 'S'::"char"]))) NOT VALID;
+
 ALTER TABLE ONLY public.month_cells
     ADD CONSTRAINT month_cells_pkey PRIMARY KEY (scope, id, month, currency, kind);
 
 ALTER TABLE ONLY public.observation_claims
     ADD CONSTRAINT observation_claims_pkey PRIMARY KEY (item_id, day, mark, load_no);
+
+ALTER TABLE public.observations
+    ADD CONSTRAINT observations_outlier_check CHECK ((outlier = ANY (ARRAY['d'::"char", 'c'::"char", 'u'::"char", 'n'::"char", 'o'::"char"]))) NOT VALID;
 
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);

@@ -13,7 +13,9 @@ from typing import Any, Self
 from shared.db.connect import Connection
 from workers.rollups import rows
 from workers.rollups.item_groups import Ancestors, Items
-from workers.rollups.refresh import by_stratum, whole_month
+from workers.rollups.outlier_marks import mark
+from workers.rollups.refresh import whole_month
+from workers.rollups.strata import Marks, by_stratum
 
 _READ_BYTES = 128 * 1024
 
@@ -27,6 +29,7 @@ class BackgroundBuilder:
         self._months = months
         self._read = read
         self._stop = threading.Event()
+        self._marks: list[tuple[date, Marks]] = []
         self._ends: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         self._thread = ThreadPoolExecutor(1, "cells")
@@ -43,9 +46,11 @@ class BackgroundBuilder:
         self._file.close()
 
     def write(self, connection: Connection) -> None:
-        """Add the cells, month by month as they are made; raise what went wrong with them."""
+        """Add the cells, month by month as they are made, and mark outliers; raise what went wrong with them."""
         if self._months:
             rows.write(connection, self._pieces())
+        for month, marks in self._marks:
+            mark(connection, month, marks)
 
     def _make(self) -> None:
         end = 0
@@ -54,7 +59,8 @@ class BackgroundBuilder:
                 if self._stop.is_set():
                     return
                 observed = by_stratum(month, self._items, self._read(month))
-                for piece in whole_month(month, observed, self._above):
+                self._marks.append((month, observed.marks))
+                for piece in whole_month(month, observed.entries, self._above):
                     end += self._file.write(piece)
                 self._file.flush()  # the other thread reads what the system has
                 self._ends.put(end)

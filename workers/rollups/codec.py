@@ -59,10 +59,15 @@ def unpack(packed: bytes) -> list[Array]:
 
 
 class Stratum(NamedTuple):
-    """What no statistic mixes unless a caller asks for it. `kind` is `l` (listings) or `s` (sales)."""
+    """What no statistic mixes unless a caller asks for it. `kind`: `l` listings, `s` sales; `L`, `S` their outliers."""
 
     currency: str
     kind: str
+
+    @property
+    def set_aside(self) -> "Stratum":
+        """Return the stratum of this one's outliers."""
+        return self._replace(kind=self.kind.upper())
 
 
 class Entries(NamedTuple):

@@ -4,7 +4,7 @@ from shared.db.connect import Connection
 from workers.rollups.refresh import Told, rebuild
 from workers.rollups.rows import SQL
 
-LAYOUT = 3
+LAYOUT = 4
 """Raise it whenever the columns of a cell or the meaning of what is packed in them change."""
 
 

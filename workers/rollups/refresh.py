@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date
-from itertools import product
 
 import numpy as np
 from psycopg import sql
@@ -14,10 +13,11 @@ from workers.rollups.aggregates import Tally, larger, tally, total
 from workers.rollups.codec import Array, Entries, Stratum
 from workers.rollups.item_groups import Ancestors, Items, copied_out
 from workers.rollups.ordered import SortedEntries
-from workers.rollups.rows import SQL, ByStratum
+from workers.rollups.outlier_marks import mark, partition
+from workers.rollups.rows import SQL
+from workers.rollups.strata import ByStratum, Observed, by_stratum
 
 Told = Callable[[int, int], None]
-_EPOCH = date(2000, 1, 1)
 _ROW = TableLayout(
     (
         ("item", "i8"),
@@ -28,6 +28,7 @@ _ROW = TableLayout(
         ("currency", "S3"),
         ("kind", "S1"),
         ("list", "i8"),
+        ("outlier", "S1"),
     )
 )
 
@@ -52,7 +53,8 @@ def rebuild(connection: Connection, told: Told = lambda done, months: None) -> N
         told(done, len(tables))
         month = date(int(table[-7:-3]), int(table[-2:]), 1)
         observed = _observed(connection, SQL.rows_of_month, month, items)
-        rows.write(connection, whole_month(month, observed, above))
+        rows.write(connection, whole_month(month, observed.entries, above))
+        mark(connection, month, observed.marks)
     told(len(tables), len(tables))
 
 
@@ -67,39 +69,8 @@ def ancestors(connection: Connection) -> Ancestors:
     return Ancestors({str(code): int(number) for number, code in connection.execute(SQL.categories)})
 
 
-def by_stratum(month: date, items: Items, rows: Array) -> ByStratum:
-    """Make entries of rows with the columns item, day (since 2000), channel, price, units, list, currency and kind."""
-    if not len(rows):
-        return {}
-    first = (month - _EPOCH).days - 1
-    item, day, channel, price, units, listed = (
-        rows[name].astype("i8") for name in ("item", "day", "channel", "price", "units", "list")
-    )
-    entries = items.entries(item, day - first, channel, price, units, listed)
-    owned = entries.item >= 0
-    if not owned.all():  # observations of withdrawn items
-        entries, rows = entries.take(owned), rows[owned]
-        if not len(rows):
-            return {}
-    currencies, kinds = (_distinct(rows[name]) for name in ("currency", "kind"))
-    if len(currencies) == len(kinds) == 1:
-        return {Stratum(currencies[0].decode(), kinds[0].decode()): entries}
-    found = {}
-    for currency, kind in product(currencies, kinds):
-        chosen = (rows["currency"] == currency) & (rows["kind"] == kind)
-        if chosen.any():
-            found[Stratum(currency.decode(), kind.decode())] = entries.take(chosen)
-    return found
-
-
-def _distinct(column: Array) -> list[bytes]:
-    if (column == column[0]).all():  # the usual case, and much cheaper than sorting text
-        return [bytes(column[0])]
-    return [bytes(value) for value in np.unique(column)]
-
-
-def _observed(connection: Connection, query: str, month: date, items: Items) -> ByStratum:
-    table = sql.Identifier(f"observations_{month:%Y_%m}").as_string(connection)
+def _observed(connection: Connection, query: str, month: date, items: Items) -> Observed:
+    table = sql.Identifier(partition(month)).as_string(connection)
     return by_stratum(month, items, copied_out(connection, query.replace("{table}", table), _ROW))
 
 
@@ -112,7 +83,9 @@ class _Month:
 
     def refresh(self) -> None:
         """Take out what the touched items had, put in what they have."""
-        fresh = _observed(self._connection, SQL.rows_of_touched, self._month, self._items)
+        observed = _observed(self._connection, SQL.rows_of_touched, self._month, self._items)
+        fresh = observed.entries
+        mark(self._connection, self._month, observed.marks)
         touched_rows = self._connection.execute(SQL.touched_items, (self._month,)).fetchall()
         touched = np.array(touched_rows, "i8").reshape(-1)
         removed: ByStratum = {}

@@ -27,15 +27,23 @@ SELECT item_id FROM derive_touched WHERE month = $1;
 -- name: rows_of_touched
 -- Every observation of the month's touched items, in columns of fixed width.
 SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency, o.kind,
-       coalesce(o.list_minor, 0)
+       coalesce(o.list_minor, 0), coalesce(o.outlier, '-')
 FROM {table} o
 WHERE EXISTS (SELECT FROM derive_touched t WHERE t.item_id = o.item_id AND t.month = date_trunc('month', o.day)::date);
 
 -- name: rows_of_month
 -- A month that is all new is read whole; a semi-join would only cost.
 SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency, o.kind,
-       coalesce(o.list_minor, 0)
+       coalesce(o.list_minor, 0), coalesce(o.outlier, '-')
 FROM {table} o;
+
+-- name: mark_outliers
+-- By what makes observations alike to the rule: rows that are equal in it have equal marks.
+UPDATE {table} o SET outlier = nullif(f.outlier, '-')::"char"
+FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::text[])
+     AS f (item_id, channel_id, price_minor, day, currency, kind, outlier)
+WHERE o.item_id = f.item_id AND o.day = f.day AND o.channel_id = f.channel_id AND o.price_minor = f.price_minor
+  AND o.currency = f.currency AND o.kind = f.kind::"char";
 
 -- name: every_item
 -- For a rebuild: where each item belongs; nothing is known of before.

@@ -13,6 +13,7 @@ from workers.rollups import aggregates, item_prices
 from workers.rollups.codec import Array, Entries, Stratum, pack_each, unpack
 from workers.rollups.item_groups import Ancestors
 from workers.rollups.ordered import SortedEntries
+from workers.rollups.strata import ByStratum
 
 SQL = beside(__file__, "rollups.sql")
 _COLUMNS = (
@@ -24,7 +25,6 @@ _ROW = RowLayout(_FIXED, values=_COLUMNS.count(",") + 1 - len(_FIXED))
 _EPOCH = date(2000, 1, 1)
 _WRITE_BYTES = 128 * 1024
 Row = tuple[Any, ...]
-ByStratum = dict[Stratum, Entries]
 
 
 def with_entries(
