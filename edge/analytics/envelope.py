@@ -14,6 +14,7 @@ from edge.http.conditional import none_match
 from edge.http.parameters import QUERY, Flag, Parameters, Utf8
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
+from shared.outliers import MODES
 from shared.results import formats
 from shared.results.layout import MEDIA_TYPES
 
@@ -53,6 +54,12 @@ class CurrencyCode(fields.String):
         super().__init__(load_default=None, validate=form, metadata=told)
 
 
+def outliers_field() -> fields.Str:
+    """Declare whether outliers count."""
+    told = "Whether observations that their neighbours contradict count in the statistics"
+    return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": told})
+
+
 class LightFormat(Parameters):
     """What every light read takes."""
 
@@ -87,6 +94,16 @@ class Coverage(Schema):
     missing_days = fields.Int(required=True)
     first = fields.Date(required=True, allow_none=True)
     last = fields.Date(required=True, allow_none=True)
+
+
+class OutlierMeta(Schema):
+    """Whether outliers count in the statistics, and how many there are."""
+
+    mode = fields.Str(required=True, validate=validate.OneOf(MODES))
+    set_aside = fields.Int(
+        required=True,
+        metadata={"description": "Observations that their neighbours contradict; with `include` they count too"},
+    )
 
 
 class Meta(Schema):

@@ -23,6 +23,7 @@ from edge.quota.billing import Billing
 from edge.storage.database import Database
 from shared.db.queries import beside
 from shared.money import minor_digits, to_text
+from shared.outliers import MODES
 from shared.prior_price.model import Options
 from shared.results.layout import MEDIA_TYPES
 
@@ -32,7 +33,8 @@ KINDS = {"l": "listing", "s": "sale"}
 UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
 METHOD = (
     "exact: medians are percentile_cont over the observed prices; close is the day's price where all that was observed "
-    "of it is one price, and null where there are several, as the sources tell no time of day; statistics end on `to`"
+    "of it is one price, and null where there are several, as the sources tell no time of day; statistics end on `to`; "
+    "prices that their neighbours contradict are outliers and count only with outliers=include"
 )
 _MONEY = pa.decimal128(38, 6)
 SCHEMA = pa.schema(
@@ -80,7 +82,13 @@ class Pricing:
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         asked = request[QUERY]
         found = await self.history(
-            request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"], asked["currency"], asked["kind"]
+            request[PATH]["iid"],
+            asked["from_"],
+            asked["to"],
+            asked["channel"],
+            asked["currency"],
+            asked["kind"],
+            include=asked["outliers"] == "include",
         )
         if asked["dry_run"]:
             return envelope.estimate(request, "pricing", found.meta["data_version"])
@@ -94,14 +102,20 @@ class Pricing:
         channels: Sequence[str],
         currency: str | None,
         kind: str | None = None,
+        *,
+        include: bool = False,
     ) -> "History":
-        """Return what an item sold for. Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection."""
+        """Return what an item sold for, outliers apart unless they are included.
+
+        Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection."""
         letter = kind[0] if kind else None
         row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency, letter)
         row = found_or_raise(row, f"{self._base_url}/index/pricing", channels)
         first, last = range_of(first, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
-        shown = [price for price in prices if price.day >= first]
+        in_range = [price for price in prices if price.day >= first]
+        shown = [price for price in in_range if include or price.outlier is None]
+        outliers = [price for price in in_range if price.outlier is not None]
         meta = {
             "data_version": row["version"],
             "from": first,
@@ -110,20 +124,23 @@ class Pricing:
             "units": UNITS,
             "method": METHOD,
             "rounding": {},
-            **await asyncio.to_thread(_figures, prices, last),
+            "outliers": {"mode": MODES[include], "set_aside": len(outliers)},
+            **await asyncio.to_thread(_figures, prices, last, include),
         }
-        return History(shown, meta)
+        return History(shown, outliers, meta)
 
 
-def _figures(prices: Sequence[Price], last: date) -> dict[str, list[dict[str, Any]]]:
-    running = reductions(prices, None, Options())
-    return {"statistics": list(statistics(prices, last)), "reductions": [summary(one) for one in running]}
+def _figures(prices: Sequence[Price], last: date, include: bool) -> dict[str, list[dict[str, Any]]]:
+    running = reductions([price for price in prices if include or price.outlier is None], None, Options())
+    windows = statistics(prices, last, include=include)
+    return {"statistics": list(windows), "reductions": [summary(one) for one in running]}
 
 
 class History(NamedTuple):
-    """The observations of a range, and what must be said of them."""
+    """The observations of a range that count, its outliers, and what must be said of them."""
 
     prices: list[Price]
+    outliers: list[Price]
     meta: dict[str, Any]
 
 
@@ -149,12 +166,16 @@ def table(prices: Sequence[Price]) -> Any:
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
-def statistics(prices: Sequence[Price], last: date) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each window that ends on the last day, one for each currency and kind: none are mixed."""
+def statistics(prices: Sequence[Price], last: date, *, include: bool) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each window that ends on the last day, one for each currency and kind: none are mixed.
+
+    Outliers are counted, and count in the other figures only if they are to be included.
+    """
     for days in WINDOWS:
         first = last - timedelta(days=days - 1)
         for currency, kind in sorted({(price.currency, price.kind) for price in prices}):
-            chosen = [price for price in prices if price[2:4] == (kind, currency) and price.day >= first]
+            observed = [price for price in prices if price[2:4] == (kind, currency) and price.day >= first]
+            chosen = [price for price in observed if include or price.outlier is None]
             minors = sorted(price.minor for price in chosen)
             figures = (minors[0], median(minors), minors[-1]) if minors else (None, None, None)
             low, middle, high = (to_text(one, currency) if one is not None else None for one in figures)
@@ -169,6 +190,7 @@ def statistics(prices: Sequence[Price], last: date) -> Iterator[dict[str, Any]]:
                 "high": high,
                 "n": len(minors),
                 "observed_days": len({price.day for price in chosen}),
+                "set_aside": sum(price.outlier is not None for price in observed),
             }
 
 

@@ -11,7 +11,7 @@ last AS (
           AND ($5::text IS NULL OR o.currency = $5) AND ($6::text IS NULL OR o.kind = $6::text::"char"))) AS day)
 SELECT i.status, i.survivor_iid, last.day AS last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
        ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS strangers,
-       (SELECT json_agg(json_build_array(o.day, h.code, o.kind, o.currency, o.price_minor, o.list_minor)
+       (SELECT json_agg(json_build_array(o.day, h.code, o.kind, o.currency, o.price_minor, o.list_minor, o.outlier)
                         ORDER BY o.day, h.code, o.kind, o.currency, o.price_minor, o.list_minor)
         FROM observations o JOIN channels h ON h.id = o.channel_id
         WHERE o.item_id = ANY(i.ids) AND o.day BETWEEN least(coalesce($2::date, last.day - 89), last.day - 364) AND last.day

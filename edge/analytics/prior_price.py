@@ -80,7 +80,8 @@ class PriorPrice:
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         asked, iid = request[QUERY], request[PATH]["iid"]
-        values = (iid, asked["asked_on"], asked["channel"], asked["currency"], HISTORY_DAYS)
+        include = asked["outliers"] == "include"
+        values = (iid, asked["asked_on"], asked["channel"], asked["currency"], HISTORY_DAYS, include)
         row = await self._database.fetch_row(SQL.listings, *values)
         row = found_or_raise(row, f"{self._base_url}/index/pricing", asked["channel"], "/reference")
         if asked["dry_run"]:

@@ -1,6 +1,7 @@
 -- name: listings
 -- One statement, so that version, last day and prices are of one snapshot. $2: the day asked about; without it, the last
 -- one on which a channel was observed. What lies further back than $5 days is not read.
+-- $6: outliers count too; without them a day on which only an outlier was seen counts as not observed.
 WITH item AS (
     SELECT i.id, i.status, i.survivor_iid, ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids
     FROM items i WHERE i.iid = $1),
@@ -8,7 +9,8 @@ last AS (
     SELECT coalesce($2::date, (
         SELECT max(o.day) FROM observations o JOIN channels h ON h.id = o.channel_id
         WHERE o.item_id = ANY((SELECT ids FROM item)::bigint[]) AND (cardinality($3::text[]) = 0 OR h.code = ANY($3))
-          AND ($4::text IS NULL OR o.currency = $4) AND o.kind = 'l')) AS day)
+          AND ($4::text IS NULL OR o.currency = $4) AND o.kind = 'l'
+          AND ($6::boolean OR o.outlier IS NULL))) AS day)
 SELECT i.status, i.survivor_iid, last.day AS last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
        ARRAY(SELECT unnest($3::text[]) EXCEPT SELECT code FROM channels) AS strangers,
        (SELECT json_agg(json_build_array(o.day, h.code, o.kind, o.currency, o.price_minor, o.list_minor)
@@ -16,5 +18,5 @@ SELECT i.status, i.survivor_iid, last.day AS last_day, (SELECT coalesce(max(vers
         FROM observations o JOIN channels h ON h.id = o.channel_id
         WHERE o.item_id = ANY(i.ids) AND o.day BETWEEN last.day - $5::integer AND last.day
           AND (cardinality($3::text[]) = 0 OR h.code = ANY($3)) AND ($4::text IS NULL OR o.currency = $4)
-          AND o.kind = 'l') AS prices
+          AND o.kind = 'l' AND ($6::boolean OR o.outlier IS NULL)) AS prices
 FROM item i CROSS JOIN last;

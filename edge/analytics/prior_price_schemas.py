@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.analytics.envelope import CurrencyCode, Day, Estimate, LightFormat, Meta
+from edge.analytics.envelope import CurrencyCode, Day, Estimate, LightFormat, Meta, outliers_field
 from edge.http.parameters import Flag, Utf8, WholeNumber
 from shared.prior_price.model import Reason
 
@@ -22,6 +22,7 @@ class PriorPriceQuery(LightFormat):
         metadata={"description": "Only this channel; repeat for more", "explode": True},
     )
     currency = CurrencyCode()
+    outliers = outliers_field()
     progressive = Flag(
         load_default=None,
         metadata={

@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta
+from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta, OutlierMeta, outliers_field
 from edge.analytics.prior_price_schemas import ReductionSummary
 from shared.footprint import BASES
 from shared.indicators import CODES
@@ -21,6 +21,7 @@ class PricingQuery(LightQuery):
             "description": "Only offers seen, or only sales; default: both, each in rows and statistics of its own"
         },
     )
+    outliers = outliers_field()
 
 
 class SustainabilityQuery(LightQuery):
@@ -54,11 +55,13 @@ class Statistic(Schema):
     high = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     n = fields.Int(required=True)
     observed_days = fields.Int(required=True)
+    set_aside = fields.Int(required=True, metadata={"description": "Outliers among what was observed"})
 
 
 class PricingMeta(Meta):
     """The meta of a pricing history."""
 
+    outliers = fields.Nested(OutlierMeta(), required=True)
     statistics = fields.List(fields.Nested(Statistic()), required=True)
     reductions = fields.List(
         fields.Nested(ReductionSummary()),

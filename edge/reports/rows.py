@@ -40,6 +40,7 @@ class PriceRow(PeriodRow):
     kind = _text("Observations that count", validate=validate.OneOf(KINDS))
     items = _count("Distinct items")
     observations = _count("Observations")
+    set_aside = _count("Outliers among what was observed; they are in the other figures only if asked for")
     list_price_n = _count("Observations with a list price")
     promotion_share = _share("Share of them whose price is below the list price")
     discount_mean = _share("Mean of 1 - price / list price over observations on promotion")

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta
+from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta, OutlierMeta, outliers_field
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
 from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, PriceIndexRow, RollupRow
 from shared.footprint import BASES
@@ -88,6 +88,7 @@ class CohortsQuery(ReportQuery):
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     kind = kind_field()
+    outliers = outliers_field()
 
     @validates_schema
     def names_something(self, data: Mapping[str, Any], **options: Any) -> None:
@@ -100,6 +101,7 @@ class InsightsQuery(ReportQuery):
     """Query of insights, which have groups of their own: `group_by` is unknown to them."""
 
     kind = kind_field()
+    outliers = outliers_field()
 
 
 def _sort(by_name: str, default: str) -> fields.Str:
@@ -216,6 +218,7 @@ class ReportMeta(Meta):
         validate=validate.OneOf(KINDS), metadata={"description": "Observations behind the statistics of prices"}
     )
     basis = fields.Str(validate=validate.OneOf(BASES), metadata={"description": "What footprints are multiplied by"})
+    outliers = fields.Nested(OutlierMeta(), metadata={"description": "Of reports with statistics of prices"})
     window_ended_by = fields.Str(
         validate=validate.OneOf(["request", "data", "index", "today"]),
         metadata={

@@ -91,7 +91,7 @@ class Quantities:
 
     def _entries(self, month: date) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
         scope, ids, others = cells_with_entries(self._chosen, self._tree)
-        values = (scope, month, ids, self._chosen.currency, list(self._chosen.kinds))
+        values = (scope, month, ids, self._chosen.currency, list(self._chosen.strata))
         for cell, packed, item_ids in self._connection.cursor(binary=True).execute(SQL.units, values):
             _, place, other, day, channel, units, _ = unpack(packed)
             kept = kept_entries(other, others, channel, self._chosen.channels, day, self._days, month)

@@ -23,6 +23,8 @@ from workers.reports.rendering import (
     coverage,
 )
 from workers.reports.result import Answer
+from workers.reports.set_aside import METHOD as OUTLIERS
+from workers.reports.set_aside import SetAside
 
 PEERS = 5
 _CATEGORY = pa.struct(
@@ -49,6 +51,7 @@ SCHEMA = pa.schema(
         ("percentile", pa.float64()),
         ("items", pa.int64()),
         ("observations", pa.int64()),
+        ("set_aside", pa.int64()),
         ("median", MONEY),
         ("median_change", pa.float64()),
         ("against_categories", pa.float64()),
@@ -61,6 +64,7 @@ SCHEMA = pa.schema(
 UNITS = {
     "items": "items",
     "observations": "observations",
+    "set_aside": "observations",
     "median": "currency",
     "median_change": "ratio",
     "percentile": "percent of brands with fewer observations",
@@ -79,7 +83,7 @@ ROUNDING = {
 METHOD = (
     "medians are exact (percentile_cont over every observed price); rank and percentile count observations of all "
     "channels; against_categories is the mean of median over category median, weighted by the brand's observations; "
-    f"peers have most observations in the brand's largest category; {DISCOUNT_METHOD}"
+    f"peers have most observations in the brand's largest category; {OUTLIERS}; {DISCOUNT_METHOD}"
 )
 
 
@@ -88,7 +92,9 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     with snapshot(connection):
         tree = Tree.read(connection)
         slug = parameters.get("slug")
-        chosen = filter_of(connection, tree, {n: parameters.get(n) for n in ("channel", "currency", "kind")})
+        chosen = filter_of(
+            connection, tree, {n: parameters.get(n) for n in ("channel", "currency", "kind", "outliers")}
+        )
         one = brand_ids(connection, [slug]) if slug else None
         whole = replace(chosen, brands=one)
         days = range_of(connection, whole, parameters)
@@ -107,6 +113,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         ROUNDING,
         kind=chosen.kind,
         page=page,
+        outliers=report.aside.summary(),
         ended_by=days.ended_by,
     )
 
@@ -119,6 +126,8 @@ class _Report:
         self._days = days
         self._told = told
         self.seen: set[int] = set()
+        self.aside = SetAside(connection, tree, chosen, days)
+        self._outliers: dict[Key, int] = {}
         self._counts = counts(connection, "b", None, days, chosen)
         before = counts(connection, "b", None, days.before(), chosen)
         brands_only = {k: {b: n for b, n in by.items() if b} for k, by in {**before, **self._counts}.items()}
@@ -138,6 +147,7 @@ class _Report:
         chosen = replace(self._chosen, brands=brands)
         found = self._gather(chosen.grouped("brand"))
         self.seen |= found.days
+        self._outliers = self.aside.of(chosen.grouped("brand"), self._told)
         now = figures(found)
         before = figures(self._gather(chosen.grouped("brand"), self._days.before()))
         of_brand: dict[tuple[str, int, int], list[tuple[int, Figure]]] = {}
@@ -191,6 +201,7 @@ class _Report:
             "percentile": standing.percentile,
             "items": now.items,
             "observations": now.n,
+            "set_aside": self._outliers.get(key, 0),
             "median": now.median,
             "median_change": change(now.median, was.median if was else None),
             "kind": self._chosen.kind,

@@ -24,6 +24,8 @@ from workers.reports.rendering import (
     coverage,
 )
 from workers.reports.result import Answer
+from workers.reports.set_aside import METHOD as OUTLIERS
+from workers.reports.set_aside import SetAside
 
 TOP_BRANDS = 5
 _CHANNEL = pa.struct(
@@ -51,6 +53,7 @@ SCHEMA = pa.schema(
         ("currency", pa.string()),
         ("items", pa.int64()),
         ("observations", pa.int64()),
+        ("set_aside", pa.int64()),
         ("median", MONEY),
         ("median_before", MONEY),
         ("median_change", pa.float64()),
@@ -65,6 +68,7 @@ SCHEMA = pa.schema(
 UNITS = {
     "items": "items",
     "observations": "observations",
+    "set_aside": "observations",
     "median": "currency",
     "median_before": "currency",
     "median_change": "ratio",
@@ -76,7 +80,7 @@ ROUNDING = dict.fromkeys(("median_change", "channels.share", "top_brands.share",
 METHOD = (
     "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
     "right before, or as many days as the range has; rank counts observations of all channels among categories "
-    f"of equal depth; {DISCOUNT_METHOD}"
+    f"of equal depth; {OUTLIERS}; {DISCOUNT_METHOD}"
 )
 
 
@@ -85,7 +89,9 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     with snapshot(connection):
         tree = Tree.read(connection)
         code = parameters.get("code")
-        chosen = filter_of(connection, tree, {n: parameters.get(n) for n in ("channel", "currency", "kind")})
+        chosen = filter_of(
+            connection, tree, {n: parameters.get(n) for n in ("channel", "currency", "kind", "outliers")}
+        )
         parent = tree.find(parameters["parent"]) if parameters.get("parent") else None
         one = tree.find(code) if code else parent
         whole = _of(chosen, one) if one else chosen
@@ -112,6 +118,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         ROUNDING,
         kind=chosen.kind,
         page=page,
+        outliers=report.aside.summary(),
         ended_by=days.ended_by,
     )
 
@@ -160,6 +167,8 @@ class _Report:
         self._days = days
         self._codes = channel_codes(connection)
         self.seen: set[int] = set()
+        self.aside = SetAside(connection, tree, chosen, days)
+        self._outliers: dict[Key, int] = {}
         found = {}
         for span in (days.before(), days):
             found.update(counts(connection, "t", None, span, chosen))
@@ -173,6 +182,7 @@ class _Report:
         """Return a row for each period and currency."""
         chosen = _of(self._chosen, category)
         now = gather(self._connection, self._tree, chosen, self._days, told)
+        self._outliers = self.aside.of(chosen, told)
         self.seen |= now.days
         before = figures(gather(self._connection, self._tree, chosen, self._days.before(), told))
         known = figures(now)
@@ -210,6 +220,7 @@ class _Report:
             "currency": key.currency,
             "items": now.items,
             "observations": now.n,
+            "set_aside": self._outliers.get(key, 0),
             "median": now.median,
             "median_before": was.median if was else None,
             "median_change": change(now.median, was.median if was else None),

@@ -7,7 +7,7 @@ import pyarrow as pa
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.results.rounding import SIX_DECIMALS
-from workers.reports.aggregator import GroupedSeries
+from workers.reports.aggregator import GroupedSeries, Key
 from workers.reports.filters import Filter, Tree, filter_of, range_of
 from workers.reports.periods import day_of
 from workers.reports.query import Told, gather, settled, snapshot
@@ -23,6 +23,8 @@ from workers.reports.rendering import (
     shares,
 )
 from workers.reports.result import Answer
+from workers.reports.set_aside import METHOD as OUTLIERS
+from workers.reports.set_aside import SetAside
 from workers.reports.statistics import METHOD as EXACT
 from workers.reports.statistics import PERCENTS
 
@@ -33,6 +35,7 @@ _FIGURES = [
     ("items", pa.int64()),
     ("observations", pa.int64()),
     ("price_n", pa.int64()),
+    ("set_aside", pa.int64()),
     *((name, MONEY) for name in ("mean", "stddev", *(f"p{percent}" for percent in PERCENTS), "min", "max")),
     ("channels", _CHANNELS),
     ("first_day", pa.date32()),
@@ -44,10 +47,11 @@ UNITS = {
     "items": "items",
     "observations": "observations",
     "price_n": "observations",
+    "set_aside": "observations",
     "channels.share": "share of observations",
     **DISCOUNT_UNITS,
 }
-METHOD = f"{EXACT}; {DISCOUNT_METHOD}"
+METHOD = f"{EXACT}; {OUTLIERS}; {DISCOUNT_METHOD}"
 ROUNDING = dict.fromkeys(("mean", "stddev", "channels.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS)
 
 
@@ -61,13 +65,24 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
         chosen = settled(connection, tree, chosen, days)
         found = gather(connection, tree, chosen, days, told)
+        aside = SetAside(connection, tree, chosen, days)
+        counts = aside.of(chosen, told)
         told("computing", 0, len(found.keys))
         names = Names.read(connection, tree, chosen, found.keys)
-    table = _table(found, chosen, names)
+    table = _table(found, chosen, names, counts)
     told("computing", table.num_rows, table.num_rows)
     covered = coverage(days, found.days)
     return Answer(
-        table, days.first, days.last, covered, UNITS, METHOD, ROUNDING, kind=chosen.kind, ended_by=days.ended_by
+        table,
+        days.first,
+        days.last,
+        covered,
+        UNITS,
+        METHOD,
+        ROUNDING,
+        kind=chosen.kind,
+        outliers=aside.summary(),
+        ended_by=days.ended_by,
     )
 
 
@@ -81,7 +96,7 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _table(found: GroupedSeries, chosen: Filter, names: Names) -> pa.Table:
+def _table(found: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, int]) -> pa.Table:
     schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
     places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
     rows = []
@@ -99,6 +114,7 @@ def _table(found: GroupedSeries, chosen: Filter, names: Names) -> pa.Table:
                 "items": int(found.items[segment]),
                 "observations": n,
                 "price_n": n,
+                "set_aside": aside.get(key, 0),
                 "mean": figures.mean(place, key.currency),
                 "stddev": figures.deviation(place, key.currency),
                 **percentiles,

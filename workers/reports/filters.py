@@ -62,6 +62,7 @@ class Filter:
     """Which observations. None: all. `tops` are the categories that were named and do not lie below another of them.
 
     `kinds` are `l` (listings), `s` (sales); empty as long as it is not settled which of them the answer is of.
+    `outliers` says whether those that statistics set aside belong to them.
     """
 
     brands: tuple[int, ...] | None = None
@@ -71,6 +72,18 @@ class Filter:
     currency: str | None = None
     group_by: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    outliers: bool = False
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """Return the kinds of the cells that hold them; outliers are in cells of their own."""
+        kinds = self.kinds or KINDS["both"]
+        return (*kinds, *(kind.upper() for kind in kinds)) if self.outliers else kinds
+
+    @property
+    def set_aside(self) -> tuple[str, ...]:
+        """Return the kinds of the cells that hold the outliers alone."""
+        return tuple(kind.upper() for kind in self.kinds)
 
     @property
     def kind(self) -> str:
@@ -112,6 +125,7 @@ def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) ->
         currency=parameters.get("currency"),
         group_by=_group_by(parameters.get("group_by") or []),
         kinds=_kinds(parameters.get("kind")),
+        outliers=parameters.get("outliers") == "include",
     )
 
 
@@ -142,7 +156,7 @@ def _window_end(connection: Connection, chosen: Filter) -> tuple[date, str]:
 
 def _observations_by_day(connection: Connection, chosen: Filter) -> dict[date, int]:
     scope, ids = chosen.scope
-    values = (scope, list(ids), chosen.currency, list(chosen.kinds))
+    values = (scope, list(ids), chosen.currency, list(chosen.strata))
     counts: dict[date, int] = {}
     for month, packed in connection.cursor(binary=True).execute(SQL.days, values):
         by_day = unpack(packed)[0]

@@ -1,6 +1,7 @@
 """A report from its computation to its published result: one snapshot, bytes under the attempt, one fenced UPDATE."""
 
 import hashlib
+from dataclasses import asdict
 from typing import Any, BinaryIO
 
 import msgspec
@@ -131,6 +132,7 @@ def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> 
         "rounding": answer.rounding,
         **({"kind": answer.kind} if answer.kind else {}),
         **({"basis": answer.basis} if answer.basis else {}),
+        **({"outliers": asdict(answer.outliers)} if answer.outliers else {}),
         **({"total": answer.page.total} if answer.page else {}),
     }
 

@@ -60,11 +60,19 @@ def _months_by_kind(connection: Connection, chosen: Filter, days: Range) -> dict
     months = list(days.months())
     values = (scope, list(ids), months[0], months[-1], chosen.currency)
     found: dict[str, set[date]] = {"l": set(), "s": set()}
+    others = set() if chosen.outliers else {"L", "S"}
     for month, kind, packed in connection.cursor(binary=True).execute(SQL.kinds, values):
         first, last = (number(edge) - number(month) for edge in (days.first, days.last))
-        if unpack(packed)[0][max(0, first) : last + 1].any():
-            found[kind].add(month)
+        if kind not in others and unpack(packed)[0][max(0, first) : last + 1].any():
+            found[kind.lower()].add(month)
     return found
+
+
+def any_in_index(connection: Connection, chosen: Filter, days: Range) -> bool:
+    """Tell whether the whole index has an observation of a filter's kinds and currency in the months of a range."""
+    months = list(days.months())
+    values = ("a", months[0], months[-1], None, chosen.currency, list(chosen.strata))
+    return connection.execute(SQL.heads, values).fetchone() is not None
 
 
 def _any(connection: Connection, tree: Tree, chosen: Filter, days: Range, months: set[date]) -> bool:
@@ -81,7 +89,7 @@ def _any(connection: Connection, tree: Tree, chosen: Filter, days: Range, months
 
 def gather(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> GroupedSeries:
     """Collect the segments of a filter. `told` is asked before each month and may raise to stop."""
-    collector = Collector(days, mixed=len(chosen.kinds) > 1)
+    collector = Collector(days, mixed=len(chosen.strata) > 1)
     months = list(days.months())
     cells = _cells_that_answer(chosen)
     whole = [month for month in months if cells and days.holds_month(month)]
@@ -98,8 +106,8 @@ def gather(connection: Connection, tree: Tree, chosen: Filter, days: Range, told
 
 def _cells_that_answer(chosen: Filter) -> tuple[str, tuple[int, ...], str | None] | None:
     """Return the scope and ids whose counted prices are the answer, and their group; None: entries must be read."""
-    if len(chosen.kinds) > 1:
-        return None  # an item may be listed and sold in one month; only entries tell that it is one item
+    if len(chosen.strata) > 1:
+        return None  # an item may be in several strata of a month; only entries tell that it is one item
     if chosen.channels is not None and not (chosen.brands or chosen.categories or chosen.group_by):
         return ("h", chosen.channels, None) if len(chosen.channels) == 1 else None
     if chosen.channels is not None or (chosen.brands is not None and chosen.categories is not None):
@@ -119,7 +127,7 @@ def _add_cells(
     scope, ids, grouped = cells
     cursor = connection.cursor(binary=True)
     before: date | None = None
-    values = (scope, whole, list(ids), chosen.currency, list(chosen.kinds))
+    values = (scope, whole, list(ids), chosen.currency, list(chosen.strata))
     for row in cursor.execute(SQL.spreads, values):
         cell, month, currency, items, days, channels, prices, list_prices = row
         if month != before and before is not None:
@@ -140,7 +148,7 @@ def _add_entries(
     scope, ids, others = cells_with_entries(chosen, tree)
     start = number(month)
     cursor = connection.cursor(binary=True)
-    values = (scope, month, ids, chosen.currency, list(chosen.kinds))
+    values = (scope, month, ids, chosen.currency, list(chosen.strata))
     for cell, currency, packed, item_ids in cursor.execute(SQL.entries, values):
         price, place, other, day, channel, _, list_price = unpack(packed)
         kept = kept_entries(other, others, channel, chosen.channels, day, days, month)

@@ -59,7 +59,7 @@ def counts(connection: Connection, scope: str, ids: list[int] | None, days: Rang
     sums: Counts = defaultdict(lambda: defaultdict(int))
     months = list(days.months())
     cursor = connection.cursor(binary=True)
-    values = (scope, months[0], months[-1], ids, chosen.currency, list(chosen.kinds))
+    values = (scope, months[0], months[-1], ids, chosen.currency, list(chosen.strata))
     for cell, month, found, n, _, packed in cursor.execute(SQL.heads, values):
         start = number(month)
         if days.holds_month(month):

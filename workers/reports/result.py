@@ -24,6 +24,14 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Outliers:
+    """Whether outliers count (`exclude` or `include`), and how many of them there are."""
+
+    mode: str
+    set_aside: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The rows of a report in their final order, and what must be said of them.
 
@@ -31,7 +39,7 @@ class Answer:
     range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
     `rounding` to what each rounded field is rounded, `kind` of which observations the statistics of prices are,
     `basis` what footprints are multiplied by: `sales` or `assortment`, `page` which of many the rows are about,
-    `ended_by` where the last day of the range comes from (workers/reports/periods.py).
+    `outliers` which of them count, `ended_by` where the last day of the range comes from (workers/reports/periods.py).
     """
 
     table: pa.Table
@@ -44,4 +52,5 @@ class Answer:
     kind: str | None = None
     basis: str | None = None
     page: Page | None = None
+    outliers: Outliers | None = None
     ended_by: str = "request"

@@ -53,7 +53,8 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     """Compute a rollup. Raises BrandNotFound, CategoryNotFound, InvalidParameter, JobRefused; `told` may stop it."""
     with snapshot(connection):
         tree = Tree.read(connection)
-        chosen = filter_of(connection, tree, parameters)
+        # A unit was sold and an item is there, whatever price was noted.
+        chosen = replace(filter_of(connection, tree, parameters), outliers=True)
         days = range_of(connection, chosen, parameters)
         basis = _basis(connection, tree, chosen, days, parameters.get("basis"))
         told("figures", 0, None)

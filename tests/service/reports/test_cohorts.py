@@ -20,7 +20,7 @@ from workers.reports.cohorts import make
 
 RAW = """
 SELECT o.day, o.item_id, o.price_minor, o.currency, h.code AS channel, b.slug AS brand, c.code AS category,
-       CASE o.kind WHEN 'l' THEN 'listing' ELSE 'sale' END AS kind, o.list_minor
+       CASE o.kind WHEN 'l' THEN 'listing' ELSE 'sale' END AS kind, o.list_minor, o.outlier::text AS outlier
 FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
 LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id"""
 PERCENTS = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -47,7 +47,18 @@ def raw(market: Settings) -> duckdb.DuckDBPyConnection:
 def engine_of(connection: Connection) -> duckdb.DuckDBPyConnection:
     """Give another engine the raw rows."""
     rows = connection.execute(RAW).fetchall()
-    names = ("day", "item_id", "price_minor", "currency", "channel", "brand", "category", "kind", "list_minor")
+    names = (
+        "day",
+        "item_id",
+        "price_minor",
+        "currency",
+        "channel",
+        "brand",
+        "category",
+        "kind",
+        "list_minor",
+        "outlier",
+    )
     engine = duckdb.connect()
     engine.register("arrived", pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)}))
     engine.execute("CREATE TABLE raw AS SELECT * FROM arrived")
@@ -76,12 +87,17 @@ def asked(chance: random.Random, brands: list[str], categories: list[str]) -> di
         "currency": chance.choice((None, "USD", "HKD")),
         "group_by": chance.sample(("brand", "category", "channel"), chance.choice((0, 0, 1, 2))),
         "kind": chance.choice((None, "listing", "sale", "both")),
+        "outliers": chance.choice(("exclude", "exclude", "include")),
     }
 
 
-def plain(parameters: dict[str, Any], percentile: str) -> str:
-    """Write the same question as plain SQL over the raw rows."""
-    groups = "".join(f", {name}" for name in parameters["group_by"])
+def counted(parameters: dict[str, Any]) -> str:
+    """Return the rows that count, as SQL."""
+    return "raw" if parameters["outliers"] == "include" else "(SELECT * FROM raw WHERE outlier IS NULL) AS counted"
+
+
+def condition(parameters: dict[str, Any]) -> str:
+    """Write the conditions of a question as SQL."""
     conditions = [f"day BETWEEN DATE '{parameters['from']}' AND DATE '{parameters['to']}'"]
     for name in ("brand", "channel"):
         if parameters[name]:
@@ -95,7 +111,23 @@ def plain(parameters: dict[str, Any], percentile: str) -> str:
     if parameters.get("kind") in ("listing", "sale"):
         where += f" AND kind = '{parameters['kind']}'"
     elif parameters.get("kind") is None:
-        where += f" AND (kind = 'listing' OR NOT EXISTS (SELECT 1 FROM raw WHERE {where} AND kind = 'listing'))"
+        where += f" AND (kind = 'listing' OR NOT EXISTS (SELECT 1 FROM {counted(parameters)} WHERE {where} AND kind = 'listing'))"
+    return where
+
+
+def aside(parameters: dict[str, Any]) -> str:
+    """Write as SQL how many outliers a question has, by period, groups and currency."""
+    groups = "".join(f", {name}" for name in parameters["group_by"])
+    period = f"CAST(date_trunc('{parameters['granularity']}', day) AS date)"
+    return (
+        f"SELECT {period}{groups}, currency, count(*) FROM raw WHERE outlier IS NOT NULL AND {condition(parameters)} "
+        f"GROUP BY {period}{groups}, currency"
+    )
+
+
+def plain(parameters: dict[str, Any], percentile: str) -> str:
+    """Write the same question as plain SQL over the raw rows."""
+    groups = "".join(f", {name}" for name in parameters["group_by"])
     period = f"CAST(date_trunc('{parameters['granularity']}', day) AS date)"
     listed = ", ".join(percentile.format(share, "CAST(price_minor AS FLOAT8)") for share in PERCENTS)
     depth = "CASE WHEN price_minor < list_minor THEN 1 - CAST(price_minor AS FLOAT8) / list_minor END"
@@ -104,8 +136,19 @@ def plain(parameters: dict[str, Any], percentile: str) -> str:
         f"stddev_samp(price_minor), {listed}, min(price_minor), max(price_minor), min(day), max(day), "
         f"count(list_minor), count(*) FILTER (WHERE price_minor < list_minor), avg({depth}), "
         f"{percentile.format(0.5, depth)} "
-        f"FROM raw WHERE {where} GROUP BY {period}{groups}, currency"
+        f"FROM {counted(parameters)} WHERE {condition(parameters)} GROUP BY {period}{groups}, currency"
     )
+
+
+def compare_outliers(answer: Any, rows: list[tuple[Any, ...]], parameters: dict[str, Any]) -> int:
+    """Compare the counts of outliers; return how many there were."""
+    names = answer.table.column_names[: len(parameters["group_by"]) + 2]
+    expected = {tuple(key): n for *key, n in rows}
+    for row in answer.table.to_pylist():
+        assert row["set_aside"] == expected.get(tuple(row[name] for name in names), 0)
+    total = sum(expected.values())
+    assert (answer.outliers.mode, answer.outliers.set_aside) == (parameters["outliers"], total)
+    return total
 
 
 def compare(answer: Any, rows: list[tuple[Any, ...]], groups: int) -> None:
@@ -148,19 +191,24 @@ def test_random_cohorts_equal_percentile_cont_over_the_raw_rows(connection: Conn
         parameters = asked(chance, brands, categories)
         percentile = "percentile_cont({0}) WITHIN GROUP (ORDER BY {1})"
         rows = connection.execute(plain(parameters, percentile).encode()).fetchall()
-        compare(make(connection, parameters, quiet), rows, len(parameters["group_by"]))
+        answer = make(connection, parameters, quiet)
+        compare(answer, rows, len(parameters["group_by"]))
+        compare_outliers(answer, connection.execute(aside(parameters).encode()).fetchall(), parameters)
 
 
 @pytest.mark.parametrize("seed", range(10, 12))
 def test_random_cohorts_equal_another_engine(connection: Connection, raw: duckdb.DuckDBPyConnection, seed: int) -> None:
     chance, (brands, categories) = random.Random(seed), known(connection)
-    filled = 0
+    filled = outliers = 0
     for _ in range(200):
         parameters = asked(chance, brands, categories)
         rows = raw.execute(plain(parameters, "quantile_cont({1}, {0})")).fetchall()
-        compare(make(connection, parameters, quiet), rows, len(parameters["group_by"]))
+        answer = make(connection, parameters, quiet)
+        compare(answer, rows, len(parameters["group_by"]))
+        outliers += bool(compare_outliers(answer, raw.execute(aside(parameters)).fetchall(), parameters))
         filled += bool(rows)
     assert filled > 60
+    assert outliers > 10
 
 
 def test_by_default_it_is_the_last_90_days_that_hold_data_of_the_brand(connection: Connection) -> None:

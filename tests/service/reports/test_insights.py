@@ -19,7 +19,7 @@ from workers.reports.registry import COMPUTATIONS
 
 RAW = """
 SELECT o.day, o.item_id, o.price_minor, o.currency, o.units, h.code AS channel, b.slug AS brand, c.code AS category,
-       (c.path)[1] AS top, i.product_type, o.kind, o.list_minor, (i.attributes ->> 'weight_kg')::float8 AS weight
+       (c.path)[1] AS top, i.product_type, o.kind, o.list_minor, (i.attributes ->> 'weight_kg')::float8 AS weight, o.outlier
 FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
 LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id"""
 MONTHS = {"from": "2026-04-01", "to": "2026-06-30", "granularity": "month", "currency": "USD", "kind": "both"}
@@ -35,7 +35,8 @@ def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture
 def connection(market: Settings) -> Iterator[Connection]:
     with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
-        opened_connection.execute(f"CREATE TEMP TABLE raw AS {RAW}")
+        opened_connection.execute(f"CREATE TEMP TABLE everything AS {RAW}")
+        opened_connection.execute("CREATE TEMP TABLE raw AS SELECT * FROM everything WHERE outlier IS NULL")
         yield opened_connection
 
 
@@ -49,10 +50,13 @@ def test_every_kind_of_report_has_its_maker() -> None:
 
 @pytest.mark.parametrize("granularity", ["month", "week", "day", None])
 @pytest.mark.parametrize("kind", [None, "listing", "sale", "both"])
+@pytest.mark.parametrize("outliers", ["exclude", "include"])
 def test_a_categorys_figures_shares_and_ranks(
-    connection: Connection, granularity: str | None, kind: str | None
+    connection: Connection, granularity: str | None, kind: str | None, outliers: str
 ) -> None:
-    answer = category_insights.make(connection, {**MONTHS, "granularity": granularity, "kind": kind}, quiet)
+    asked = {**MONTHS, "granularity": granularity, "kind": kind, "outliers": outliers}
+    answer = category_insights.make(connection, asked, quiet)
+    table = "everything" if outliers == "include" else "raw"
     assert answer.kind == (kind or "listing")
     kinds = {"sale": "s", "both": "sl"}.get(kind or "listing", "l")
     cut = "CASE WHEN price_minor < list_minor THEN 1 - price_minor::float8 / list_minor END"
@@ -63,7 +67,7 @@ def test_a_categorys_figures_shares_and_ranks(
                rank() OVER (PARTITION BY {period} ORDER BY count(*) DESC), count(list_minor),
                round((count({cut})::numeric / nullif(count(list_minor), 0)), 6)::float8, avg({cut}),
                percentile_cont(0.5) WITHIN GROUP (ORDER BY {cut})
-        FROM raw WHERE day BETWEEN '2026-04-01' AND '2026-06-30' AND currency = 'USD' AND top IS NOT NULL
+        FROM {table} WHERE day BETWEEN '2026-04-01' AND '2026-06-30' AND currency = 'USD' AND top IS NOT NULL
         AND strpos('{kinds}', kind::text) > 0
         GROUP BY {period}, lower(top) ORDER BY 1, 2""".encode()
     ).fetchall()
@@ -89,6 +93,29 @@ def test_a_categorys_figures_shares_and_ranks(
     for row in answer.table.to_pylist():
         assert sum(part["observations"] for part in row["channels"]) == row["observations"]
         assert sum(part["share"] for part in row["channels"]) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("outliers", ["exclude", "include"])
+def test_insights_count_the_outliers_of_each_row(connection: Connection, outliers: str) -> None:
+    by_category, by_brand = (
+        connection.execute(
+            f"""SELECT date_trunc('month', day)::date, {group}, count(*) FROM everything
+            WHERE day BETWEEN '2026-04-01' AND '2026-06-30' AND currency = 'USD' AND outlier IS NOT NULL
+            GROUP BY 1, 2""".encode()
+        ).fetchall()
+        for group in ("lower(top)", "brand")
+    )
+    for make, name, rows in (
+        (category_insights.make, "category", by_category),
+        (brand_insights.make, "brand", by_brand),
+    ):
+        answer = make(connection, {**MONTHS, "limit": 500, "outliers": outliers}, quiet)
+        expected = {(period, group): n for period, group, n in rows if group is not None}
+        shown = {(row["period"], row[name]): row["set_aside"] for row in answer.table.to_pylist()}
+        assert {key: n for key, n in shown.items() if n} == expected
+        assert answer.outliers is not None
+        assert (answer.outliers.mode, answer.outliers.set_aside) == (outliers, sum(expected.values()))
+        assert sum(expected.values()) > 5
 
 
 def test_a_categorys_change_is_against_the_period_before(connection: Connection) -> None:

@@ -1,0 +1,62 @@
+"""`outliers=exclude|include`: what the light reads count, and that they say how much they set aside."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from shared.config import Settings
+from shared.ids import mint
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.servers import Contents
+from tests.support.shop import load_rows
+
+SOY = mint("shop", "1").iid
+PRICES = ("10.00", "10.20", "9.90", "100.00", "10.00", "10.10", "10.00", "1.00")
+ROWS = "".join(
+    f"1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,{date(2026, 7, 1) + timedelta(days=n)},NORTH,{price},\n"
+    for n, price in enumerate(PRICES)
+)
+
+
+@pytest.fixture
+def contents() -> Contents:
+    def loaded(settings: Settings, folder: Path) -> None:
+        load_rows(settings, folder, ROWS)
+
+    return loaded
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    return api_key(settings)
+
+
+async def test_a_history_leaves_outliers_out_and_says_how_many(edge: Edge, key: str) -> None:
+    answer = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
+    assert [row["low"] for row in answer["data"]] == ["10.00", "10.20", "9.90", "10.00", "10.10", "10.00"]
+    assert answer["meta"]["outliers"] == {"mode": "exclude", "set_aside": 2}
+    month = next(one for one in answer["meta"]["statistics"] if one["days"] == 30)
+    assert (month["low"], month["high"], month["n"], month["set_aside"]) == ("9.90", "10.20", 6, 2)
+
+
+async def test_a_history_with_outliers_has_every_observation(edge: Edge, key: str) -> None:
+    answer = (await edge.get(f"/index/pricing/{SOY}?outliers=include", key=key)).json
+    assert [row["low"] for row in answer["data"]] == list(PRICES)
+    assert answer["meta"]["outliers"] == {"mode": "include", "set_aside": 2}
+    month = next(one for one in answer["meta"]["statistics"] if one["days"] == 30)
+    assert (month["low"], month["high"], month["n"], month["set_aside"]) == ("1.00", "100.00", 8, 2)
+
+
+async def test_a_day_with_only_an_outlier_is_not_observed_for_the_prior_price(edge: Edge, key: str) -> None:
+    path = f"/index/pricing/{SOY}/reference?channel=NORTH"
+    [excluded] = (await edge.get(path, key=key)).json["data"]
+    assert (excluded["as_of"], excluded["price"]) == ("2026-07-07", "10.00")
+    [included] = (await edge.get(f"{path}&outliers=include", key=key)).json["data"]
+    assert (included["as_of"], included["price"]) == ("2026-07-08", "1.00")
+
+
+async def test_another_mode_is_refused(edge: Edge, key: str) -> None:
+    refused = await edge.get(f"/index/pricing/{SOY}?outliers=maybe", key=key)
+    assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, "outliers")
