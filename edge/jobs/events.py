@@ -1,4 +1,4 @@
-"""GET /jobs/{id}/events: a job as it goes, as Server-Sent Events (WHATWG HTML, section 9.2)."""
+"""GET /jobs/{id}/events: a job's progress as Server-Sent Events (WHATWG HTML, section 9.2)."""
 
 import re
 from typing import Any
@@ -16,8 +16,9 @@ from edge.jobs.waiters import wait_for_change
 from shared.errors import JobNotFound, StoreUnavailable
 
 CONTENT_TYPE = "text/event-stream"
-_LOOK_SECONDS = 2.0
-_LOOKS_A_KEEP_ALIVE = 5
+# Notifications say when a row has changed; reading it without one makes up for a notification that was lost.
+POLL_SECONDS = 10.0
+_RETRY_SECONDS = 2.0
 _RECONNECT_MS = 1000
 _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
@@ -25,85 +26,95 @@ _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 class Events:
     """The handler."""
 
-    def __init__(self, orders: JobOrders, documents: JobSerializer) -> None:
+    def __init__(self, orders: JobOrders, serializer: JobSerializer) -> None:
         self._orders = orders
-        self._documents = documents
+        self._serializer = serializer
 
     @docs(
         operationId="getJobEvents",
         summary="Follow a job",
         description="Server-Sent Events: `state`, `progress`, and at the end `done`, each with the job as its data. "
-        "`Last-Event-ID` goes on where a stream broke off; 204 says that there is nothing more to come.",
+        "`Last-Event-ID` continues where a stream was interrupted; 204 means that all events were sent.",
         tags=["jobs"],
         produces=[CONTENT_TYPE],
-        responses={"200": {"description": "The events"}, "204": {"description": "You have seen the end."}},
+        responses={"200": {"description": "The events"}, "204": {"description": "All events were sent."}},
     )
     @match_info_schema(schemas.JobPath())
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the stream of a job's changes."""
-        order = await self._orders.find(organization_of(request), request[PATH]["id"])
+        """Respond with the stream of a job's changes."""
+        organization = organization_of(request)
+        order = await self._orders.find(organization, request[PATH]["id"])
         seen = request.headers.get("Last-Event-ID", "")
         last = int(seen) if _NUMBER.fullmatch(seen) else -1
         if order.ended and last >= order.changes:
             return web.Response(status=204, headers={"Cache-Control": "no-store"})
-        return EventStream(self._orders, self._documents, order, last)
+        return EventStream(self._orders, self._serializer, organization, order, last)
 
 
 class EventStream(web.StreamResponse):
-    """Sends the events after its own head, which the gates have finished by then."""
+    """Sends a job's events. They follow when the middlewares have finished the headers."""
 
-    def __init__(self, orders: JobOrders, documents: JobSerializer, order: Order, last: int) -> None:
-        fields = {"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        super().__init__(headers=fields)
+    def __init__(
+        self,
+        orders: JobOrders,
+        serializer: JobSerializer,
+        organization: str | None,
+        order: Order,
+        last: int,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        headers = {"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(headers=headers)
         self._orders = orders
-        self._documents = documents
+        self._serializer = serializer
+        self._organization = organization
         self._order = order
         self._last = last
-        self._told: tuple[str, int] | None = None
+        self._poll_seconds = poll_seconds
+        self._sent: tuple[str, int] | None = None
 
     async def prepare(self, request: web.BaseRequest) -> Any:
-        """Send head and events, until the job ends, the caller goes, or this process stops."""
+        """Send headers and events, until the job ends, the client disconnects, or this process stops."""
         writer = await super().prepare(request)
         if request.method != hdrs.METH_HEAD:
-            assert isinstance(request, web.Request)
-            await self._follow(request)
+            await self._follow()
         return writer
 
-    async def _follow(self, request: web.Request) -> None:
-        waiters, quiet = self._orders.waiters, 0
+    async def _follow(self) -> None:
+        waiters, pause = self._orders.waiters, 0.0  # the first pause is none: what changed before it was not notified
         await self.write(b"retry: %d\n\n" % _RECONNECT_MS)
         with waiters.subscribe(self._order.job_id) as event:
             while True:
-                quiet = 0 if await self._tell() else quiet + 1
+                await self._send_changes()
                 if self._order.ended or waiters.closing.is_set():
                     return
-                if quiet and quiet % _LOOKS_A_KEEP_ALIVE == 0:
+                if not await wait_for_change(event, pause) and pause:
                     await self.write(b": still here\n\n")
-                await wait_for_change(event, _LOOK_SECONDS)
                 try:
-                    self._order = await self._orders.find(organization_of(request), self._order.id)
+                    self._order = await self._orders.find(self._organization, self._order.id)
+                    pause = self._poll_seconds
                 except StoreUnavailable:
-                    continue
+                    pause = _RETRY_SECONDS
                 except JobNotFound:
                     return
 
-    async def _tell(self) -> bool:
-        """Send what is new: a change of state or attempt, else of progress; at the end all of it."""
+    async def _send_changes(self) -> None:
+        """Send what is new: a change of state or attempt, otherwise of progress; at the end all of it."""
         order = self._order
         now = (order.state, order.row["attempt"])
         if order.changes <= self._last and not order.ended:
-            self._told = now
-            return False
-        events = ["state"] if now != self._told else []
-        self._told, self._last = now, order.changes
+            self._sent = now
+            return
+        events = ["state"] if now != self._sent else []
+        self._sent, self._last = now, order.changes
         await self._send([*events, "progress", *(["done"] if order.ended else [])])
-        return True
 
     async def _send(self, names: list[str]) -> None:
-        data = msgspec.json.encode(self._documents.make(self._order))
-        # Only the last of them carries the number: who breaks off before it gets them all again.
-        heads = [b""] * (len(names) - 1) + [b"id: %d\n" % self._order.changes]
-        lines = [
-            b"%bevent: %b\ndata: %b\n\n" % (head, name.encode(), data) for head, name in zip(heads, names, strict=True)
+        data = msgspec.json.encode(self._serializer.make(self._order))
+        # Only the final event carries the id, so a client that disconnects earlier is sent the whole batch again.
+        ids = [b""] * (len(names) - 1) + [b"id: %d\n" % self._order.changes]
+        events = [
+            b"%bevent: %b\ndata: %b\n\n" % (number, name.encode(), data)
+            for number, name in zip(ids, names, strict=True)
         ]
-        await self.write(b"".join(lines))
+        await self.write(b"".join(events))

@@ -22,18 +22,23 @@ HTML = {"Accept": "text/html"}
 PAID = [
     (f"/index/lookup/{SOY}", "/index/lookup/{iid}"),
     ("/index/search?q=soy", "/index/search"),
+    ("/index/resolve?sku=1&source=shop", "/index/resolve"),
     ("/index/brands", "/index/brands"),
     ("/index/categories", "/index/categories"),
     ("/index/channels", "/index/channels"),
     (f"/index/pricing/{SOY}", "/index/pricing/{iid}"),
+    (f"/index/pricing/{SOY}/reference", "/index/pricing/{iid}/reference"),
     (f"/index/sustainability/{SOY}", "/index/sustainability/{iid}"),
     ("/index/cohorts?brand=vita", "/index/cohorts"),
     ("/index/insights/brands", "/index/insights/brands"),
     ("/index/insights/categories", "/index/insights/categories"),
     ("/index/insights/brands/vita", "/index/insights/brands/{slug}"),
     ("/index/insights/categories/drinks", "/index/insights/categories/{code}"),
+    ("/index/prices/index?brand=vita", "/index/prices/index"),
     ("/index/rollups/sustainability", "/index/rollups/sustainability"),
 ]
+# Calls whose price is by their number of items, and orders: tried one by one below and in test_resolve.py.
+COUNTED = {("get", "/index/lookup"), ("post", "/index/lookup"), ("post", "/index/resolve"), ("post", "/index/exports")}
 NOW = {"Prefer": "wait=0"}
 
 
@@ -54,6 +59,16 @@ async def test_each_call_is_charged_what_the_document_says(
     price = edge.document["paths"][f"/v1{template}"]["get"]["x-units"]
     assert (await edge.get(path, key=key, head=NOW)).status in (200, 202)
     assert await used(edge, key) == price["units"]
+
+
+async def test_every_operation_that_has_a_price_is_tried(edge: Edge) -> None:
+    priced = {
+        (method, path.removeprefix("/v1"))
+        for path, operations in edge.document["paths"].items()
+        for method, operation in operations.items()
+        if operation["x-units"]["units"]
+    }
+    assert {("get", template) for _, template in PAID} | COUNTED == priced
 
 
 async def test_a_batch_and_an_export_are_charged_what_the_document_says(edge: Edge, settings: Settings) -> None:

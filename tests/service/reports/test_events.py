@@ -6,8 +6,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
 
+from edge.jobs.events import EventStream
+from edge.jobs.serializers import JobSerializer
+from edge.jobs.service import JobOrders
+from edge.jobs.waiters import JobWaiters
 from shared.config import Settings
+from shared.db.connect import connect
+from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.reports import answer, work
@@ -122,3 +130,28 @@ async def test_a_lost_connection_is_nobodys_problem(edge: Edge, placed: tuple[st
     await anext(following)
     await following.aclose()
     assert (await edge.get(f"/jobs/{job}", key=key)).status == 200
+
+
+async def test_a_follower_whose_notifications_are_all_lost_still_sees_every_change(
+    edge: Edge, settings: Settings, placed: tuple[str, str]
+) -> None:
+    job, key = placed
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute("SELECT organization_id::text FROM job_orders WHERE id = $1", (job,)).fetchone()
+    assert row is not None
+    orders = JobOrders(edge.resources.database, JobWaiters(), 10, Log("tests"))  # nothing wakes these waiters
+    order, serializer = await orders.find(row[0], job), JobSerializer(settings.base_url, settings.problem_base_url)
+
+    async def follow(request: web.Request) -> web.StreamResponse:
+        return EventStream(orders, serializer, row[0], order, -1, poll_seconds=0.05)
+
+    app = web.Application()
+    app.router.add_get("/", follow)
+    async with TestServer(app) as server, TestClient(server) as client, client.get("/") as response:
+        lines = []
+        async for line in response.content:
+            lines.append(line)
+            if lines.count(b": still here\n") == 2:
+                await edge.ask("DELETE", f"/jobs/{job}", key=key)
+    assert lines.count(b"event: done\n") == 1
+    assert lines.count(b"event: state\n") == 2
