@@ -43,8 +43,8 @@ bench: $(VENV)/.bench ## Measure a lookup and a refusal beside its peers; prints
 hostile: $(VENV)/.test ## Try the service from its own OpenAPI document, 20,000 cases (ARGS="--cases 50000 --seed 2")
 	@$(BIN)/python -m tests.hostile.run $(ARGS)
 
-load: $(VENV)/.bench ## Drive a mix of calls up a ramp; writes build/load.html (ARGS=scenario.toml)
-	@$(BIN)/python -m tests.perf.run $(ARGS)
+load: $(VENV)/.test ## Let a mix of calls arrive faster and faster; writes build/load.html (ARGS=scenario.toml)
+	@$(BIN)/python -m tests.perf.load $(ARGS)
 
 judge: $(VENV)/.service $(JUDGES)/.tools $(JUDGES)/.spectral ## Let other checkers read document, front, code, manifests and files (ARGS=--strict)
 	@$(BIN)/python -m tests.judges.run $(ARGS)
