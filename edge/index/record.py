@@ -58,6 +58,8 @@ def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
         "sustainability": sustainability(_json(row["impacts"]), _json(row["factors"]), attributes.get("weight_kg")),
         "sources": [_source(source) for source in _json(row["sources"]) or []],
         "provenance": provenance(row),
+        "members": _json(row["members"]) or [],
+        "matches": [_match(one) for one in _json(row["matches"]) or []],
         "version": row["version"],
         "first_seen_on": row["first_seen_on"].isoformat(),
         "updated_at": rfc3339(row["updated_at"]),
@@ -124,6 +126,11 @@ def sustainability(
 def _source(source: dict[str, Any]) -> dict[str, Any]:
     observed = datetime.fromisoformat(source["observed_at"]).replace(tzinfo=UTC)
     return {"source": source["source"], "observed_at": rfc3339(observed), "license": source["license"]}
+
+
+def _match(match: dict[str, Any]) -> dict[str, Any]:
+    since = match["since"]
+    return {**match, "since": since and rfc3339(datetime.fromisoformat(since).replace(tzinfo=UTC))}
 
 
 def _json(text: Any) -> Any:

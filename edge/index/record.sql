@@ -4,7 +4,7 @@
 SELECT i.iid, i.name, i.alt_names, i.status, i.survivor_iid, i.product_type, i.identifiers, i.attributes, i.version,
        i.first_seen_on, i.updated_at, b.id AS brand_id, b.name AS brand_name, b.slug AS brand_slug,
        c.code AS category_code, c.path AS category_path, seen.channels, band.price_band, own.impacts, factor.factors,
-       origin.sources, i.field_sources
+       origin.sources, i.field_sources, own_items.members, found.matches
 FROM items i
 CROSS JOIN LATERAL (
     SELECT ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids) own_and_merged
@@ -42,4 +42,30 @@ LEFT JOIN LATERAL (
     FROM (SELECT source_id, max(observed_at) AS observed_at FROM item_sources
           WHERE item_id = ANY(own_and_merged.ids) GROUP BY source_id) t JOIN sources s ON s.id = t.source_id
 ) origin ON true
+LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_object('iid', m.iid, 'source', s.name, 'id', t.source_item_id, 'name', said.name,
+        'identifiers', said.identifiers) ORDER BY m.id <> i.id, s.name, t.source_item_id) AS members
+    FROM item_sources t JOIN items m ON m.id = t.item_id JOIN sources s ON s.id = t.source_id
+    CROSS JOIN LATERAL (
+        SELECT k.name, k.identifiers FROM item_claims c JOIN item_contents k USING (item_id, content_hash)
+        WHERE c.item_id = t.item_id AND c.source_id = t.source_id ORDER BY c.as_of DESC, c.no DESC LIMIT 1) said
+    WHERE t.item_id = ANY(own_and_merged.ids)
+) own_items ON true
+LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_object('iids', json_build_array(a.iid, b.iid), 'kind', p.kind, 'score', p.score,
+        'evidence', p.evidence, 'since', p.since AT TIME ZONE 'UTC') ORDER BY a.iid, b.iid, p.kind) AS matches
+    FROM (
+        SELECT l.left_id, l.right_id, l.kind, l.score, l.evidence, (
+            SELECT e.at FROM events e WHERE e.no = greatest(
+                (SELECT min(c.no) FROM item_claims c WHERE c.item_id = l.left_id),
+                (SELECT min(c.no) FROM item_claims c WHERE c.item_id = l.right_id))) AS since
+        FROM links l
+        WHERE l.left_id = ANY(own_and_merged.ids) AND l.right_id = ANY(own_and_merged.ids) AND l.decision = 'link'
+        UNION ALL
+        SELECT e.item_id, e.survivor_id, CASE e.kind WHEN 'link' THEN 'review' ELSE e.kind END, NULL, '[]', e.at FROM events e
+        WHERE e.item_id = ANY(own_and_merged.ids) AND e.survivor_id = ANY(own_and_merged.ids)
+          AND e.kind IN ('merge', 'link') AND e.undone_at IS NULL) p
+    JOIN items a ON a.id = p.left_id JOIN items b ON b.id = p.right_id
+    WHERE cardinality(own_and_merged.ids) > 1
+) found ON true
 WHERE i.iid = ANY($1::text[]);

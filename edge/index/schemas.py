@@ -7,6 +7,7 @@ from marshmallow import Schema, fields, validate
 
 from edge.http.envelope import ListEnvelope
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
+from edge.index.article_schemas import ArticleMatch, ArticleMember, Identifier, SourceRef
 from shared.errors import InvalidIid
 from shared.ids import IID_CHARACTERS_MAX, canonical_iid
 from shared.indicators import INDICATORS, Indicator
@@ -108,13 +109,6 @@ class CategoryRef(Schema):
     path = fields.List(fields.Str(), required=True)
 
 
-class Identifier(Schema):
-    """An identifier that others gave the item."""
-
-    scheme = fields.Str(required=True)
-    value = fields.Str(required=True)
-
-
 class ChannelSeen(Schema):
     """Where the item was seen."""
 
@@ -154,14 +148,6 @@ class Sustainability(_FootprintBasis.from_dict({one.code: figure_of(one) for one
     """What one unit of an item causes, by indicator; basis, method and samples are those of the first known one."""
 
 
-class SourceRef(Schema):
-    """Where the record's facts come from."""
-
-    source = fields.Str(required=True)
-    observed_at = fields.DateTime(required=True)
-    license = fields.Str(required=True)
-
-
 class RecordLinks(Schema):
     """Where to go on."""
 
@@ -192,6 +178,12 @@ class Record(Schema):
         values=fields.Str(),
         required=True,
         metadata={"description": "The source of each known field, such as `name` or `attributes.color`"},
+    )
+    members = fields.List(fields.Nested(ArticleMember()), required=True)
+    matches = fields.List(
+        fields.Nested(ArticleMatch()),
+        required=True,
+        metadata={"description": "Empty where the record is of one source's item"},
     )
     version = fields.Int(required=True)
     first_seen_on = fields.Date(required=True)

@@ -1358,6 +1358,8 @@ CREATE INDEX events_items ON public.events USING btree (no) WHERE ((item_id IS N
 
 CREATE INDEX events_load ON public.events USING btree (load_id);
 
+CREATE INDEX events_pairs ON public.events USING btree (item_id, survivor_id) WHERE (survivor_id IS NOT NULL);
+
 CREATE INDEX export_parts_slot ON public.export_parts USING btree (job_id, slot) WHERE (slot IS NOT NULL);
 
 CREATE INDEX idempotent_requests_created ON public.idempotent_requests USING btree (created_at);

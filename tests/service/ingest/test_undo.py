@@ -77,6 +77,7 @@ def records(connection: Connection) -> list[str]:
         }
         shown = document(values, "https://example.test")
         shown["updated_at"] = None
+        shown["matches"] = [{**match, "since": None} for match in shown["matches"]]
         shown["brand"] = shown["brand"] and shown["brand"]["slug"]
         made.append(json.dumps(shown, default=str))
     return sorted(made)

@@ -80,10 +80,11 @@ def chosen(index: Index, random: Random, count: int) -> list[str]:
 
 
 def shown(body: dict[str, Any]) -> dict[str, Any]:
-    """Return a record without what only the service can know: its version, when it wrote it, the brand's number."""
+    """Return a record without what only the service can know: its version, moments of its acts, the brand's number."""
     if "iid" not in body:
         return body
     kept = {name: value for name, value in body.items() if name not in ("version", "updated_at")}
+    kept["matches"] = [{name: value for name, value in one.items() if name != "since"} for one in kept["matches"]]
     if kept.get("brand"):
         kept["brand"] = {name: kept["brand"][name] for name in ("name", "slug")}
     return kept
@@ -112,6 +113,15 @@ def record(index: Index, iid: str, base_url: str) -> dict[str, Any]:
                 "SELECT field, source FROM origins WHERE record = ? AND source IS NOT NULL", [iid]
             ).fetchall()
         ),
+        "members": index.rows(
+            "SELECT iid, source, item AS id, name, list_filter(identifiers, lambda i: i.value IS NOT NULL) AS identifiers "
+            "FROM claims WHERE record = ? ORDER BY iid <> record, source, item",
+            [iid],
+        ),
+        "matches": [
+            {"iids": [merged, iid], "kind": "merge", "score": None, "evidence": []}
+            for merged in index.column("SELECT iid FROM merged WHERE survivor = ? ORDER BY iid", [iid])
+        ],
         "first_seen_on": item["first_seen_on"],
         "links": {
             "self": f"{base_url}/index/lookup/{iid}",
