@@ -87,6 +87,19 @@ class CohortRow(PriceRow, GroupedRow):
     last_day = fields.Date(metadata={"description": "Last day with data"})
 
 
+class PriceChangeRow(PriceRow):
+    """The change of prices of the same items, beside that of the median."""
+
+    index_change = _share("Jevons index of the items that both periods have, less 1; null for `kind=both`")
+    index_change_low = _share("Lower end of its 95 % bootstrap interval over items")
+    index_change_high = _share("Upper end of it")
+    share_matched = _share("Share of the period's items that the period before has too")
+    median_disagrees = fields.Bool(
+        allow_none=True,
+        metadata={"description": "Whether `median_change` is outside that interval: the mix moved it, not prices"},
+    )
+
+
 class TopBrand(Schema):
     """A brand with many observations in a category."""
 
@@ -97,7 +110,7 @@ class TopBrand(Schema):
     median = _amount("Median price")
 
 
-class CategoryRow(PriceRow):
+class CategoryRow(PriceChangeRow):
     """A category in one period and currency."""
 
     category = _text("Code")
@@ -134,7 +147,7 @@ class Peer(Schema):
     median = _amount("Median price")
 
 
-class BrandRow(PriceRow):
+class BrandRow(PriceChangeRow):
     """A brand in one period and currency."""
 
     brand = _text("Slug")

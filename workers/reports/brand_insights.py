@@ -11,6 +11,14 @@ from workers.reports.aggregator import Key
 from workers.reports.filters import Filter, Tree, brand_ids, filter_of, range_of
 from workers.reports.paging import Listed, Page, page_of
 from workers.reports.periods import Range, day_of
+from workers.reports.price_change import (
+    PRICE_CHANGE,
+    PRICE_CHANGE_METHOD,
+    PRICE_CHANGE_UNITS,
+    ROUNDED_PRICE_CHANGE,
+    PriceChanges,
+    seed_of,
+)
 from workers.reports.query import Told, gather, settled, snapshot
 from workers.reports.ranking import Figure, all_ranks, change, counts, figures, period_before
 from workers.reports.rendering import (
@@ -56,6 +64,7 @@ SCHEMA = pa.schema(
         ("median_change", pa.float64()),
         ("against_categories", pa.float64()),
         ("kind", pa.string()),
+        *PRICE_CHANGE,
         *DISCOUNTS,
         ("categories", pa.list_(_CATEGORY)),
         ("peers", pa.list_(_PEER)),
@@ -71,11 +80,19 @@ UNITS = {
     "against_categories": "ratio",
     "categories.share": "share of observations",
     "categories.category_median": "currency",
+    **PRICE_CHANGE_UNITS,
     **DISCOUNT_UNITS,
 }
 ROUNDING = {
     **dict.fromkeys(
-        ("median_change", "against_categories", "categories.share", "categories.against_category", *ROUNDED_DISCOUNTS),
+        (
+            "median_change",
+            "against_categories",
+            "categories.share",
+            "categories.against_category",
+            *ROUNDED_PRICE_CHANGE,
+            *ROUNDED_DISCOUNTS,
+        ),
         SIX_DECIMALS,
     ),
     "percentile": FOUR_DECIMALS,
@@ -83,7 +100,8 @@ ROUNDING = {
 METHOD = (
     "medians are exact (percentile_cont over every observed price); rank and percentile count observations of all "
     "channels; against_categories is the mean of median over category median, weighted by the brand's observations; "
-    f"peers have most observations in the brand's largest category; {OUTLIERS}; {DISCOUNT_METHOD}"
+    f"peers have most observations in the brand's largest category; {OUTLIERS}; {PRICE_CHANGE_METHOD}; "
+    f"{DISCOUNT_METHOD}"
 )
 
 
@@ -99,7 +117,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         whole = replace(chosen, brands=one)
         days = range_of(connection, whole, parameters)
         chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
-        report = _Report(connection, tree, chosen, days, told)
+        report = _Report(connection, tree, chosen, days, seed_of(connection, parameters), told)
         page = None if one else report.page(parameters)
         rows = report.rows(one or (page.ids if page else ()))
     table = pa.Table.from_pylist(rows, SCHEMA)
@@ -119,11 +137,12 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
 
 
 class _Report:
-    def __init__(self, connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> None:
+    def __init__(self, connection: Connection, tree: Tree, chosen: Filter, days: Range, seed: int, told: Told) -> None:
         self._connection = connection
         self._tree = tree
         self._chosen = chosen
         self._days = days
+        self._seed = seed
         self._told = told
         self.seen: set[int] = set()
         self.aside = SetAside(connection, tree, chosen, days)
@@ -150,6 +169,7 @@ class _Report:
         self._outliers = self.aside.of(chosen.grouped("brand"), self._told)
         now = figures(found)
         before = figures(self._gather(chosen.grouped("brand"), self._days.before()))
+        prices = PriceChanges(self._connection, self._tree, chosen.grouped("brand"), self._days, self._seed, self._told)
         of_brand: dict[tuple[str, int, int], list[tuple[int, Figure]]] = {}
         for key, figure in figures(self._gather(chosen.grouped("brand", "category"))).items():
             of_brand.setdefault(key[:3], []).append((key.second_group, figure))
@@ -163,6 +183,7 @@ class _Report:
         rows = []
         for key, figure in now.items():
             row = self._row(key, figure, {**now, **before}, names)
+            row |= prices.columns(key, row["median_change"])
             self._add_categories(row, figure, key, of_brand[key[:3]], of_category)
             row["peers"] = [_peer(names[one.first_group], rivals[main[key[:3]]][one]) for one in peers[key]]
             rows.append(row)

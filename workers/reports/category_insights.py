@@ -11,6 +11,14 @@ from workers.reports.aggregator import Key
 from workers.reports.filters import Category, Filter, Tree, filter_of, range_of
 from workers.reports.paging import LIMIT_MAX, Listed, Page, page_of
 from workers.reports.periods import Range, day_of
+from workers.reports.price_change import (
+    PRICE_CHANGE,
+    PRICE_CHANGE_METHOD,
+    PRICE_CHANGE_UNITS,
+    ROUNDED_PRICE_CHANGE,
+    PriceChanges,
+    seed_of,
+)
 from workers.reports.query import Told, gather, settled, snapshot
 from workers.reports.ranking import Figure, all_ranks, change, counts, figures, period_before
 from workers.reports.rendering import (
@@ -60,6 +68,7 @@ SCHEMA = pa.schema(
         ("observations_before", pa.int64()),
         *((name, pa.int64()) for name in ("rank", "rank_before", "ranked")),
         ("kind", pa.string()),
+        *PRICE_CHANGE,
         *DISCOUNTS,
         ("channels", pa.list_(_CHANNEL)),
         ("top_brands", pa.list_(_BRAND)),
@@ -74,13 +83,16 @@ UNITS = {
     "median_change": "ratio",
     "channels.share": "share of observations",
     "top_brands.share": "share of observations",
+    **PRICE_CHANGE_UNITS,
     **DISCOUNT_UNITS,
 }
-ROUNDING = dict.fromkeys(("median_change", "channels.share", "top_brands.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS)
+ROUNDING = dict.fromkeys(
+    ("median_change", "channels.share", "top_brands.share", *ROUNDED_PRICE_CHANGE, *ROUNDED_DISCOUNTS), SIX_DECIMALS
+)
 METHOD = (
     "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
     "right before, or as many days as the range has; rank counts observations of all channels among categories "
-    f"of equal depth; {OUTLIERS}; {DISCOUNT_METHOD}"
+    f"of equal depth; {OUTLIERS}; {PRICE_CHANGE_METHOD}; {DISCOUNT_METHOD}"
 )
 
 
@@ -97,7 +109,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         whole = _of(chosen, one) if one else chosen
         days = range_of(connection, whole, parameters)
         chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
-        report = _Report(connection, tree, chosen, days)
+        report = _Report(connection, tree, chosen, days, seed_of(connection, parameters))
         page = None if code else _page(connection, tree, chosen, days, parent, parameters)
         asked = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
         rows: list[dict[str, Any]] = []
@@ -160,11 +172,12 @@ def _of(chosen: Filter, category: Category) -> Filter:
 
 
 class _Report:
-    def __init__(self, connection: Connection, tree: Tree, chosen: Filter, days: Range) -> None:
+    def __init__(self, connection: Connection, tree: Tree, chosen: Filter, days: Range, seed: int) -> None:
         self._connection = connection
         self._tree = tree
         self._chosen = chosen
         self._days = days
+        self._seed = seed
         self._codes = channel_codes(connection)
         self.seen: set[int] = set()
         self.aside = SetAside(connection, tree, chosen, days)
@@ -185,6 +198,7 @@ class _Report:
         self._outliers = self.aside.of(chosen, told)
         self.seen |= now.days
         before = figures(gather(self._connection, self._tree, chosen, self._days.before(), told))
+        prices = PriceChanges(self._connection, self._tree, chosen, self._days, self._seed, told)
         known = figures(now)
         by_channel = figures(gather(self._connection, self._tree, chosen.grouped("channel"), self._days, told))
         by_brand = figures(gather(self._connection, self._tree, chosen.grouped("brand"), self._days, told))
@@ -194,6 +208,7 @@ class _Report:
         for key, figure in known.items():
             earlier = key._replace(period=period_before(self._days, key.period))
             row = self._row(category, key, figure, {**known, **before}.get(earlier), earlier)
+            row |= prices.columns(key, row["median_change"])
             row["channels"] = sorted(
                 (
                     {"channel": self._codes[one.first_group], **_part(of, figure)}

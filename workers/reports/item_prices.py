@@ -18,7 +18,7 @@ CELLS_MAX = 60_000_000
 _TABLE_RATIO = 32
 Group = tuple[str, int]
 """A currency, and the brand where the filter groups by brands, else 0."""
-_ByPeriod = dict[Group, list[tuple[int, ItemPrices]]]
+ByPeriod = dict[Group, list[tuple[int, ItemPrices]]]
 
 
 def price_tables(
@@ -28,6 +28,12 @@ def price_tables(
 
     `told` is asked before each month and may raise to stop. Raises InvalidParameter for more than CELLS_MAX prices.
     """
+    found = prices_by_period(connection, tree, chosen, days, told)
+    return {group: table_of(prices) for group, prices in sorted(found.items())}
+
+
+def prices_by_period(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> ByPeriod:
+    """Return, for each group that has any, the periods and the prices in them; a period may come in several parts."""
     months = list(days.months())
     kept = chosen.channels is None and (chosen.brands is None or chosen.categories is None)
     whole = [month for month in months if kept and days.holds_month(month)]
@@ -36,12 +42,12 @@ def price_tables(
     for group, prices in _observed(connection, tree, chosen, days, rest, told).items():
         found[group] += prices
     told("reading", len(months), len(months))
-    return {group: _table(prices) for group, prices in sorted(found.items()) if prices}
+    return {group: prices for group, prices in found.items() if prices}
 
 
-def _kept(connection: Connection, tree: Tree, chosen: Filter, months: list[date], told: Told) -> _ByPeriod:
+def _kept(connection: Connection, tree: Tree, chosen: Filter, months: list[date], told: Told) -> ByPeriod:
     scope, ids, _ = cells_with_entries(chosen, tree)
-    found: _ByPeriod = defaultdict(list)
+    found: ByPeriod = defaultdict(list)
     values = (scope, months, ids, chosen.currency, list(chosen.kinds))
     before: date | None = None
     for cell, month, currency, packed in connection.cursor(binary=True).execute(SQL.item_prices, values):
@@ -56,7 +62,7 @@ def _kept(connection: Connection, tree: Tree, chosen: Filter, months: list[date]
 
 def _observed(
     connection: Connection, tree: Tree, chosen: Filter, days: Range, months: list[date], told: Told
-) -> _ByPeriod:
+) -> ByPeriod:
     scope, ids, others = cells_with_entries(chosen, tree)
     columns: dict[Group, list[tuple[Array, ...]]] = defaultdict(list)
     for done, month in enumerate(months):
@@ -95,7 +101,8 @@ def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales:
     return found
 
 
-def _table(found: list[tuple[int, ItemPrices]]) -> PriceTable:
+def table_of(found: list[tuple[int, ItemPrices]]) -> PriceTable:
+    """Return periods and their prices as one table. Raises InvalidParameter for more than CELLS_MAX prices."""
     periods = sorted({period for period, _ in found})
     places, count = _numbered([prices.item for _, prices in found])
     if len(periods) * count > CELLS_MAX:

@@ -1,7 +1,5 @@
 """The price index of brands or categories: how prices of the same items changed, free of the mix."""
 
-import hashlib
-import json
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -16,15 +14,15 @@ from shared.price_index.question import Question, method_named, needs_quantities
 from shared.price_index.rows import IndexRow, Resampling, index_rows
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries
-from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
+from workers.reports.filters import KINDS, Filter, Tree, filter_of, range_of
 from workers.reports.item_prices import price_tables
 from workers.reports.periods import day_of
+from workers.reports.price_change import REPLICATES, disagrees, seed_of
 from workers.reports.query import Told, gather, settled, snapshot
 from workers.reports.rendering import MONEY, coverage
 from workers.reports.result import Answer
 
 FIRST = 100.0
-REPLICATES = 200
 SCHEMA = pa.schema(
     [
         ("period", pa.date32()),
@@ -72,7 +70,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         if not tables and needs_quantities(question):
             raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")
         found = gather(connection, tree, chosen, days, told)
-        seed = _seed(connection, parameters)
+        seed = seed_of(connection, parameters)
     told("computing", 0, len(tables))
     medians = _medians(found)
     rows = []
@@ -119,13 +117,6 @@ def _computed(periods: list[str], panel: Any, question: Question, seed: int) -> 
         raise InvalidParameter("splice", str(error)) from None
 
 
-def _seed(connection: Connection, parameters: dict[str, Any]) -> int:
-    """Return the same seed for the same question of the same data_version."""
-    row = connection.execute(SQL.data_version).fetchone()
-    text = json.dumps([parameters, row and row[0]], sort_keys=True)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
-
-
 def _medians(found: GroupedSeries) -> dict[tuple[str, date], Any]:
     places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
     return {
@@ -163,13 +154,6 @@ def _rows(
             }
         )
     return rows
-
-
-def disagrees(value: float | None, low: float | None, high: float | None) -> bool | None:
-    """Return whether a value is outside the interval, rounded as it is shown; None where one of them is unknown."""
-    if value is None or low is None or high is None:
-        return None
-    return not round(low, 6) <= round(value, 6) <= round(high, 6)
 
 
 def _rounded(value: float | None) -> float | None:
