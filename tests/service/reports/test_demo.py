@@ -51,7 +51,7 @@ def test_every_report_of_the_demo_says_something(connection: Connection) -> None
     )
     [(code,)] = seen.fetchall()
     for kind, make in COMPUTATIONS.items():
-        parameters = {"category": [code]} if kind == "cohorts" else {}
+        parameters = {"category": [code]} if kind in ("cohorts", "price-index") else {}
         answer = make(connection, parameters, quiet)
         assert answer.table.num_rows > 0, kind
         assert isinstance(answer.table, pa.Table) and answer.first <= answer.last
