@@ -176,6 +176,7 @@ class PriceIndexRow(PeriodRow):
     low = _index("Lower end of the 95 % bootstrap interval over items")
     high = _index("Upper end of it")
     items = _count("Distinct items with a price above zero")
+    set_aside = _count("Outliers among what was observed; they are in the other figures only if asked for")
     matched_items = _count("Items that the period compared with has too; null in the first period", nullable=True)
     share_matched = _share("matched_items / items; null in the first period")
     new_items = _count("Items that the period compared with has not", nullable=True)

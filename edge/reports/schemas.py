@@ -170,6 +170,7 @@ class PriceIndexQuery(ReportQuery):
             "units, else listings where there are any"
         },
     )
+    outliers = outliers_field()
     method = MethodName(
         load_default=DEFAULT_METHOD,
         metadata={

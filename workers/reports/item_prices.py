@@ -35,7 +35,8 @@ def price_tables(
 def prices_by_period(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> ByPeriod:
     """Return, for each group that has any, the periods and the prices in them; a period may come in several parts."""
     months = list(days.months())
-    kept = chosen.channels is None and (chosen.brands is None or chosen.categories is None)
+    # Of two strata, an item may be in both: only entries make one price of them.
+    kept = chosen.channels is None and (chosen.brands is None or chosen.categories is None) and len(chosen.strata) == 1
     whole = [month for month in months if kept and days.holds_month(month)]
     found = _kept(connection, tree, chosen, whole, told) if whole else defaultdict(list)
     rest = [month for month in months if month not in whole]
@@ -48,7 +49,7 @@ def prices_by_period(connection: Connection, tree: Tree, chosen: Filter, days: R
 def _kept(connection: Connection, tree: Tree, chosen: Filter, months: list[date], told: Told) -> ByPeriod:
     scope, ids, _ = cells_with_entries(chosen, tree)
     found: ByPeriod = defaultdict(list)
-    values = (scope, months, ids, chosen.currency, list(chosen.kinds))
+    values = (scope, months, ids, chosen.currency, list(chosen.strata))
     before: date | None = None
     for cell, month, currency, packed in connection.cursor(binary=True).execute(SQL.item_prices, values):
         if month != before:
@@ -67,7 +68,7 @@ def _observed(
     columns: dict[Group, list[tuple[Array, ...]]] = defaultdict(list)
     for done, month in enumerate(months):
         told("reading", done, len(months))
-        values = (scope, month, ids, chosen.currency, list(chosen.kinds))
+        values = (scope, month, ids, chosen.currency, list(chosen.strata))
         for cell, currency, packed, item_ids in connection.cursor(binary=True).execute(SQL.entries, values):
             price, place, other, day, channel, units, _ = unpack(packed)
             rows = kept_entries(other, others, channel, chosen.channels, day, days, month)

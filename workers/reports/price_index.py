@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -21,6 +22,8 @@ from workers.reports.price_change import REPLICATES, disagrees, seed_of
 from workers.reports.query import Told, gather, settled, snapshot
 from workers.reports.rendering import MONEY, coverage
 from workers.reports.result import Answer
+from workers.reports.set_aside import METHOD as OUTLIERS
+from workers.reports.set_aside import SetAside
 
 FIRST = 100.0
 SCHEMA = pa.schema(
@@ -30,6 +33,7 @@ SCHEMA = pa.schema(
         ("kind", pa.string()),
         *((name, pa.float64()) for name in ("index", "low", "high")),
         ("items", pa.int64()),
+        ("set_aside", pa.int64()),
         ("matched_items", pa.int64()),
         ("share_matched", pa.float64()),
         ("new_items", pa.int64()),
@@ -45,13 +49,22 @@ UNITS = {
     **dict.fromkeys(("items", "matched_items", "new_items", "vanished_items"), "items"),
     "share_matched": "share of items",
     "median": "currency",
+    "set_aside": "observations",
 }
 ROUNDING = dict.fromkeys(("index", "low", "high", "share_matched", "median_index"), SIX_DECIMALS)
 _METHOD = (
     "an item's price in a period is the unit value of its sales, or the geometric mean of its listings; "
     f"{{name}} over items that both periods have{{window}}; low and high: 95 % of {REPLICATES} bootstrap samples of "
-    "items; the median is of every observed price; it disagrees where median_index is outside low and high"
+    "items; the median is of every observed price; it disagrees where median_index is outside low and high; "
+    f"{OUTLIERS}"
 )
+
+
+class _Beside(NamedTuple):
+    """What is shown beside an index, by currency and first day of a period."""
+
+    medians: dict[tuple[str, date], Decimal | None]
+    set_aside: dict[tuple[str, date], int]
 
 
 def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
@@ -70,13 +83,15 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         if not tables and needs_quantities(question):
             raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")
         found = gather(connection, tree, chosen, days, told)
+        aside = SetAside(connection, tree, chosen, days)
+        counts = aside.of(chosen, told)
         seed = seed_of(connection, parameters)
     told("computing", 0, len(tables))
-    medians = _medians(found)
+    others = _Beside(_medians(found), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
     rows = []
     for done, ((currency, _), table) in enumerate(tables.items()):
         index = _computed(table.periods, table.panel, question, seed)
-        rows += _rows(index, chosen.kind, currency, medians)
+        rows += _rows(index, chosen.kind, currency, others)
         told("computing", done + 1, len(tables))
     rows.sort(key=lambda row: (row["currency"], row["period"]))
     return Answer(
@@ -88,6 +103,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         _METHOD.format(name=question.method.name, window=_window_told(question)),
         ROUNDING,
         kind=chosen.kind,
+        outliers=aside.summary(),
         ended_by=days.ended_by,
     )
 
@@ -117,7 +133,7 @@ def _computed(periods: list[str], panel: Any, question: Question, seed: int) -> 
         raise InvalidParameter("splice", str(error)) from None
 
 
-def _medians(found: GroupedSeries) -> dict[tuple[str, date], Any]:
+def _medians(found: GroupedSeries) -> dict[tuple[str, date], Decimal | None]:
     places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
     return {
         (key.currency, day_of(key.period)): found.spread.percentile(places[segment], 50, key.currency)
@@ -125,15 +141,13 @@ def _medians(found: GroupedSeries) -> dict[tuple[str, date], Any]:
     }
 
 
-def _rows(
-    index: list[IndexRow], kind: str, currency: str, medians: dict[tuple[str, date], Any]
-) -> list[dict[str, Any]]:
-    first = medians[currency, date.fromisoformat(index[0].period)]
+def _rows(index: list[IndexRow], kind: str, currency: str, beside: _Beside) -> list[dict[str, Any]]:
+    first = beside.medians[currency, date.fromisoformat(index[0].period)]
     rows = []
     for row in index:
         period = date.fromisoformat(row.period)
-        median = medians[currency, period]
-        relative = FIRST * float(median) / float(first) if first else None
+        median = beside.medians[currency, period]
+        relative = FIRST * float(median) / float(first) if first and median is not None else None
         rows.append(
             {
                 "period": period,
@@ -143,6 +157,7 @@ def _rows(
                 "low": _rounded(row.low),
                 "high": _rounded(row.high),
                 "items": row.items,
+                "set_aside": beside.set_aside.get((currency, period), 0),
                 "matched_items": row.matched_items,
                 "share_matched": _rounded(row.share_matched),
                 "new_items": row.new,

@@ -48,7 +48,7 @@ def with_entries(
         entries.list_price.take(rows),
     )
     distinct = ordered.items[items].astype("<i8")
-    of_items = item_prices.packed(ordered, items, lows, sales=stratum.kind == "s")
+    of_items = item_prices.packed(ordered, items, lows, sales=stratum.kind in "sS")
     packs = pack_each(columns, np.r_[0, np.cumsum(sums.n)])
     spans = zip(lows[:-1].tolist(), lows[1:].tolist(), strict=True)
     parts = zip(_heads(sums), sums.packed(prices=scope == "b"), packs, spans, of_items, strict=True)

@@ -91,7 +91,7 @@ def test_each_item_has_its_geometric_mean_or_the_unit_value_of_its_sales(setting
         load_rows(settings, tmp_path, some_rows(chance, 200), text=text, name=name, header=HEADER_WITH_CURRENCY)
     with connect(settings.database_url, application="tests") as connection:
         rows = connection.execute(
-            "SELECT o.kind::text, date_trunc('month', o.day)::date, o.currency, i.category_id, o.item_id, "
+            "SELECT CASE WHEN o.outlier IS NULL THEN o.kind::text ELSE upper(o.kind::text) END, date_trunc('month', o.day)::date, o.currency, i.category_id, o.item_id, "
             "CASE o.kind WHEN 's' THEN sum(o.price_minor * o.units)::float8 / sum(o.units) "
             "ELSE exp(avg(ln(o.price_minor))) END, CASE o.kind WHEN 's' THEN sum(o.units) ELSE 0 END "
             "FROM observations o JOIN items i ON i.id = o.item_id GROUP BY 1, 2, 3, 4, 5, o.kind"

@@ -23,7 +23,7 @@ WITH cells AS (
            CASE '{kind}' WHEN 's' THEN sum(price_minor * units)::float8 / sum(units) ELSE exp(avg(ln(price_minor))) END AS price
     FROM observations o JOIN items i ON i.id = o.item_id LEFT JOIN brands b ON b.id = i.brand_id
     LEFT JOIN categories c ON c.id = i.category_id
-    WHERE day BETWEEN '{first}' AND '2026-06-30' AND currency = 'HKD' AND o.kind::text = '{kind}' AND price_minor > 0
+    WHERE day BETWEEN '{first}' AND '2026-06-30' AND currency = 'HKD' AND o.kind::text = '{kind}' AND price_minor > 0 AND o.outlier IS NULL
     GROUP BY 1, 2, 3, o.kind)
 SELECT place, b.period, round((exp(avg(ln(b.price) - ln(a.price))) - 1)::numeric, 6)::float8, count(*)
 FROM cells a JOIN cells b USING (place, item_id) WHERE {follows} GROUP BY 1, 2"""

@@ -23,7 +23,7 @@ from tests.support.shop import open_shop
 from workers.reports.price_index import make
 
 RAW = """
-SELECT o.day, o.item_id, o.price_minor, o.currency, h.code, b.slug, c.code, o.kind::text, o.units
+SELECT o.day, o.item_id, o.price_minor, o.currency, h.code, b.slug, c.code, o.kind::text, o.units, o.outlier::text
 FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
 LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id WHERE o.price_minor > 0"""
 # Matched pairs of periods, and the formula over them: GEKS is the mean over every link period of both ways.
@@ -60,11 +60,11 @@ def raw(market: Settings) -> duckdb.DuckDBPyConnection:
     engine = duckdb.connect()
     engine.execute(
         "CREATE TABLE raw (day DATE, item_id BIGINT, price_minor DOUBLE, currency TEXT, channel TEXT, brand TEXT, "
-        "category TEXT, kind TEXT, units DOUBLE)"
+        "category TEXT, kind TEXT, units DOUBLE, outlier TEXT)"
     )
     with connect(market.worker_database_url, application="tests") as opened_connection:
         engine.executemany(
-            "INSERT INTO raw VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", opened_connection.execute(RAW).fetchall()
+            "INSERT INTO raw VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", opened_connection.execute(RAW).fetchall()
         )
     return engine
 
@@ -87,6 +87,7 @@ def asked(chance: random.Random, brands: list[str], categories: list[str]) -> di
         "currency": chance.choice((None, "USD", "HKD")),
         "kind": "sale" if method != "geks-jevons" else chance.choice(("sale", "listing")),
         "method": method,
+        "outliers": chance.choice(("exclude", "exclude", "include")),
     }
 
 
@@ -95,6 +96,8 @@ def cells(parameters: dict[str, Any]) -> str:
         f"day BETWEEN DATE '{parameters['from']}' AND DATE '{parameters['to']}'",
         f"kind = '{parameters['kind'][0]}'",
     ]
+    if parameters["outliers"] == "exclude":
+        conditions.append("outlier IS NULL")
     for name in ("brand", "channel"):
         if parameters[name]:
             conditions.append(f"{name} IN ({', '.join(repr(one) for one in parameters[name])})")
@@ -138,7 +141,7 @@ def test_matched_new_and_vanished_items_are_counted_against_the_period_before(
 ) -> None:
     parameters = asked(random.Random(1), *known(connection)) | {
         "brand": [], "category": ["food"], "channel": [], "granularity": "month", "currency": "HKD", "kind": "listing",
-        "from": "2026-03-01", "to": "2026-06-30", "method": "geks-jevons",
+        "from": "2026-03-01", "to": "2026-06-30", "method": "geks-jevons", "outliers": "exclude",
     }  # fmt: skip
     rows = make(connection, parameters, quiet).table.to_pylist()
     items: dict[date, set[int]] = {}
