@@ -25,7 +25,8 @@ from workers.reports.price_index import make
 RAW = """
 SELECT o.day, o.item_id, o.price_minor, o.currency, h.code, b.slug, c.code, o.kind::text, o.units, o.outlier::text
 FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
-LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id WHERE o.price_minor > 0"""
+LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id
+WHERE o.price_minor > 0 AND o.outlier IS NULL"""
 # Matched pairs of periods, and the formula over them: GEKS is the mean over every link period of both ways.
 GEKS = """
 WITH cells AS ({cells}), pairs AS (
