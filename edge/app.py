@@ -15,6 +15,7 @@ from edge.analytics.prior_price import PriorPrice
 from edge.bulk_routes import dataset_routes, export_routes
 from edge.container import Services, build_services
 from edge.dashboard import routes as dashboard
+from edge.digital_link import routes as digital_link
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
 from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
@@ -146,6 +147,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/brands", brands.list, rules.free("brands")),
         Route("GET", f"{PREFIX}/index/categories", categories.list, rules.free("categories")),
         Route("GET", f"{PREFIX}/index/channels", channels.list, rules.free("channels")),
+        *digital_link.routes(resolver, base_url, services.origin),
     )
 
 

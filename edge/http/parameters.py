@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from marshmallow import RAISE, Schema, ValidationError, fields, validate
+from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validate
 from webargs.aiohttpparser import AIOHTTPParser
 
 from edge.http.json_body import decode_json
@@ -27,6 +27,15 @@ class Parameters(Schema):
         """Marshmallow's switch for that."""
 
         unknown = RAISE
+
+
+class IgnoredParameters(Schema):
+    """The query of an address that links lead to: it is the link's, and no parameter of the call."""
+
+    class Meta:
+        """Marshmallow's switch for that."""
+
+        unknown = EXCLUDE
 
 
 class WholeNumber(fields.Integer):
@@ -110,7 +119,7 @@ class StrictParser(AIOHTTPParser):
         """Read the query; a parameter that comes twice is an error unless it is a list."""
         lists = {name for name, field in _named(schema).items() if isinstance(field, fields.List)}
         twice = [name for name in dict.fromkeys(req.query) if name not in lists and len(req.query.getall(name)) > 1]
-        if twice:
+        if twice and schema.unknown == RAISE:
             raise invalid_parameters([(told(name), "comes more than once; send it once") for name in twice])
         return super().load_querystring(req, schema)
 

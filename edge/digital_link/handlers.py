@@ -1,0 +1,124 @@
+"""GET /01/{gtin}…: from the address in a code on an article to its record, or to the list of its links."""
+
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+from aiohttp import hdrs, web
+from aiohttp_apispec import docs, querystring_schema, response_schema
+
+from edge.digital_link import schemas
+from edge.digital_link.address import PRIMARY_KEY, DigitalLink, read_path
+from edge.digital_link.linkset import (
+    CONTEXT,
+    MEDIA_TYPE,
+    PREFIX,
+    VOCABULARY,
+    Link,
+    chosen,
+    links_of,
+    linkset,
+    wants_linkset,
+)
+from edge.http.parameters import QUERY
+from edge.http.problems import Problem
+from edge.index.identifiers import AskedIdentifier
+from edge.index.resolve import Resolver
+
+CACHE_CONTROL = "public, max-age=60"
+_METHODS = "GET, HEAD, OPTIONS"
+_OWN_PARAMETERS = frozenset({"linkType", "context"})
+_DECODER = msgspec.json.Decoder()
+_ENCODER = msgspec.json.Encoder()
+
+
+class DigitalLinks:
+    """The handlers. They ask for no credential: whoever scans a code has none."""
+
+    def __init__(self, resolver: Resolver, base_url: str, origin: str) -> None:
+        self._resolver = resolver
+        self._base_url = base_url
+        self._origin = origin
+
+    @docs(
+        operationId="followDigitalLink",
+        summary="Follow a GS1 Digital Link to the record of its article",
+        description="Redirects to the record. `/22/…`, `/10/…`, `/21/…` may follow the GTIN; the query is passed on. "
+        "With `linkType=linkset`, or where `Accept` likes application/linkset+json or application/json best, the "
+        "article's links. Another `linkType`, such as `gs1:sustainabilityInfo`, redirects to the link of that type.",
+        tags=["index"],
+        produces=[MEDIA_TYPE, "application/json"],
+        responses={
+            "300": {"description": "Several items have the GTIN; `candidates` lists them."},
+            "307": {"description": "Location is the record, or the link of the type that was asked for."},
+        },
+    )
+    @querystring_schema(schemas.DigitalLinkQuery())
+    @response_schema(schemas.Linkset(), 200, description="The links of the article")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Lead to a link of the article, or answer with all of them."""
+        asked = read_path(request.rel_url.raw_path)
+        link_type: str | None = request[QUERY].get("linkType")
+        accept = request.headers.get(hdrs.ACCEPT)
+        iid, record = await self._resolver.find(AskedIdentifier("gtin", asked.gtin))
+        name = str(_DECODER.decode(record.body)["name"])
+        links = links_of(iid, name, self._base_url, self._origin)
+        media_type = wants_linkset(link_type, accept)
+        if media_type is not None:
+            return self._linkset(asked, name, links, media_type)
+        link = chosen(links, link_type, accept)
+        if link is None:
+            raise Problem("link-type-not-found", "The article has no link of this type; `linkType=linkset` lists them.")
+        raise self._redirect(asked, link, request.rel_url.raw_query_string)
+
+    async def options(self, request: web.Request) -> web.StreamResponse:
+        """Say how a Digital Link may be asked, and where its links are listed."""
+        fields = {
+            "Allow": _METHODS,
+            "Access-Control-Allow-Origin": "*",
+            "Access-Control-Allow-Methods": _METHODS,
+            "Access-Control-Allow-Headers": "Accept",
+            "Access-Control-Max-Age": "86400",
+        }
+        return web.Response(
+            status=204, headers={**fields, "Link": self._listed_at(read_path(request.rel_url.raw_path))}
+        )
+
+    @docs(
+        operationId="describeResolver",
+        summary="Describe the resolver of GS1 Digital Links",
+        description="The description file of the GS1-Conformant Resolver Standard.",
+        tags=["index"],
+    )
+    @response_schema(schemas.ResolverDescription(), 200, description="What the resolver supports")
+    async def describe(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the description file."""
+        told = {
+            "name": "Item Index",
+            "resolverRoot": self._origin,
+            "supportedPrimaryKeys": [PRIMARY_KEY],
+            "supportedLinkType": [{"namespace": VOCABULARY, "prefix": PREFIX}],
+            "linkTypeDefaultCanBeLinkset": False,
+            "jsonLdContextLocation": CONTEXT,
+        }
+        return web.json_response(told, headers={"Cache-Control": CACHE_CONTROL})
+
+    def _linkset(self, asked: DigitalLink, name: str, links: list[Link], media_type: str) -> web.Response:
+        context = f'<{CONTEXT}>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'
+        fields = {"Cache-Control": CACHE_CONTROL, "Vary": "Accept", "Link": f"{self._listed_at(asked)}, {context}"}
+        body = _ENCODER.encode(linkset(self._origin + asked.primary_path, name, links))
+        return web.Response(body=body, content_type=media_type, headers=fields)
+
+    def _redirect(self, asked: DigitalLink, link: Link, query: str) -> Problem:
+        kept = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in _OWN_PARAMETERS]
+        location = f"{link.href}?{urlencode(kept)}" if kept and link.passes_query else link.href
+        fields = {
+            "Location": location,
+            "Link": self._listed_at(asked),
+            "Vary": "Accept",
+            "Cache-Control": CACHE_CONTROL,
+        }
+        return Problem("temporary-redirect", f"{link.title}: follow `Location`.", fields=fields)
+
+    def _listed_at(self, asked: DigitalLink) -> str:
+        address = f"{self._origin}{asked.path}?linkType=linkset"
+        return f'<{address}>; rel="linkset"; type="{MEDIA_TYPE}"'
