@@ -13,7 +13,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
 from shared.telemetry.trace_context import step_from
 from workers.context import Job, Services
-from workers.exports.export import help_export
+from workers.exports.part_worker import help_export
 from workers.job_handler import Handlers, JobContext
 from workers.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
 from workers.telemetry import span_attributes
@@ -66,11 +66,12 @@ class JobRunner:
     def _unless_unavailable(self, act: Callable[[str], object], job_id: str) -> None:
         try:
             act(job_id)
-        except psycopg.Error as error:
-            if not unavailable(error):
+        except Exception as error:
+            store = _store_at_fault(error)
+            if store is None:
                 raise
-            metrics.store_errors.labels("database").inc()
-            self._services.log.warning("store-down", store="database", job=job_id, error=type(error).__name__)
+            metrics.store_errors.labels(store).inc()
+            self._services.log.warning("store-down", store=store, job=job_id, error=type(error).__name__)
 
     def _help_export(self, job_id: str) -> None:
         with self._services.connect("worker", autocommit=True) as connection:
@@ -131,7 +132,9 @@ def _store_at_fault(error: Exception) -> str | None:
     """Name the store whose outage the error is, None if it is no outage."""
     if unavailable(error):
         return "database"
-    return "results" if isinstance(error, OSError | StoreUnavailable) else None
+    if isinstance(error, StoreUnavailable):
+        return error.store
+    return "results" if isinstance(error, OSError) else None
 
 
 def _log_failure(log: Log, error: Exception) -> None:

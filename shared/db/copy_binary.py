@@ -84,4 +84,4 @@ class RowLayout:
 
 
 def _length_of(name: str) -> str:
-    return f"{name} length"
+    return f"{name}_bytes"

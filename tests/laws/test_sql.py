@@ -30,7 +30,6 @@ MAY_BE_INLINE = {
     "deploy/ctl/plans.py",
     "edge/exports/estimates.py",
     "edge/storage/listener.py",
-    "workers/exports/export.py",
     "workers/search/job.py",
     "workers/rollups/refresh.py",
     "workers/ingest/merge.py",

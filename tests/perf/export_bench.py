@@ -29,8 +29,8 @@ from tests.support.exports import column, manifest_of, ordered, parameters
 from tests.support.releases import cut
 from tests.support.servers import Servers
 from tests.support.workers import run, services_of
-from workers.exports import export
-from workers.exports.part_writer import SQL as COPY
+from workers.datasets.sources.export_rows import SQL as COPY
+from workers.exports import part_worker, plan
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
@@ -153,7 +153,7 @@ def _by_export(settings: Settings, wanted: Any, *, released: bool) -> tuple[floa
 def _worker(settings: Settings, pipe: "Pipe[Any, Any]", first: bool, released: bool) -> None:
     """Do what one process of a worker does when a message comes."""
     if not released:
-        export.release_source.ranges = lambda *arguments: []
+        plan.ranges_of_release = lambda *arguments: []
     services = services_of(settings)
     pipe.send("ready")
     job = pipe.recv()
@@ -162,7 +162,7 @@ def _worker(settings: Settings, pipe: "Pipe[Any, Any]", first: bool, released: b
     else:
         with services.connect("bench", autocommit=True) as connection:
             while column(settings, job, "state") in ("queued", "running"):
-                export.help_export(services, connection, job)
+                part_worker.help_export(services, connection, job)
                 time.sleep(0.02)
     pipe.send(_peak_kib())
 

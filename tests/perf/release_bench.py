@@ -28,13 +28,12 @@ from shared.config import Settings
 from shared.objects.directory import DirectoryStore
 from shared.releases.datasets import key_of
 from tests.support.servers import Servers
+from workers.datasets.sources.snapshot import Snapshot
+from workers.datasets.writers.release_file import ReleaseWriter
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.releases.observations import cut_observations
-from workers.releases.parts import PartWriter
-from workers.releases.retention import SQL
-from workers.releases.snapshot import Snapshot
+from workers.releases.build import write_observations
 
 NARROW = (
     """SELECT item_id, price_minor, list_minor, day, channel_id, units, source_id, kind, currency FROM observations"""
@@ -102,9 +101,9 @@ def _psql(settings: Settings, query: str, folder: Path) -> None:
 
 
 def _cut(settings: Settings) -> list[Path]:
-    with Snapshot(settings.worker_database_url) as snapshot:
-        writer = PartWriter(DirectoryStore(settings.results_dir))
-        parts = cut_observations(snapshot, SQL, writer, lambda stage, done, total: None)
+    with Snapshot(settings.worker_database_url, application="bench") as snapshot:
+        writer = ReleaseWriter(DirectoryStore(settings.results_dir))
+        parts = write_observations(snapshot, writer)
     return [settings.results_dir / key_of(part.sha256) for part in parts]
 
 

@@ -1,4 +1,4 @@
-"""The parts of an export in the hands of their workers: planned, taken, beaten, finished; all fenced by the slot."""
+"""The rows of an export's parts: planned, claimed, renewed, finished; the slot fences every write."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from shared.db.queries import beside
 from shared.exports.manifest import File
 from shared.jobs.contract import EXPORT
 from workers.context import Job
+from workers.datasets.part import Part
 from workers.job_handler import Outcome
 from workers.leases import Lease, LeaseLost
 
@@ -19,22 +20,8 @@ SQL = beside(__file__, "parts.sql")
 ATTEMPTS_MAX = 4
 
 
-class Part(NamedTuple):
-    """One part, taken: a range of a snapshot's items or of a release's files, and a place in the store of its own."""
-
-    job_id: str
-    number: int
-    content: str
-    data_version: int
-    snapshot: str
-    id_from: int
-    id_to: int
-    attempt: int
-    slot: int
-
-
-class Standing(NamedTuple):
-    """How far an export is."""
+class ExportProgress(NamedTuple):
+    """How many parts of an export are in which state, how many rows are written, and the first failure."""
 
     parts: int
     done: int
@@ -46,7 +33,7 @@ class Standing(NamedTuple):
 
 @dataclass
 class PartLease(Lease):
-    """Holds a part as a lease holds a job; its progress goes into the part's row."""
+    """Holds a part as a lease holds a job; a renewal writes its progress into the part's row."""
 
     number: int = 0
     slot: int = 0
@@ -57,7 +44,7 @@ class PartLease(Lease):
 
 
 def lease_of(settings: Settings, part: Part) -> PartLease:
-    """Return the lease of a part, not yet begun."""
+    """Return the lease of a part, not yet started."""
     return PartLease(
         settings.worker_database_url,
         part.job_id,
@@ -70,10 +57,10 @@ def lease_of(settings: Settings, part: Part) -> PartLease:
 
 
 def plan(connection: Connection, job: Job, version: int, snapshot: str, ranges: list[tuple[str, int, int]]) -> None:
-    """Write down the parts, or keep those that another worker planned of the same version. Raises LeaseLost."""
+    """Insert the parts, or keep those that another worker has planned of the same version. Raises LeaseLost."""
     job_id = job.id
     with connection.transaction():
-        if connection.execute(SQL.hold, (job_id, job.attempt)).fetchone() is None:
+        if connection.execute(SQL.lock_job, (job_id, job.attempt)).fetchone() is None:
             raise LeaseLost(job_id)
         if connection.execute(SQL.keep_plan, (job_id, version, snapshot)).fetchone() is not None:
             return
@@ -82,35 +69,35 @@ def plan(connection: Connection, job: Job, version: int, snapshot: str, ranges: 
         connection.execute(SQL.plan, (job_id, version, snapshot, *columns))
 
 
-def take(connection: Connection, job_id: str, ttl_seconds: int) -> Part | None:
-    """Take the next part for this worker; None where there is none to be had."""
-    row = connection.execute(SQL.take, (job_id, ttl_seconds, ATTEMPTS_MAX)).fetchone()
+def claim(connection: Connection, job_id: str, ttl_seconds: int) -> Part | None:
+    """Claim the next part for this worker; None if none is queued."""
+    row = connection.execute(SQL.claim, (job_id, ttl_seconds, ATTEMPTS_MAX)).fetchone()
     return None if row is None else Part(job_id, *row)
 
 
 def finish(connection: Connection, part: Part, file: File) -> bool:
-    """Note the file of a part; False when the part is no longer ours, and then nobody will ever list the file."""
+    """Record the file of a part; False if the part is no longer ours, and then no manifest names the file."""
     values = (part.job_id, part.number, part.slot, file.rows, Jsonb(msgspec.to_builtins(file)))
     return connection.execute(SQL.finish, values).fetchone() is not None
 
 
 def fail(connection: Connection, part: Part, problem: dict[str, Any]) -> None:
-    """Give a part back, or up after its last attempt."""
+    """Requeue a part, or fail it after its last attempt."""
     values = (part.job_id, part.number, part.slot, ATTEMPTS_MAX, Jsonb(problem))
     connection.execute(SQL.fail, values)
 
 
-def give_back(connection: Connection, part: Part) -> None:
-    """Give back a part that could not even be begun."""
-    connection.execute(SQL.give_back, (part.job_id, part.number, part.slot))
+def release(connection: Connection, part: Part) -> None:
+    """Requeue a part without counting the attempt."""
+    connection.execute(SQL.release, (part.job_id, part.number, part.slot))
 
 
-def look(connection: Connection, job_id: str) -> Standing:
-    """Return how far the parts are; a part that has lost too many workers fails here."""
-    connection.execute(SQL.give_up, (job_id, ATTEMPTS_MAX))
-    row = connection.execute(SQL.look, (job_id,)).fetchone()
+def progress(connection: Connection, job_id: str) -> ExportProgress:
+    """Return how far the parts are. A part that has lost too many workers fails here."""
+    connection.execute(SQL.fail_exhausted, (job_id, ATTEMPTS_MAX))
+    row = connection.execute(SQL.progress, (job_id,)).fetchone()
     assert row is not None
-    return Standing(*row)
+    return ExportProgress(*row)
 
 
 def files(connection: Connection, job_id: str) -> list[File]:

@@ -1,15 +1,15 @@
--- name: hold
--- Only who holds the job's lease may plan; the lock keeps it so until the plan is written.
+-- name: lock_job
+-- Only the worker that holds the job's lease may plan; the lock keeps it so until the plan is written.
 SELECT 1 FROM jobs WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE;
 
 -- name: keep_plan
--- After its first planner died: what was made of the same version stays made, the rest reads the new holder's snapshot.
--- A release that has come since is split otherwise than a snapshot: then all is planned anew.
+-- After the first planner died: parts that are done of the same version stay done, the others read the new snapshot. A
+-- release is split differently from a snapshot: if the source has changed, everything is planned anew.
 UPDATE export_parts SET snapshot = $3
 WHERE job_id = $1 AND data_version = $2 AND (snapshot = 'release') = ($3 = 'release') RETURNING number;
 
 -- name: drop_plan
--- A load came between: nothing of the old version may lie beside the new one.
+-- A load has committed since: no part of the old version may be listed beside one of the new version.
 DELETE FROM export_parts WHERE job_id = $1;
 
 -- name: plan
@@ -18,8 +18,8 @@ INSERT INTO export_parts (job_id, number, content, data_version, snapshot, id_fr
 SELECT $1::uuid, n, c, $2::bigint, $3::text, f, t
 FROM unnest($4::text[], $5::bigint[], $6::bigint[]) WITH ORDINALITY AS p (c, f, t, n);
 
--- name: take
--- The next part that nobody has, or whose worker gave no sign of life; its slot is a number that nobody ever had.
+-- name: claim
+-- The next part that is queued, or whose lease has expired; its slot is a number that no claim has had before.
 UPDATE export_parts SET state = 'running', attempt = attempt + 1, slot = nextval('export_slots'), rows_done = 0,
     lease_until = statement_timestamp() + make_interval(secs => $2)
 WHERE job_id = $1 AND number = (
@@ -30,8 +30,8 @@ WHERE job_id = $1 AND number = (
   AND EXISTS (SELECT FROM jobs WHERE id = $1 AND state = 'running')
 RETURNING number, content, data_version, snapshot, id_from, id_to, attempt, slot;
 
--- name: order
--- What a helper must know of the job that it lends a hand to.
+-- name: running_export
+-- What a helper must know of the export.
 SELECT parameters FROM jobs WHERE id = $1 AND kind = 'export' AND state = 'running';
 
 -- name: renew
@@ -42,29 +42,29 @@ WHERE job_id = $1 AND number = $2 AND slot = $3 AND state = 'running'
 RETURNING number;
 
 -- name: finish
--- The file is whole and durable; a part that was taken up by another worker has another slot and finds no row.
+-- The file is complete and durable; a part that another worker has claimed since has another slot and finds no row.
 UPDATE export_parts SET state = 'done', lease_until = NULL, rows_done = $4, file = $5
 WHERE job_id = $1 AND number = $2 AND slot = $3 AND state = 'running' RETURNING number;
 
 -- name: fail
--- Back to the queue after a pause while attempts are left, else the export fails for this reason.
+-- Requeued after a pause while attempts are left, else the export fails for this reason.
 UPDATE export_parts SET error = $5, lease_until = NULL, rows_done = 0,
     not_before = statement_timestamp() + make_interval(secs => 0.2 * 2 ^ least(attempt, 6) * (0.5 + random())),
     state = CASE WHEN attempt < $4 THEN 'queued' ELSE 'failed' END
 WHERE job_id = $1 AND number = $2 AND slot = $3 AND state = 'running' RETURNING state;
 
--- name: give_back
--- Not an attempt: the snapshot's holder is gone, and nothing could be tried.
+-- name: release
+-- Not an attempt: the snapshot or PostgreSQL was gone, and nothing could be tried.
 UPDATE export_parts SET state = 'queued', lease_until = NULL, attempt = attempt - 1
 WHERE job_id = $1 AND number = $2 AND slot = $3 AND state = 'running' RETURNING number;
 
--- name: give_up
+-- name: fail_exhausted
 -- A part that has lost as many workers as it may.
 UPDATE export_parts SET state = 'failed', error = jsonb_build_object(
     'slug', 'job-lost', 'detail', format('A part of the export lost its worker %s times.', attempt))
 WHERE job_id = $1 AND state = 'running' AND lease_until < statement_timestamp() AND attempt >= $2 RETURNING number;
 
--- name: look
+-- name: progress
 -- How far the parts are, and why the first that failed did.
 SELECT count(*), count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'running'),
        count(*) FILTER (WHERE state = 'queued'), coalesce(sum(rows_done), 0)::bigint,
@@ -75,8 +75,8 @@ FROM export_parts WHERE job_id = $1;
 -- What the manifest lists, in order.
 SELECT file FROM export_parts WHERE job_id = $1 AND state = 'done' ORDER BY number;
 
--- name: others_wait
--- A helper leaves where another export has nobody yet.
+-- name: other_export_waits
+-- A helper leaves if another export has no worker yet.
 SELECT EXISTS (SELECT FROM jobs WHERE queue = 'exports' AND state = 'queued' AND id <> $1);
 
 -- name: publish

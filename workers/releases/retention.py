@@ -1,4 +1,4 @@
-"""How long releases are kept, when the next one is due, and what becomes of files that none of them names."""
+"""How long releases are kept, when the next one is due, and when files that no release names are deleted."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,21 +15,21 @@ from shared.releases.datasets import PREFIX, key_of, sha256_of
 from shared.telemetry.log import Log
 
 SQL = beside(__file__, "releases.sql")
-# A file is younger than this while the release that will name it is still being cut by a worker that lost its lock.
+# A file is younger than this while a worker that lost its lock is still building the release that will name it.
 _ORPHAN_SECONDS = 3_600.0
 _FILES_AT_ONCE = 1_000
 
 
 @contextmanager
-def alone(connection: Connection) -> Iterator[bool]:
-    """Hold off every other cut and sweep; False where one of them is under way."""
-    row = connection.execute(SQL.alone).fetchone()
+def exclusive(connection: Connection) -> Iterator[bool]:
+    """Exclude every other build and sweep; False if one of them is running."""
+    row = connection.execute(SQL.try_lock).fetchone()
     held = bool(row and row[0])
     try:
         yield held
     finally:
         if held and not connection.closed:
-            connection.execute(SQL.not_alone)
+            connection.execute(SQL.unlock)
 
 
 def order(connection: Connection, version: int) -> str:
@@ -41,7 +41,7 @@ def order(connection: Connection, version: int) -> str:
 
 
 def order_due(settings: Settings, connection: Connection) -> str | None:
-    """Order the release that is due; return its job's id, None where none is."""
+    """Order the release that is due; return its job's id, None if none is due."""
     if settings.release_interval_hours <= 0:
         return None
     row = connection.execute(SQL.due, (settings.release_interval_hours,)).fetchone()
@@ -49,10 +49,10 @@ def order_due(settings: Settings, connection: Connection) -> str | None:
 
 
 def expire(connection: Connection, store: ResultStore, log: Log, orphan_seconds: float = _ORPHAN_SECONDS) -> int:
-    """Forget releases that were kept for their time, and delete files that none names; return how many files."""
-    with alone(connection) as held:
+    """Delete releases whose time is over, and files that no release names; return how many files."""
+    with exclusive(connection) as held:
         if not held:
-            return 0  # a release is being cut: its files have no name yet
+            return 0  # a release is being built: its manifest does not name its files yet
         expired = connection.execute(SQL.expire).fetchall()
         old = [sha256_of(found.key) for found in store.listed(PREFIX) if found.age_seconds > orphan_seconds]
         deleted = 0

@@ -15,8 +15,9 @@ from typing import Any, BinaryIO
 import pytest
 
 from shared.config import Settings
-from shared.db.connect import connect
-from shared.exports.manifest import ExportManifest
+from shared.db.connect import Connection, connect
+from shared.exports.manifest import ExportManifest, File
+from shared.exports.request import Request
 from shared.jobs.contract import EXPORT
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
@@ -25,35 +26,38 @@ from tests.support.exports import column, manifest_of, ordered, parameters, read
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import run, services_of, worker
-from workers.context import Job
+from workers.context import Job, Services
+from workers.datasets.part import Part
+from workers.datasets.pipeline import write_part
 from workers.dispatch.dispatcher import Dispatcher
 from workers.dispatch.retention import delete_old
-from workers.exports import export, parts
-from workers.exports.part_writer import write_part
+from workers.exports import part_worker, parts, plan
+from workers.exports.coordinator import manifest_of as manifest_for
+from workers.exports.coordinator import outcome_of
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
 # A worker of its own that makes parts until the third, says so, and hangs.
 HANGING = """
 import sys, time
 from shared.config import Settings
-from shared.db.connect import connect
+from shared.db.connect import Connection, connect
 from tests.support.workers import run, services_of
-from workers.exports import export
-settings, made, write = Settings.from_environment(), [], export.write_part
-export._PART_ROWS["observations"] = 20
+from workers.exports import part_worker, plan
+settings, made, write = Settings.from_environment(), [], part_worker.write_part
+plan.PART_ROWS["observations"] = 20
 def slow(*arguments):
     made.append(1)
     if len(made) == int(sys.argv[2]):
         print("taken", flush=True)
         time.sleep(600)
     return write(*arguments)
-export.write_part = slow
+part_worker.write_part = slow
 if sys.argv[3] == "holds":
     run(settings, sys.argv[1])
 else:
     services = services_of(settings)
     with services.connect("tests", autocommit=True) as connection:
-        while not export.help_export(services, connection, sys.argv[1]):
+        while not part_worker.help_export(services, connection, sys.argv[1]):
             time.sleep(0.05)
 """
 
@@ -70,8 +74,8 @@ def contents() -> Contents:
 
 @pytest.fixture(autouse=True)
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(export._PART_ROWS, "observations", 20)
-    monkeypatch.setattr(export, "_SPLIT_ROWS", 1)
+    monkeypatch.setitem(plan.PART_ROWS, "observations", 20)
+    monkeypatch.setattr(plan, "SPLIT_ROWS", 1)
 
 
 @pytest.fixture
@@ -125,11 +129,11 @@ def expected(settings: Settings) -> list[tuple[str, ...]]:
 def patched(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> None:
     """Have something happen before each part of this process is written."""
 
-    def write(settings: Any, store: Any, part: Any, *rest: Any) -> Any:
+    def write(services: Services, connection: Connection, part: Part, *rest: Any) -> File:
         before(part.number)
-        return write_part(settings, store, part, *rest)
+        return write_part(services, connection, part, *rest)
 
-    monkeypatch.setattr(export, "write_part", write)
+    monkeypatch.setattr(part_worker, "write_part", write)
 
 
 def test_a_killed_worker_repeats_one_part_and_not_the_export(quick: Settings) -> None:
@@ -284,13 +288,13 @@ def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
 ) -> None:
     job, began = ordered(settings, WANTED), threading.Event()
 
-    def endless(settings: Any, store: Any, part: Any, request: Any, check: Any, told: Any) -> Any:
+    def endless(services: Any, connection: Any, part: Any, request: Any, check: Any, progress: Any) -> Any:
         began.set()
         while True:
             check()
             time.sleep(0.01)
 
-    monkeypatch.setattr(export, "write_part", endless)
+    monkeypatch.setattr(part_worker, "write_part", endless)
     owed(settings, job)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(run, settings, job)
@@ -311,15 +315,15 @@ def test_a_worker_whose_part_went_to_another_writes_nothing(settings: Settings) 
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
         parts.plan(connection, claimed(job), 1, "snapshot", [("rows", 0, 10)])
-        stale = parts.take(connection, job, 0)
-        current = parts.take(connection, job, 30)
+        stale = parts.claim(connection, job, 0)
+        current = parts.claim(connection, job, 30)
         assert stale is not None and current is not None and stale.slot != current.slot
-        file = export.File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
+        file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
         assert not parts.finish(connection, stale, file)
         unfenced = parts.SQL.finish.replace("AND slot = $3", "AND $3::bigint IS NOT NULL")
         with connection.transaction(force_rollback=True):
             assert connection.execute(unfenced, (job, 1, stale.slot, 1, "{}")).fetchone() is not None
-        assert parts.take(connection, job, 30) is None
+        assert parts.claim(connection, job, 30) is None
         assert parts.finish(connection, current, file)
 
 
@@ -329,13 +333,13 @@ def test_nothing_is_published_while_a_part_is_missing(settings: Settings) -> Non
         connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
         held = claimed(job)
         parts.plan(connection, held, 1, "snapshot", [("rows", 0, 10), ("rows", 10, 20)])
-        part = parts.take(connection, job, 30)
+        part = parts.claim(connection, job, 30)
         assert part is not None
-        file = export.File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
+        file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
         assert parts.finish(connection, part, file)
-        outcome = export.outcome_of(export._manifest(export.Request.read(WANTED), 1, [], [file]))
+        outcome = outcome_of(manifest_for(Request.read(WANTED), plan.Plan(1, "snapshot", [], []), [file]))
         assert not parts.publish(connection, held, outcome)
-        other = parts.take(connection, job, 30)
+        other = parts.claim(connection, job, 30)
         assert other is not None and parts.finish(connection, other, file)
         assert not parts.publish(connection, replace(held, attempt=2), outcome)
         assert parts.publish(connection, held, outcome)

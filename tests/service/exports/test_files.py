@@ -22,8 +22,8 @@ from tests.service.reports import market
 from tests.support.exports import made, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.servers import Servers
-from workers.exports import export
-from workers.releases import observations, tables
+from workers.datasets.writers import release_observations, release_table
+from workers.exports import plan
 
 
 def small_market(settings: Settings, folder: Path) -> None:
@@ -36,8 +36,8 @@ def data(request: pytest.FixtureRequest, servers: Servers) -> Iterator[Settings]
     with servers.fresh(contents=small_market) as settings:
         if request.param == "a release":
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(observations, "PART_ROWS", 400)
-                patch.setattr(tables, "PART_ROWS", 100)
+                patch.setattr(release_observations, "FILE_ROWS", 400)
+                patch.setattr(release_table, "FILE_ROWS", 100)
                 cut(settings)
         yield settings
 
@@ -177,7 +177,7 @@ def test_what_nothing_matches_is_one_empty_file_with_its_schema(data: Settings) 
 def test_parts_together_are_the_whole_and_no_row_is_in_two(
     data: Settings, dataset: str, part_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(export._PART_ROWS, dataset, part_rows)
+    monkeypatch.setitem(plan.PART_ROWS, dataset, part_rows)
     wanted = parameters(dataset)
     manifest, expected = made(data, wanted), rows_by_sql(data, wanted)
     assert len(manifest.files) > 3

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.config import Settings
-from shared.db.connect import connect
+from shared.db.connect import Connection, connect
 from shared.exports.manifest import ExportManifest
 from shared.objects.directory import DirectoryStore
 from shared.objects.open import store_of
@@ -18,9 +18,10 @@ from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import run
+from workers.context import Services
+from workers.datasets.part import RELEASE, Part
 from workers.dispatch.dispatcher import SQL as RELAY
-from workers.exports import export, parts, release_source
-from workers.exports.release_source import RELEASE
+from workers.exports import part_worker, parts, plan
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
 
@@ -45,7 +46,7 @@ def contents() -> Contents:
 
 @pytest.fixture(autouse=True)
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(export._PART_ROWS, "observations", 20)
+    monkeypatch.setitem(plan.PART_ROWS, "observations", 20)
 
 
 def asked(settings: Settings, query: str, *values: Any) -> list[Any]:
@@ -156,7 +157,7 @@ def test_bytes_that_were_changed_in_the_store_are_never_handed_on(
 
 
 def test_small_files_are_read_together(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(export._PART_ROWS, "observations", 1_000_000)
+    monkeypatch.setitem(plan.PART_ROWS, "observations", 1_000_000)
     job = ordered(settings, WANTED)
     assert run(settings, job) == "succeeded"
     assert plan_of(settings, job) == [(RELEASE, 1)]
@@ -164,15 +165,15 @@ def test_small_files_are_read_together(settings: Settings, monkeypatch: pytest.M
 
 
 def test_a_part_that_fails_is_repeated_alone(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, failed = release_source.write_part, []
+    write, failed = part_worker.write_part, []
 
-    def once(connection: Any, store: Any, part: Any, *rest: Any) -> Any:
+    def once(services: Services, connection: Connection, part: Part, *rest: Any) -> Any:
         if part.number == 2 and not failed:
             failed.append(part.slot)
             raise OSError("No space left on device")
-        return write(connection, store, part, *rest)
+        return write(services, connection, part, *rest)
 
-    monkeypatch.setattr(release_source, "write_part", once)
+    monkeypatch.setattr(part_worker, "write_part", once)
     job = ordered(settings, WANTED)
     assert run(settings, job) == "succeeded"
     assert plan_of(settings, job) == [(RELEASE, 1), (RELEASE, 2), (RELEASE, 1)]
@@ -191,7 +192,7 @@ def test_a_release_that_comes_between_two_workers_is_split_anew(
 
     job = ordered(settings, WANTED)
     with monkeypatch.context() as patch:
-        patch.setattr(export, "write_part", die)
+        patch.setattr(part_worker, "write_part", die)
         with pytest.raises(Killed):
             run(settings, job)
     assert RELEASE not in {source for source, _ in plan_of(settings, job)}

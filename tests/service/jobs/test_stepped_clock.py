@@ -136,9 +136,9 @@ def test_the_parts_of_an_export_are_due_when_the_clock_is_set_back(settings: Set
         assert claim(connection, job, 30) is not None
         connection.execute(PARTS.plan, (job, 1, "release", ["rows"], [1], [2]))
         step(0)
-        assert connection.execute(PARTS.take, (job, 30, 4)).fetchone() is None
+        assert connection.execute(PARTS.claim, (job, 30, 4)).fetchone() is None
         settle(settings)
-        assert connection.execute(PARTS.take, (job, 30, 4)).fetchone() is not None
+        assert connection.execute(PARTS.claim, (job, 30, 4)).fetchone() is not None
 
 
 def test_moments_of_a_clock_that_was_never_off_are_left_alone(settings: Settings) -> None:

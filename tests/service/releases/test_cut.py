@@ -18,6 +18,7 @@ from shared.releases.datasets import DATASETS, PREFIX, key_of
 from shared.telemetry.log import Log
 from tests.support.releases import cut
 from tests.support.shop import load_rows
+from workers.job_handler import JobContext
 from workers.releases.retention import expire, order_due
 
 
@@ -194,15 +195,15 @@ def test_a_release_is_due_when_the_data_changed_and_the_last_one_is_old(settings
 def test_a_worker_that_lost_its_job_publishes_nothing(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers.releases import cut as module
+    from workers.releases import build as module
 
     load_rows(settings, tmp_path)
     real = module._publish
 
-    def stolen(settings: Settings, connection: Any, job: dict[str, Any], *rest: Any) -> None:
+    def stolen(context: JobContext, *rest: Any) -> None:
         with connect(settings.database_url, application="tests", autocommit=True) as thief:
-            thief.execute("UPDATE jobs SET attempt = attempt + 1 WHERE id = $1", (job["id"],))
-        real(settings, connection, job, *rest)
+            thief.execute("UPDATE jobs SET attempt = attempt + 1 WHERE id = $1", (context.job.id,))
+        real(context, *rest)
 
     monkeypatch.setattr(module, "_publish", stolen)
     with pytest.raises(AssertionError):

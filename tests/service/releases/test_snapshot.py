@@ -11,8 +11,8 @@ from shared.db.connect import connect
 from shared.releases.datasets import PREFIX
 from tests.support.shop import load_rows
 from tests.support.workers import run
+from workers.datasets.sources.snapshot import Snapshot, SnapshotLost
 from workers.releases.retention import order
-from workers.releases.snapshot import Snapshot, SnapshotLost
 
 ENDLESS = "SELECT generate_series(1, 100000000), repeat('x', 1000)"
 LOST = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'itemindex-release'"
@@ -20,14 +20,14 @@ LOST = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application
 
 def test_who_stops_reading_leaves_nothing_behind(settings: Settings) -> None:
     before = threading.active_count()
-    with Snapshot(settings.worker_database_url) as snapshot:
-        assert len(next(snapshot.copied(ENDLESS))) > 0
+    with Snapshot(settings.worker_database_url, application="release") as snapshot:
+        assert len(next(snapshot.copy(ENDLESS, format="binary"))) > 0
     assert threading.active_count() == before
 
 
 def test_a_server_that_breaks_off_is_an_error_and_never_an_early_end(settings: Settings) -> None:
-    with Snapshot(settings.worker_database_url) as snapshot:
-        pieces = snapshot.copied(ENDLESS)
+    with Snapshot(settings.worker_database_url, application="release") as snapshot:
+        pieces = snapshot.copy(ENDLESS, format="binary")
         next(pieces)
         with connect(settings.database_url, application="tests", autocommit=True) as connection:
             connection.execute(LOST)
@@ -39,18 +39,18 @@ def test_a_server_that_breaks_off_is_an_error_and_never_an_early_end(settings: S
 def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers.releases import cut as module
+    from workers.releases import build as module
 
     load_rows(settings, tmp_path)
-    real = module.cut_table
+    real = module.table_batches
 
     def lose(*arguments: Any) -> Any:
-        if arguments[2].name == "categories":
+        if arguments[1].name == "categories":
             with connect(settings.database_url, application="tests", autocommit=True) as connection:
                 connection.execute(LOST)
         return real(*arguments)
 
-    monkeypatch.setattr(module, "cut_table", lose)
+    monkeypatch.setattr(module, "table_batches", lose)
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
         job = order(connection, 1)
         assert run(settings, job) == "queued"

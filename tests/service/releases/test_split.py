@@ -13,19 +13,20 @@ from shared.releases.arrow import arrow_schema
 from shared.releases.datasets import DATASETS, key_of
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
+from workers.datasets.sources import release_rows
+from workers.datasets.sources.snapshot import Snapshot
+from workers.datasets.writers import release_observations, release_table
+from workers.datasets.writers.release_file import ReleaseWriter, ends_of_files
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.releases import observations, tables
-from workers.releases.cut import Files, cut_files
-from workers.releases.parts import PartWriter, ends_of_parts
-from workers.releases.snapshot import Snapshot
+from workers.releases.build import Files, write_files
 
 
-def cut(settings: Settings) -> tuple[Files, PartWriter]:
-    writer = PartWriter(store_of(settings))
-    with Snapshot(settings.worker_database_url) as snapshot:
-        return cut_files(snapshot, writer), writer
+def cut(settings: Settings) -> tuple[Files, ReleaseWriter]:
+    writer = ReleaseWriter(store_of(settings))
+    with Snapshot(settings.worker_database_url, application="tests") as snapshot:
+        return write_files(snapshot, writer), writer
 
 
 def rows(settings: Settings, files: Files, dataset: str) -> pa.Table:
@@ -50,21 +51,21 @@ def test_ends_are_where_keys_begin_and_are_stable() -> None:
     hashes, lengths = dice.integers(0, 2**63, 5_000).astype("u8"), dice.integers(1, 9, 5_000)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     total = int(lengths.sum())
-    ends = ends_of_parts(hashes, starts, total, 1_000)
+    ends = ends_of_files(hashes, starts, total, 1_000)
     assert ends[-1] == total and set(ends[:-1]) <= set(starts.tolist())
     assert all(500 <= b - a <= 4_000 for a, b in zip([0, *ends], ends[:-1], strict=False))
-    assert ends_of_parts(hashes, starts, total, 1_000, more=True) == ends[:-1]
+    assert ends_of_files(hashes, starts, total, 1_000, more=True) == ends[:-1]
     # One key less: the ends before it are the same, and those after it come back to the same keys.
-    fewer = ends_of_parts(hashes[1:], starts[1:] - lengths[0], total - int(lengths[0]), 1_000)
+    fewer = ends_of_files(hashes[1:], starts[1:] - lengths[0], total - int(lengths[0]), 1_000)
     assert len({end + int(lengths[0]) for end in fewer} & set(ends)) > len(ends) // 2
 
 
 def test_small_slices_and_parts_hold_the_same_rows(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A month that is too large to be held at once is read in ranges; nothing is lost or twice at their rims."""
     whole, _ = cut(settings)
-    monkeypatch.setattr(observations, "ROWS_AT_ONCE", 250)
-    monkeypatch.setattr(observations, "PART_ROWS", 100)
-    monkeypatch.setattr(tables, "PART_ROWS", 60)
+    monkeypatch.setattr(release_rows, "ROWS_AT_ONCE", 250)
+    monkeypatch.setattr(release_observations, "FILE_ROWS", 100)
+    monkeypatch.setattr(release_table, "FILE_ROWS", 60)
     split, _ = cut(settings)
     assert len(split["observations"]) > 3 * len(whole["observations"]) and len(split["items"]) > 5
     for dataset in DATASETS:
@@ -79,8 +80,8 @@ def test_small_slices_and_parts_hold_the_same_rows(settings: Settings, monkeypat
 def test_a_change_in_one_place_leaves_other_files_alone(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observations, "PART_ROWS", 100)
-    monkeypatch.setattr(tables, "PART_ROWS", 60)
+    monkeypatch.setattr(release_observations, "FILE_ROWS", 100)
+    monkeypatch.setattr(release_table, "FILE_ROWS", 60)
     before, first = cut(settings)
     again, second = cut(settings)
     assert again == before and second.written_bytes == 0 and second.shared_bytes == first.written_bytes

@@ -17,7 +17,7 @@ from edge.releases.repository import ReleaseFile
 from shared.objects.directory import DirectoryStore
 from shared.releases.arrow import arrow_schema
 from shared.releases.datasets import DATASETS, schema_of
-from workers.releases.parts import PartWriter
+from workers.datasets.writers.release_file import ReleaseWriter
 
 OBSERVATIONS = DATASETS["observations"]
 TYPES = {str(column["name"]): str(column["type"]) for column in schema_of(OBSERVATIONS)}
@@ -79,7 +79,7 @@ def judge() -> Iterator[duckdb.DuckDBPyConnection]:
 def released(store: DirectoryStore, listed: list[dict[str, Any]]) -> tuple[pa.Table, ReleaseFile]:
     """Write one file as a release does; return its rows, and what the edge knows of it."""
     table = pa.Table.from_pylist(listed, arrow_schema(OBSERVATIONS))
-    part = PartWriter(store).write(OBSERVATIONS, table, "part.parquet", str)
+    part = ReleaseWriter(store).write(OBSERVATIONS, table, "part.parquet", str)
     return table, ReleaseFile(*part[:-1], json.loads(json.dumps(part.statistics)))
 
 

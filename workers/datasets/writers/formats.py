@@ -7,25 +7,25 @@ import pyarrow as pa
 import pyarrow.parquet
 from isal import igzip
 
-from workers.exports.text_format import bytes_of, csv_head, csv_lines, ndjson_lines
+from workers.datasets.codecs.text import bytes_of, csv_head, csv_lines, ndjson_lines
 
 _GROUP_ROWS = 512 * 1024
 _GZIP_LEVEL = 1
 _PARQUET_LEVEL = 1
 
 
-class Sink(Protocol):
+class FormatWriter(Protocol):
     """A file being written."""
 
     def write(self, batch: Any) -> None:
         """Write a record batch, which may hold more columns than were chosen."""
 
     def close(self) -> None:
-        """Write the end. Nothing is whole before."""
+        """Write the end; the file is not complete before."""
 
 
-class Counted:
-    """A file that knows how many bytes went in and what their SHA-256 is."""
+class DigestingFile:
+    """A file that counts and digests the bytes written to it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -42,31 +42,31 @@ class Counted:
         return len(view)
 
     def flush(self) -> None:
-        """Nothing is held back here; the file is the owner's."""
+        """Nothing is buffered here."""
 
     def close(self) -> None:
-        """The file is the owner's; only what wrote into it has come to its end."""
+        """Leave the file open: its owner closes it."""
 
     def writable(self) -> bool:
-        """Only that."""
+        """Whether it can be written: yes."""
         return True
 
     def readable(self) -> bool:
-        """Not at all."""
+        """Whether it can be read: no."""
         return False
 
     def seekable(self) -> bool:
-        """A digest goes one way."""
+        """Whether it can be sought in: no, a digest is sequential."""
         return False
 
     @property
     def sha256(self) -> str:
-        """The digest of all that was written, in hexadecimal."""
+        """The digest of all bytes written, in hexadecimal."""
         return self._digest.hexdigest()
 
 
 class _Parquet:
-    def __init__(self, file: Counted, schema: Any, compression: str) -> None:
+    def __init__(self, file: DigestingFile, schema: Any, compression: str) -> None:
         self._schema = schema
         self._held: list[Any] = []
         self._rows = 0
@@ -98,7 +98,7 @@ class _Parquet:
 
 
 class _Arrow:
-    def __init__(self, file: Counted, schema: Any, compression: str) -> None:
+    def __init__(self, file: DigestingFile, schema: Any, compression: str) -> None:
         self._schema = schema
         options = pa.ipc.IpcWriteOptions(compression=None if compression == "none" else compression)
         self._writer = pa.ipc.new_stream(file, schema, options=options)
@@ -111,7 +111,7 @@ class _Arrow:
 
 
 class _Text:
-    def __init__(self, file: Counted, schema: Any, compression: str, format: str) -> None:
+    def __init__(self, file: DigestingFile, schema: Any, compression: str, format: str) -> None:
         self._names = schema.names
         self._lines = csv_lines if format == "csv" else ndjson_lines
         self._file: Any = _packing(file, compression)
@@ -122,11 +122,11 @@ class _Text:
         self._file.write(bytes_of(self._lines(batch, self._names)))
 
     def close(self) -> None:
-        if not isinstance(self._file, Counted):
+        if not isinstance(self._file, DigestingFile):
             self._file.close()
 
 
-def sink_of(file: Counted, schema: Any, format: str, compression: str) -> Sink:
+def format_writer(file: DigestingFile, schema: Any, format: str, compression: str) -> FormatWriter:
     """Begin a file of a format with the columns of a schema."""
     if format == "parquet":
         return _Parquet(file, schema, compression)
@@ -135,7 +135,7 @@ def sink_of(file: Counted, schema: Any, format: str, compression: str) -> Sink:
     return _Text(file, schema, compression, format)
 
 
-def _packing(file: Counted, compression: str) -> Any:
+def _packing(file: DigestingFile, compression: str) -> Any:
     if compression == "gzip":
         # Without name and time: the same rows, the same bytes.
         open_gzip: Any = igzip.IGzipFile

@@ -1,10 +1,10 @@
-"""Parts that are read from a release: the rows of its data_version, named, typed and sorted already.
+"""Rows of an export's part from a release of the same data_version: named, typed and sorted already.
 
-Several times as fast as asking PostgreSQL; and what is wanted in the very form in which it lies is copied unread.
+Several times as fast as PostgreSQL. A request for exactly the stored form is answered by a copy of the file.
 """
 
 import io
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -14,19 +14,14 @@ import pyarrow.parquet as pq
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from shared.errors import ResultGone
-from shared.exports.manifest import File
+from shared.exports.contract import SHAPES
 from shared.exports.request import FIRST_DAY, LAST_DAY, Request
 from shared.objects.directory import Reader, ResultStore
 from shared.releases.datasets import DATASETS, PREFIX, key_of
-from workers.exports.part_file import Page, Told
-from workers.exports.parts import Part
+from workers.datasets.part import Part, StoredCopy
 
-SQL = beside(__file__, "release_source.sql")
-RELEASE = "release"
-"""Stands in a part's row where a snapshot's name would: the part's range is one of places in the release."""
+SQL = beside(__file__, "release.sql")
 _BATCH_ROWS = 131_072
-_COPY_BYTES = 4 << 20
 
 
 class _Source(NamedTuple):
@@ -39,34 +34,34 @@ class _Source(NamedTuple):
     statistics: dict[str, Any]
 
 
-def ranges(
-    connection: Connection, store: ResultStore, request: Request, version: int, part_rows: int
+def ranges_of_release(
+    connection: Connection, objects: ResultStore, request: Request, version: int, part_rows: int
 ) -> list[tuple[int, int]]:
-    """Return ranges of places whose files hold what is wanted, a part each; none where PostgreSQL must be asked.
+    """Return ranges of places whose files hold the requested rows, one per part; none if PostgreSQL must be read.
 
-    Only a whole release of this very version will do. Which brand an observation's item has is not in its files, nor
-    what has changed.
+    The release must be complete and of this version. Its files hold neither the brand of an observation's item nor
+    what has changed since another version.
     """
     if request.since is not None or request.brand or request.category:
         return []
     sources = _sources(connection, request.dataset, version, 0, 2**31 - 1)
     if not sources or not _has_columns(connection, request, version):
         return []
-    there = {found.key: found.bytes for found in store.listed(PREFIX)}
+    there = {found.key: found.bytes for found in objects.listed(PREFIX)}
     if any(there.get(key_of(source.sha256)) != source.bytes for source in sources):
         return []
     wanted = [source for source in sources if _overlaps(source, request)]
-    return _grouped(wanted, 1 if _as_it_lies(request) else part_rows)
+    return _grouped(wanted, 1 if _is_stored_form(request) else part_rows)
 
 
 def _has_columns(connection: Connection, request: Request, version: int) -> bool:
-    """Tell whether the release knows every column: one that older code cut may lack those that came later."""
+    """Tell whether the release has every column: one that older code has built may lack newer columns."""
     row = connection.execute(SQL.columns, (request.dataset, version)).fetchone()
     return row is not None and {column["name"] for column in row[0]} >= set(request.columns)
 
 
 def _grouped(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:
-    """Put neighbours together until a part has enough rows."""
+    """Join adjacent files until a part has enough rows."""
     found: list[tuple[int, int]] = []
     rows = part_rows
     for source in sources:
@@ -79,48 +74,30 @@ def _grouped(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:
     return found
 
 
-def write_part(
-    connection: Connection, store: ResultStore, part: Part, request: Request, check: Callable[[], None], told: Told
-) -> File:
-    """Write a part from the files of its places. Raises ResultGone where the store has lost one of them."""
+def stored_copy(connection: Connection, objects: ResultStore, part: Part, request: Request) -> StoredCopy | None:
+    """Return the one file of the part's places if it is the part already, else None. Raises ResultGone."""
     sources = _sources(connection, request.dataset, part.data_version, part.id_from, part.id_to)
-    with Page.begun(store, part, request, told) as page:
-        spans = [_span(source, page.key) for source in sources]
-        if len(sources) == 1 and spans[0] is not None and _as_it_lies(request):
-            return _copied(store, sources[0], spans[0], page, check)
-        for source in sources:
-            _read(store, source, request, page, check)
-        check()
-        return page.closed()
+    span = _span(sources[0], SHAPES[request.dataset].key) if len(sources) == 1 and _is_stored_form(request) else None
+    if span is None:
+        return None
+    [source] = sources
+    key = key_of(source.sha256)
+    return StoredCopy(key, source.sha256, source.bytes, source.rows, *span, objects.open(key))
 
 
-def _read(store: ResultStore, source: _Source, request: Request, page: Page, check: Callable[[], None]) -> None:
-    columns = [*page.names, page.key]
+def release_batches(connection: Connection, objects: ResultStore, part: Part, request: Request) -> Iterator[Any]:
+    """Yield the rows of the part's files, narrowed as the request says. Raises ResultGone if a file is missing."""
+    columns = [*request.columns, SHAPES[request.dataset].key]
     if request.dataset == "observations":
-        columns += ["day", "channel", "currency"]  # narrowed by, and by the currency amounts are spelled
-    with _File(store.open(key_of(source.sha256)), source) as file:
-        parquet = pq.ParquetFile(file, pre_buffer=True)
-        for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(dict.fromkeys(columns))):
-            check()
-            page.write(_narrowed(batch, request))
+        columns += ["day", "channel", "currency"]  # the filters, and the currency that decides the digits of amounts
+    for source in _sources(connection, request.dataset, part.data_version, part.id_from, part.id_to):
+        with _File(objects.open(key_of(source.sha256)), source) as file:
+            parquet = pq.ParquetFile(file, pre_buffer=True)
+            for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(dict.fromkeys(columns))):
+                yield _narrowed(batch, request)
 
 
-def _copied(store: ResultStore, source: _Source, span: tuple[Any, Any], page: Page, check: Callable[[], None]) -> File:
-    reader, at = store.open(key_of(source.sha256)), 0
-    try:
-        while piece := reader.read(at, min(_COPY_BYTES, source.bytes - at)):
-            check()
-            page.copy(piece)
-            at += len(piece)
-    finally:
-        reader.close()
-    made = page.copied(source.rows, *span)
-    if made.sha256 != source.sha256:
-        raise ResultGone(key_of(source.sha256))
-    return made
-
-
-def _as_it_lies(request: Request) -> bool:
+def _is_stored_form(request: Request) -> bool:
     every = [column.name for column in DATASETS[request.dataset].columns]
     form = (request.format, request.compression) == ("parquet", "zstd")
     return form and request.columns == every and not _is_narrowed(request)
@@ -160,7 +137,7 @@ def _sources(connection: Connection, dataset: str, version: int, first: int, end
 
 
 class _File(io.RawIOBase):
-    """An object of the store as Parquet's reader wants it."""
+    """A stored object as a file that Parquet's reader can seek in."""
 
     def __init__(self, reader: Reader, source: _Source) -> None:
         self._reader = reader

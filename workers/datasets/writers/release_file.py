@@ -1,4 +1,4 @@
-"""Files of a release: where a table is split, and how a part is written, named by its content and described.
+"""Files of a release: where a table is split, and how a file is written, named by its content and described.
 
 The split follows the content: whether a file may begin at a key depends on that key's hash alone. So a row that comes
 or goes changes the file that it is in, not those after it, and all the others are the same bytes as in the release
@@ -20,14 +20,14 @@ from shared.releases.datasets import Dataset, key_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ROW_GROUP_ROWS = 122_880
-PART_ROWS = 1_048_576
+FILE_ROWS = 1_048_576
 """How many rows a file has at most, roughly; half of it at least, where there are so many."""
-_TOLD_CHARACTERS_MAX = 64
-_TOLD_TYPES = ("string", "dictionary", "date", "integer", "long")
+_STATISTICS_CHARACTERS_MAX = 64
+_STATISTICS_TYPES = ("string", "dictionary", "date", "integer", "long")
 _TOO_WIDE = ("name", "identifiers", "attributes", "sources")
 
 
-class FilePart(NamedTuple):
+class ReleaseFile(NamedTuple):
     """One file of a release. Keys are those of its first and last row, in the order of the files."""
 
     name: str
@@ -39,7 +39,7 @@ class FilePart(NamedTuple):
     statistics: dict[str, Any]
 
 
-def ends_of_parts(hashes: Array, starts: Array, rows: int, part_rows: int, *, more: bool = False) -> list[int]:
+def ends_of_files(hashes: Array, starts: Array, rows: int, part_rows: int, *, more: bool = False) -> list[int]:
     """Return where parts end. `hashes` are of the keys, `starts` the rows where each key begins.
 
     With `more` rows to come, what follows the last safe end is left for then.
@@ -56,16 +56,16 @@ def ends_of_parts(hashes: Array, starts: Array, rows: int, part_rows: int, *, mo
     return ends if more else [*ends, rows] if rows > last else ends
 
 
-class PartWriter:
-    """Writes parts into a store. `shared` counts those that were there already."""
+class ReleaseWriter:
+    """Writes files into a store. `shared_bytes` counts those that it had already."""
 
     def __init__(self, store: ResultStore) -> None:
         self._store = store
         self.written_bytes = 0
         self.shared_bytes = 0
 
-    def write(self, dataset: Dataset, table: pa.Table, name: str, key_of_row: Callable[[int], str]) -> FilePart:
-        """Write one part; nothing is written anew where the same bytes lie already."""
+    def write(self, dataset: Dataset, table: pa.Table, name: str, key_of_row: Callable[[int], str]) -> ReleaseFile:
+        """Write one file; if the store has these bytes already, nothing is written again."""
         with self._store.spool() as spool:
             order = [pq.SortingColumn(table.schema.get_field_index(column)) for column in dataset.order]
             pq.write_table(
@@ -87,30 +87,30 @@ class PartWriter:
                 spool.keep(key_of(sha256))
                 self.written_bytes += size
         rows = table.num_rows
-        return FilePart(name, sha256, rows, size, key_of_row(0), key_of_row(rows - 1), statistics)
+        return ReleaseFile(name, sha256, rows, size, key_of_row(0), key_of_row(rows - 1), statistics)
 
 
 def _statistics(dataset: Dataset, metadata: pq.FileMetaData) -> dict[str, Any]:
     """Return what readers prune by, as Delta Sharing writes it; read from the file itself."""
-    told: dict[str, Any] = {"numRecords": metadata.num_rows, "minValues": {}, "maxValues": {}, "nullCount": {}}
-    columns = {c.name for c in dataset.columns if c.type in _TOLD_TYPES and c.name not in _TOO_WIDE}
+    statistics: dict[str, Any] = {"numRecords": metadata.num_rows, "minValues": {}, "maxValues": {}, "nullCount": {}}
+    columns = {c.name for c in dataset.columns if c.type in _STATISTICS_TYPES and c.name not in _TOO_WIDE}
     groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
     for place in range(metadata.num_columns):
         name = metadata.schema.column(place).path
         found = [group.column(place).statistics for group in groups]
         if name not in columns or not all(one is not None for one in found):
             continue
-        told["nullCount"][name] = sum(one.null_count for one in found)
+        statistics["nullCount"][name] = sum(one.null_count for one in found)
         valued = [one for one in found if one.has_min_max]
         if valued and len(valued) == sum(1 for one in found if one.num_values):
-            _tell(told, name, [(one.min, one.max) for one in valued])
-    return told
+            _set_ends(statistics, name, [(one.min, one.max) for one in valued])
+    return statistics
 
 
-def _tell(told: dict[str, Any], name: str, spans: Sequence[tuple[Any, Any]]) -> None:
+def _set_ends(statistics: dict[str, Any], name: str, spans: Sequence[tuple[Any, Any]]) -> None:
     least, most = min(span[0] for span in spans), max(span[1] for span in spans)
     if isinstance(least, datetime.date):
         least, most = least.isoformat(), most.isoformat()
-    if isinstance(most, str) and max(len(least), len(most)) > _TOLD_CHARACTERS_MAX:
-        return  # cut off it would not be the greatest any more
-    told["minValues"][name], told["maxValues"][name] = least, most
+    if isinstance(most, str) and max(len(least), len(most)) > _STATISTICS_CHARACTERS_MAX:
+        return  # a truncated value would no longer be the greatest
+    statistics["minValues"][name], statistics["maxValues"][name] = least, most

@@ -1,0 +1,145 @@
+"""Observations between PostgreSQL's binary COPY and Arrow: numbers stay arrays, and names are dictionaries. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from shared.db.copy_binary import Array, TableLayout
+from shared.money import minor_digits
+from shared.releases.arrow import arrow_schema
+from shared.releases.datasets import DATASETS
+
+SCHEMA = arrow_schema(DATASETS["observations"])
+_LAYOUT = TableLayout(
+    (
+        ("item", "i8"),
+        ("price", "i8"),
+        ("list", "i8"),  # -1: no list price
+        ("day", "i4"),  # since 2000-01-01
+        ("channel", "i4"),
+        ("units", "i4"),
+        ("source", "i2"),
+        ("kind", "S1"),
+        ("currency", "S3"),
+    )
+)
+_EPOCH_DAYS = 10_957
+_SCALE = 4
+_KINDS = {ord("l"): "listing", ord("s"): "sale"}
+Columns = dict[str, Array]
+
+
+class Dictionaries(Protocol):
+    """Turns the numbers of a column (`channel`, `kind`, `source`, `currency`) into a dictionary column."""
+
+    def encode(self, column: str, numbers: Array) -> Any:
+        """Return a dictionary array of these numbers' texts."""
+
+
+def columns_of(piece: bytes) -> Columns:
+    """Return the columns of whole rows of a COPY, `kind` as its letter's code and `currency` as one number."""
+    rows = _LAYOUT.rows_in(piece)
+    columns = {name: rows[name] for name in _LAYOUT.names}
+    columns["kind"] = _bytes_of(rows["kind"], 1)[:, 0]
+    # Three letters as one number are compared and sorted many times faster than as text.
+    columns["currency"] = _bytes_of(rows["currency"], 3).astype("i4") @ np.array([65536, 256, 1], "i4")
+    return {name: column.astype(column.dtype.newbyteorder("=")) for name, column in columns.items()}
+
+
+def joined(pieces: Iterable[bytes]) -> Columns:
+    """Return the columns of all pieces of a COPY."""
+    parts = [columns_of(piece) for piece in pieces] or [columns_of(b"")]
+    return {name: np.concatenate([part[name] for part in parts]) for name in _LAYOUT.names}
+
+
+def observations_batch(iid: Any, columns: Columns, dictionaries: Dictionaries) -> Any:
+    """Return the rows as a record batch of the dataset `observations`; `iid` is the name of each row's item."""
+    listed = columns["list"] >= 0
+    currency = dictionaries.encode("currency", columns["currency"])
+    units = np.array([10 ** (_SCALE - minor_digits(code)) for code in currency.dictionary.to_pylist()], "u8")
+    factors = units.take(np.asarray(currency.indices))
+    arrays = {
+        "iid": iid,
+        "day": pa.array(columns["day"] + np.int32(_EPOCH_DAYS)).view(pa.date32()),
+        "currency": currency,
+        **{name: dictionaries.encode(name, columns[name]) for name in ("channel", "kind", "source")},
+        "price": _decimals(columns["price"], factors, None),
+        "price_minor": pa.array(columns["price"]),
+        "list_price": _decimals(np.where(listed, columns["list"], 0), factors, listed),
+        "list_minor": pa.array(columns["list"], mask=~listed),
+        "units": pa.array(columns["units"]),
+    }
+    return pa.RecordBatch.from_arrays([arrays[name] for name in SCHEMA.names], schema=SCHEMA)
+
+
+class SharedDictionaries:
+    """One dictionary for all batches of a file: a format that repeats dictionaries then writes each once."""
+
+    def __init__(self, channels: Mapping[int, str], sources: Mapping[int, str]) -> None:
+        self._tables = {"channel": _Names(channels), "source": _Names(sources), "kind": _Names(_KINDS)}
+        self._currencies: list[str] = []
+
+    def encode(self, column: str, numbers: Array) -> Any:
+        """Return a dictionary array whose dictionary holds all names, or all currencies met so far."""
+        return self._tables[column].encode(numbers) if column in self._tables else self._encode_currencies(numbers)
+
+    def _encode_currencies(self, codes: Array) -> Any:
+        if len(codes) and (codes == codes[0]).all():  # the usual case, and much cheaper than sorting
+            found, inverse = codes[:1], np.zeros(len(codes), "i8")
+        else:
+            found, inverse = np.unique(codes, return_inverse=True)
+        names = [_currency(code) for code in found.tolist()]
+        self._currencies += [name for name in names if name not in self._currencies]
+        places = np.array([self._currencies.index(name) for name in names], "i4")
+        return pa.DictionaryArray.from_arrays(pa.array(places.take(inverse)), pa.array(self._currencies, pa.string()))
+
+
+class OwnDictionaries:
+    """A dictionary of the texts that this batch has, in their order: a text elsewhere does not change this file."""
+
+    def __init__(self, channels: Mapping[int, str], sources: Mapping[int, str]) -> None:
+        self._names = {"channel": channels, "source": sources, "kind": _KINDS}
+
+    def encode(self, column: str, numbers: Array) -> Any:
+        """Return a dictionary array of the texts present. The batch must have rows."""
+        least = int(numbers.min())
+        present = (np.flatnonzero(np.bincount(numbers - least)) + least).tolist()
+        texts = {number: self._text(column, number) for number in present}
+        present.sort(key=lambda number: texts[number])
+        places = np.zeros(max(present) - least + 1, "i4")
+        places[np.array(present) - least] = np.arange(len(present))
+        values = pa.array([texts[number] for number in present], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(places[numbers - least]), values)
+
+    def _text(self, column: str, number: int) -> str:
+        return _currency(number) if column == "currency" else self._names[column][number]
+
+
+class _Names:
+    """A small table from number to name, by plain indexing."""
+
+    def __init__(self, names: Mapping[int, str]) -> None:
+        self._texts = pa.array(list(names.values()), pa.string())
+        self._places = np.zeros(max(names, default=0) + 1, "i4")
+        self._places[list(names)] = np.arange(len(names))
+
+    def encode(self, numbers: Array) -> Any:
+        return pa.DictionaryArray.from_arrays(pa.array(self._places.take(numbers)), self._texts)
+
+
+def _bytes_of(texts: Array, width: int) -> Array:
+    return np.frombuffer(texts.tobytes(), "u1").reshape(-1, width)
+
+
+def _currency(code: int) -> str:
+    return code.to_bytes(3, "big").decode()
+
+
+def _decimals(minor: Array, factors: Array, valid: Array | None) -> Any:
+    """Return decimal(20, 4): 128 bits, of which amounts, never negative, fill the lower 64."""
+    words = np.zeros((len(minor), 2), "u8")
+    np.multiply(minor.astype("u8"), factors, out=words[:, 0])
+    bitmap = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    return pa.Array.from_buffers(pa.decimal128(20, _SCALE), len(minor), [bitmap, pa.py_buffer(words)])

@@ -1,0 +1,34 @@
+"""One part of an export, as its worker has claimed it. Pure."""
+
+from typing import NamedTuple
+
+from shared.objects.directory import Reader
+
+RELEASE = "release"
+"""Stands in a part's row instead of a snapshot's name: the part's range is then one of places in the release."""
+
+
+class Part(NamedTuple):
+    """A range of a snapshot's items or of a release's files, and a slot: a number that no other claim has."""
+
+    job_id: str
+    number: int
+    content: str
+    data_version: int
+    snapshot: str
+    id_from: int
+    id_to: int
+    attempt: int
+    slot: int
+
+
+class StoredCopy(NamedTuple):
+    """A stored file that already is what the part must hold, byte for byte; keys are its least and greatest."""
+
+    key: str
+    sha256: str
+    bytes: int
+    rows: int
+    min_key: str
+    max_key: str
+    reader: Reader

@@ -1,0 +1,42 @@
+"""A part of an export from its source to its file: batches of a snapshot or of a release, written in one format."""
+
+from collections.abc import Callable
+
+from shared.db.connect import Connection
+from shared.exports.manifest import File
+from shared.exports.request import Request
+from workers.context import Services
+from workers.datasets.part import RELEASE, Part
+from workers.datasets.sources.export_rows import snapshot_batches
+from workers.datasets.sources.release import release_batches, stored_copy
+from workers.datasets.sources.snapshot import Snapshot
+from workers.datasets.writers.part_file import PartFile, Progress
+
+
+def write_part(
+    services: Services,
+    connection: Connection,
+    part: Part,
+    request: Request,
+    check: Callable[[], None],
+    progress: Progress,
+) -> File:
+    """Write a part's file and return its description; no manifest names it yet. `check` is called often and may raise.
+
+    Raises SnapshotGone or SnapshotLost if the snapshot cannot be read, ResultGone if the release lacks a file.
+    """
+    with PartFile.begun(services.objects, part, request, progress) as file:
+        if part.snapshot == RELEASE:
+            stored = stored_copy(connection, services.objects, part, request)
+            if stored is not None:
+                return file.copied(stored, check)
+            for batch in release_batches(connection, services.objects, part, request):
+                check()
+                file.write(batch)
+        else:
+            url = services.settings.worker_database_url
+            with Snapshot(url, part.snapshot, application="export", check=check) as snapshot:
+                for batch in snapshot_batches(snapshot, part, request):
+                    file.write(batch)
+        check()
+        return file.closed()

@@ -1,0 +1,1 @@
+"""Where rows come from: one snapshot of the database, or the files of a release."""

@@ -1,0 +1,151 @@
+"""One snapshot of the database, read by COPY as fast as the server sends.
+
+By asyncpg, in a thread of its own: its COPY hands over whatever has arrived in one piece, where libpq hands over row by
+row, and the thread receives the next piece while the previous one is converted.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import asyncpg
+import uvloop
+
+from shared.db.connect import unavailable
+from shared.errors import ItemIndexError, StoreUnavailable
+
+_PIECES_AHEAD = 2
+_PIECE_BYTES = 4 << 20
+_POLL_SECONDS = 0.2
+_CONNECT_SECONDS = 5
+_SESSION = {"TimeZone": "UTC", "jit": "off"}
+
+
+class SnapshotLost(StoreUnavailable):
+    """The connection broke in the middle; what was read is of no use."""
+
+    def __init__(self) -> None:
+        super().__init__("database")
+
+
+class SnapshotGone(ItemIndexError):
+    """The transaction that exported the snapshot has ended: nothing more can be read of it."""
+
+
+class Snapshot:
+    """A read-only transaction at REPEATABLE READ for as long as the block lasts: all reads are of one moment.
+
+    `name` is a snapshot that another transaction has exported; without it the moment is now. `check` is called a few
+    times a second while rows are read, and may raise. Entering raises SnapshotGone if there is no such snapshot.
+    """
+
+    def __init__(
+        self, url: str, name: str | None = None, *, application: str, check: Callable[[], None] = lambda: None
+    ) -> None:
+        self._url = url
+        self._name = name
+        self._application = application
+        self._check = check
+        self._loop = uvloop.new_event_loop()  # a third less CPU than asyncio's for what arrives in 8 kB pieces
+        self._thread = threading.Thread(target=self._loop.run_forever, name="snapshot", daemon=True)
+        self._stopped = threading.Event()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            self._connection = self._run(self._connect())
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._stopped.set()
+        self._run(self._close())
+        self._end()
+
+    def rows(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
+        """Return all rows of a small query."""
+        return [tuple(row) for row in self._run(self._connection.fetch(query, *arguments))]
+
+    def copy(self, query: str, *arguments: Any, format: Literal["csv", "binary"]) -> Iterator[bytes]:
+        """Yield a query's rows as a COPY, in pieces of whole rows. Raises SnapshotLost.
+
+        At most three pieces of some 4 MB are held; a slow reader slows the server down.
+        """
+        pieces: queue.Queue[bytes] = queue.Queue(_PIECES_AHEAD)
+        stopped = threading.Event()
+        held: list[bytes] = []
+
+        async def take(piece: bytes) -> None:
+            held.append(piece)
+            if sum(map(len, held)) >= _PIECE_BYTES:
+                hand_over()
+
+        def hand_over() -> None:
+            # Blocks the loop's thread, which has nothing else to do: so the server waits, and memory does not grow.
+            whole = b"".join(held)
+            held.clear()
+            while not (stopped.is_set() or self._stopped.is_set()):
+                try:
+                    return pieces.put(whole, timeout=_POLL_SECONDS)
+                except queue.Full:
+                    continue
+            raise SnapshotLost
+
+        copying = self._start(self._connection.copy_from_query(query, *arguments, output=take, format=format))
+        try:
+            while not (copying.done() and pieces.empty()):
+                self._check()
+                try:
+                    yield pieces.get(timeout=_POLL_SECONDS if not copying.done() else 0)
+                except queue.Empty:
+                    continue
+            copying.result()
+            if held:
+                yield b"".join(held)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            if isinstance(error, asyncpg.PostgresError) and not unavailable(error):
+                raise
+            raise SnapshotLost from error
+        finally:
+            stopped.set()
+
+    async def _connect(self) -> "asyncpg.Connection[asyncpg.Record]":
+        settings = {"application_name": f"itemindex-{self._application}", **_SESSION}
+        connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(
+            self._url, timeout=_CONNECT_SECONDS, server_settings=settings
+        )
+        try:
+            await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            if self._name is not None:
+                await connection.execute(f"SET TRANSACTION SNAPSHOT '{self._name}'")
+        except (asyncpg.InvalidParameterValueError, asyncpg.UndefinedObjectError) as error:
+            connection.terminate()
+            raise SnapshotGone(self._name or "") from error
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+    async def _close(self) -> None:
+        self._connection.terminate()  # read only: there is nothing to commit
+        # A COPY that was stopped early ends with an error that no caller awaits any more.
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    def _start(self, call: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(call, self._loop)
+
+    def _run(self, call: Coroutine[Any, Any, Any]) -> Any:
+        return self._start(call).result()
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
