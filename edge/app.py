@@ -60,12 +60,12 @@ def create_app(resources: Resources) -> web.Application:
     sign_up = f"{services.origin}/dashboard"
     app = web.Application(
         middlewares=[
-            RequestContext(trusted, problems, resources.lines, resources.spans, resources.usage.note).middleware(),
+            RequestContext(trusted, problems, resources.access_log, resources.spans, resources.usage.note).middleware(),
             problems.middleware(),
             chunked_framing,
             cors.preflight,
             redirects.trailing_slash,
-            Authentication(resources.directory, resources.people, settings.anonymous_token, sign_up).middleware(),
+            Authentication(resources.credentials, resources.users, settings.anonymous_token, sign_up).middleware(),
             person_limit(services.person_limits),
             validation,
             negotiation,
@@ -106,9 +106,9 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
     settings, resources = services.settings, services.resources
     stores = {"state": resources.state, "cache": resources.cache}
     health = Health(settings, resources.database, stores, resources.version, resources.search)
-    pages, errors = Pages(settings, document, resources.directory), Errors(settings)
+    pages, errors = Pages(settings, document, resources.credentials), Errors(settings)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
-    root, quota = Root(settings, resources.meter), QuotaPage(resources.meter, resources.database)
+    root, quota = Root(settings, resources.limiter), QuotaPage(resources.limiter, resources.database)
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),
@@ -184,6 +184,6 @@ async def _hide_server(request: web.Request, response: web.StreamResponse) -> No
 
 def _close_streams(resources: Resources) -> Callable[[web.Application], Awaitable[None]]:
     async def close(app: web.Application) -> None:
-        resources.watch.close()  # followers of a job continue at another edge, from the last event they received
+        resources.job_waiters.close()  # followers of a job continue at another edge, from the last event they received
 
     return close

@@ -65,11 +65,11 @@ def build_services(resources: Resources) -> Services:
     """Build every service once."""
     settings, database, version = resources.settings, resources.database, resources.version
     cursors = CursorSigner(settings.signing_secret, settings.signing_secret_previous)
-    billing = Billing(resources.meter)
-    orders = JobOrders(database, resources.watch, settings.jobs_waiting_max, resources.log)
+    billing = Billing(resources.limiter)
+    orders = JobOrders(database, resources.job_waiters, settings.jobs_waiting_max, resources.log)
     jobs = JobSerializer(settings.base_url, settings.problem_base_url)
     downloads = FileResponder(
-        resources.results, settings.x_accel_location, DownloadAllowance(resources.meter, settings)
+        resources.results, settings.x_accel_location, DownloadAllowance(resources.limiter, settings)
     )
     urls = SignedUrls(*settings.signing_secrets)
     return Services(
@@ -78,7 +78,7 @@ def build_services(resources: Resources) -> Services:
         cursors=cursors,
         lists=Paginator(cursors, lambda: version.current),
         billing=billing,
-        person_limits=PersonLimits(resources.meter, settings),
+        person_limits=PersonLimits(resources.limiter, settings),
         organizations=OrganizationService(database, settings),
         idempotent_acts=IdempotentActs(database, settings),
         pricing=Pricing(database, settings.base_url, billing),

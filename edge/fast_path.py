@@ -75,12 +75,12 @@ class FastPath:
     """What all connections of a process share: the resources, and counts that are flushed once a second."""
 
     def __init__(self, resources: Resources) -> None:
-        self.known = resources.directory.known
+        self.known = resources.credentials.known
         self.peek = resources.records.peek
         self.peek_resolution = resources.resolutions.peek
         self.address = f"Content-Location: {resources.settings.base_url}/index/lookup/"
-        self.take = resources.meter.take
-        self.lines = resources.lines
+        self.consume_then = resources.limiter.consume_then
+        self.access_log = resources.access_log
         self.used = resources.usage.note
         self.problem_base_url = resources.settings.problem_base_url
         self.draining = False
@@ -110,8 +110,8 @@ class FastPath:
     ) -> None:
         """Write the access line of one answer."""
         microseconds = int(seconds * 1_000_000)
-        self.lines.append(
-            _LINE % (self.lines.stamp(), request_id, route.encode(), path, status, microseconds, caller, slug)
+        self.access_log.append(
+            _LINE % (self.access_log.stamp(), request_id, route.encode(), path, status, microseconds, caller, slug)
         )
 
     def flush(self) -> None:
@@ -212,7 +212,7 @@ class FastPathProtocol(RequestHandler):
             caller = _caller(network, account, principal.organization_id, principal.credential_id)
             lane.log(request_id, route, b"lookup/" + named if named else b"resolve", status, seconds, caller, slug)
 
-        lane.take(account, principal.plan, 1, charge_id.decode(), decided)
+        lane.consume_then(account, principal.plan, 1, charge_id.decode(), decided)
         return True
 
     def _finish(self, answer: bytes) -> None:

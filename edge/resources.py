@@ -45,23 +45,23 @@ class Resources:
 
     settings: Settings
     log: Log
-    lines: AccessLog
+    access_log: AccessLog
     database: Database
     state: RedisClient
     cache: RedisClient
-    notices: PgListener
+    listener: PgListener
     version: DataVersionWatcher
-    directory: CredentialStore
-    people: UserService
-    meter: RateLimiter
+    credentials: CredentialStore
+    users: UserService
+    limiter: RateLimiter
     usage: UsageRecorder
     records: RecordCache
     resolutions: ResolutionCache
     search: SearchEngine
-    watch: JobWaiters
+    job_waiters: JobWaiters
     results: ResultStore
     spans: Spans
-    pulse: RuntimeMonitor
+    monitor: RuntimeMonitor
     plan_notices: PlanNotices
 
 
@@ -72,41 +72,41 @@ def build(settings: Settings) -> Resources:
     database = _database(settings)
     state, cache = _stores(settings, log)
     version = DataVersionWatcher(database, log)
-    directory = CredentialStore(database, log, anonymous_token=settings.anonymous_token, peppers=settings.peppers)
+    credentials = CredentialStore(database, log, anonymous_token=settings.anonymous_token, peppers=settings.peppers)
     search = SearchEngine(settings.search_dir, log)
-    watch = JobWaiters()
+    job_waiters = JobWaiters()
     provider = OidcProvider(settings, log) if settings.oidc_issuer else None
-    people = UserService(provider, database, settings)
+    users = UserService(provider, database, settings)
 
     def forget_accounts() -> None:
-        directory.forget()
-        people.forget()
+        credentials.forget()
+        users.forget()
 
     heard = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
-    notices = PgListener(settings.edge_database_url, heard, log, {"jobs_changed": watch.wake})
-    lines = AccessLog(settings.access_log)
+    listener = PgListener(settings.edge_database_url, heard, log, {"jobs_changed": job_waiters.wake})
+    access_log = AccessLog(settings.access_log)
     return Resources(
         settings=settings,
         log=log,
-        lines=lines,
+        access_log=access_log,
         database=database,
         state=state,
         cache=cache,
-        notices=notices,
+        listener=listener,
         version=version,
-        directory=directory,
-        people=people,
+        credentials=credentials,
+        users=users,
         usage=UsageRecorder(database, settings.usage_flush_seconds),
-        meter=RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed")),
+        limiter=RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed")),
         records=_records(settings, cache, version, database),
         resolutions=_resolutions(settings, cache, version, database),
         search=search,
-        watch=watch,
+        job_waiters=job_waiters,
         results=store_of(settings, _RESULTS_SECONDS),
         spans=Spans(settings, "edge"),
         plan_notices=PlanNotices(database, settings, log),
-        pulse=RuntimeMonitor(
-            {"state": state, "cache": cache}, database, notices, lambda: lines.lost, RunMarker(state, log)
+        monitor=RuntimeMonitor(
+            {"state": state, "cache": cache}, database, listener, lambda: access_log.lost, RunMarker(state, log)
         ),
     )
 
@@ -172,29 +172,29 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
     await resources.cache.start()
     await resources.version.read()
     resources.search.refresh()
-    resources.notices.start()
+    resources.listener.start()
     resources.usage.start()
-    resources.pulse.start()
+    resources.monitor.start()
     resources.plan_notices.start()
     running = metrics.processes.labels("edge", resources.settings.revision)
     running.set(1)
-    if resources.people.provider is not None:
-        await resources.people.provider.open()
+    if resources.users.provider is not None:
+        await resources.users.provider.open()
     resources.log.info("started", revision=resources.settings.revision)
     try:
         yield resources
     finally:
         running.set(0)
         await resources.plan_notices.stop()
-        await resources.pulse.stop()
-        if resources.people.provider is not None:
-            await resources.people.provider.close()
+        await resources.monitor.stop()
+        if resources.users.provider is not None:
+            await resources.users.provider.close()
         await resources.usage.stop()
-        await resources.notices.stop()
+        await resources.listener.stop()
         await resources.cache.close()
         await resources.state.close()
         await resources.database.close()
         resources.search.close()
-        resources.lines.close()
+        resources.access_log.close()
         resources.spans.close()
         resources.log.info("stopped")

@@ -32,15 +32,15 @@ class OrganizationPages:
         self,
         acts: OrganizationService,
         secret: OneTimeSecrets,
-        directory: CredentialStore,
-        meter: RateLimiter,
+        credentials: CredentialStore,
+        limiter: RateLimiter,
         origin: str,
         base_url: str,
     ) -> None:
         self._acts = acts
         self._secret = secret
-        self._directory = directory
-        self._meter = meter
+        self._credentials = credentials
+        self._limiter = limiter
         self._origin = origin
         self._base_url = base_url
 
@@ -49,8 +49,8 @@ class OrganizationPages:
         if visit.actor is None:
             return render(request, "welcome.html", visit, token=await self._acts.token(visit.person))
         membership = visit.actor.membership
-        plan = await self._directory.plan(membership.plan)
-        decision = await self._meter.peek(f"org:{membership.organization_id}", plan)
+        plan = await self._credentials.plan(membership.plan)
+        decision = await self._limiter.usage(f"org:{membership.organization_id}", plan)
         first, last = usage_range(None, None)
         rows = as_dicts(await self._acts.usage(visit.actor, first, last))
         return render(
@@ -68,7 +68,7 @@ class OrganizationPages:
 
     async def _requested_plan(self, actor: Actor) -> Plan | None:
         name = await self._acts.requested_plan(actor)
-        return await self._directory.plan(name) if name else None
+        return await self._credentials.plan(name) if name else None
 
     async def key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The key's state, and what can be done with it; a new key is shown once."""
@@ -82,7 +82,7 @@ class OrganizationPages:
             base_url=self._base_url,
             graces=GRACE_SECONDS,
             may_manage=may(actor.membership.role, "manage-key"),
-            bulk_data=(await self._directory.plan(actor.membership.plan)).rank >= INSTITUTIONAL,
+            bulk_data=(await self._credentials.plan(actor.membership.plan)).rank >= INSTITUTIONAL,
         )
 
     async def issue_key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:

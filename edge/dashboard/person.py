@@ -22,14 +22,14 @@ class PersonPages:
         self,
         acts: OrganizationService,
         secret: OneTimeSecrets,
-        directory: CredentialStore,
+        credentials: CredentialStore,
         notices: PlanNotices,
         sessions: Sessions,
         settings: Settings,
     ) -> None:
         self._acts = acts
         self._secret = secret
-        self._directory = directory
+        self._credentials = credentials
         self._sessions = sessions
         self._notices = notices
         self._base_url = settings.base_url
@@ -62,8 +62,8 @@ class PersonPages:
 
     async def new_organization(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The form for a new organization, with the plans."""
-        await self._directory.plan("free")  # the plans are read together
-        plans = [plan for plan in self._directory.plans.values() if plan.counted_by == "organization"]
+        await self._credentials.plan("free")  # the plans are read together
+        plans = [plan for plan in self._credentials.plans.values() if plan.counted_by == "organization"]
         at_once = self._plans_at_once
         return render(request, "new_organization.html", visit, plans=plans, plans_at_once=at_once)
 

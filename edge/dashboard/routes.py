@@ -39,13 +39,13 @@ def routes(services: Services) -> tuple[Route, ...]:
         resources.state, idle_seconds=settings.session_idle_seconds, seconds_max=settings.session_seconds_max
     )
     acts, limits = services.organizations, services.person_limits
-    guard = SessionGuard(resources.people, sessions, cookies, origin, limits)
-    sign_in = SignInPages(resources.people, limits, sessions, cookies, settings, origin, resources.log)
-    sign_out = SignOutPages(resources.people, sessions, cookies, settings, origin, resources.log)
+    guard = SessionGuard(resources.users, sessions, cookies, origin, limits)
+    sign_in = SignInPages(resources.users, limits, sessions, cookies, settings, origin, resources.log)
+    sign_out = SignOutPages(resources.users, sessions, cookies, settings, origin, resources.log)
     secret = OneTimeSecrets(services.idempotent_acts, sessions)
-    org = OrganizationPages(acts, secret, resources.directory, resources.meter, origin, settings.base_url)
-    person = PersonPages(acts, secret, resources.directory, resources.plan_notices, sessions, settings)
-    billing = PageBilling(resources.directory, services.billing)
+    org = OrganizationPages(acts, secret, resources.credentials, resources.limiter, origin, settings.base_url)
+    person = PersonPages(acts, secret, resources.credentials, resources.plan_notices, sessions, settings)
+    billing = PageBilling(resources.credentials, services.billing)
     return (
         *_organization(guard, org),
         *_person(guard, person),
@@ -127,7 +127,7 @@ def _reports(guard: SessionGuard, services: Services, billing: PageBilling) -> t
 
 
 def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
-    base_url, credentials = services.settings.base_url, services.resources.directory
+    base_url, credentials = services.settings.base_url, services.resources.credentials
     datasets = DatasetPages(services.releases, services.downloads, credentials, billing, base_url)
     exports = ExportPages(services.exports, services.export_repository, services.export_serializer, billing, base_url)
     return (

@@ -60,9 +60,9 @@ class SessionGuard:
     """Lets visitors in: finds the session, guards forms, and shows every failure as a page."""
 
     def __init__(
-        self, people: UserService, sessions: Sessions, cookies: Cookies, origin: str, limits: PersonLimits
+        self, users: UserService, sessions: Sessions, cookies: Cookies, origin: str, limits: PersonLimits
     ) -> None:
-        self._people = people
+        self._users = users
         self._limits = limits
         self._sessions = sessions
         self._cookies = cookies
@@ -116,7 +116,7 @@ class SessionGuard:
         """Return the visit that a request's cookie stands for."""
         cookie = request.cookies.get(self._cookies.session)
         session = await self._sessions.find(cookie) if cookie else None
-        person = await self._people.by_id(session.person_id) if session else None
+        person = await self._users.by_id(session.person_id) if session else None
         if cookie is None or session is None or person is None:
             return None
         membership = person.membership(session.organization) or person.membership(None)

@@ -34,7 +34,7 @@ class SignInPages:
 
     def __init__(
         self,
-        people: UserService,
+        users: UserService,
         limits: PersonLimits,
         sessions: Sessions,
         cookies: Cookies,
@@ -42,7 +42,7 @@ class SignInPages:
         origin: str,
         log: Log,
     ) -> None:
-        self._people = people
+        self._users = users
         self._limits = limits
         self._sessions = sessions
         self._cookies = cookies
@@ -90,10 +90,10 @@ class SignInPages:
             raise PageError(403, "The provider did not sign you in. Begin again, or ask whoever runs it.")
         token = await self._redeem(provider, code, sign_in)
         try:
-            identity, _ = await self._people.identify(token, sign_in.nonce)
+            identity, _ = await self._users.identify(token, sign_in.nonce)
         except InvalidToken:
             raise PageError(400, _AGAIN) from None
-        person = await self._people.join(identity)
+        person = await self._users.join(identity)
         await self._limits.consume_call(person.id, request[CONTEXT].network, request[CONTEXT].charge_id)
         old = request.cookies.get(self._cookies.session)
         if old:
@@ -126,9 +126,9 @@ class SignInPages:
         return token
 
     def _provider(self) -> OidcProvider:
-        if self._people.provider is None:
+        if self._users.provider is None:
             raise PageError(503, "Nobody can sign in here: no identity provider is set (OIDC_ISSUER).")
-        return self._people.provider
+        return self._users.provider
 
 
 def destination_of(text: str | None) -> str:

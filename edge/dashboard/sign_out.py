@@ -29,9 +29,9 @@ class SignOutPages:
     """The handlers."""
 
     def __init__(
-        self, people: UserService, sessions: Sessions, cookies: Cookies, settings: Settings, origin: str, log: Log
+        self, users: UserService, sessions: Sessions, cookies: Cookies, settings: Settings, origin: str, log: Log
     ) -> None:
-        self._people = people
+        self._users = users
         self._sessions = sessions
         self._cookies = cookies
         self._client_id = settings.oidc_client_id
@@ -92,7 +92,7 @@ class SignOutPages:
         if not isinstance(text, str) or len(text) > TOKEN_BYTES_MAX:
             raise Problem("invalid-request", "There is no logout token in the form field `logout_token`.")
         try:
-            notice = await self._people.logout_notice(text)
+            notice = await self._users.logout_notice(text)
         except InvalidToken:
             raise Problem("invalid-request", "The logout token is not valid.") from None
         if await self._sessions.obey_once(notice.id, 2 * LIFETIME_SECONDS_MAX):
@@ -114,15 +114,15 @@ class SignOutPages:
 
     async def _person(self, notice: LogoutNotice) -> str | None:
         if notice.subject is not None:
-            return await self._people.id_of(notice.subject)
+            return await self._users.id_of(notice.subject)
         return await self._sessions.person_of_provider_session(notice.provider_session or "")
 
     async def _provider_sign_out(self, visit: SignedIn) -> str | None:
-        if self._people.provider is None:
+        if self._users.provider is None:
             return None
         endpoint = None
         with contextlib.suppress(StoreUnavailable):  # the session here is ended all the same
-            endpoint = (await self._people.provider.endpoints()).end_session
+            endpoint = (await self._users.provider.endpoints()).end_session
         if endpoint is None:
             return None
         asked = {"client_id": self._client_id, "post_logout_redirect_uri": f"{self._origin}{_LAST_PAGE}"}

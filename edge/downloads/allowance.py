@@ -27,7 +27,7 @@ class DownloadAllowance:
 
     async def consume(self, organization: str, length: int, charge_id: str) -> None:
         """Count the bytes of one answer. Raises the problem `rate-limited` where they would exceed the day's."""
-        decision = await self._limiter.charge(f"bytes:{organization}", self._plan, length, charge_id)
+        decision = await self._limiter.consume(f"bytes:{organization}", self._plan, length, charge_id)
         if not decision.allowed:
             raise _refusal(decision)
 

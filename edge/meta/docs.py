@@ -32,10 +32,10 @@ class Pages:
     Made for each request, or on the event loop, it would let anybody keep all other callers of the process waiting.
     """
 
-    def __init__(self, settings: Settings, document: Document, directory: CredentialStore) -> None:
+    def __init__(self, settings: Settings, document: Document, credentials: CredentialStore) -> None:
         self._settings = settings
         self._document = document
-        self._directory = directory
+        self._credentials = credentials
         self._templates = Templates(Path(__file__).with_name("templates"))
         self._texts: dict[str, asyncio.Task[str]] = {}
         self._page: tuple[tuple[Any, ...], asyncio.Task[str]] | None = None
@@ -71,7 +71,7 @@ class Pages:
     async def docs(self, request: web.Request) -> web.StreamResponse:
         """Answer with the page. Its limits are the plans' as they are now; without PostgreSQL they are left out."""
         try:
-            plans = await self._directory.all_plans()
+            plans = await self._credentials.all_plans()
         except StoreUnavailable:
             plans = ()
         # Operators change plans seldom: the page of the plans as they are is made once, and the former one is dropped.

@@ -62,8 +62,8 @@ class QuotaAnswer(Schema):
 class QuotaPage:
     """The handler."""
 
-    def __init__(self, meter: RateLimiter, database: Database) -> None:
-        self._meter = meter
+    def __init__(self, limiter: RateLimiter, database: Database) -> None:
+        self._limiter = limiter
         self._database = database
 
     @docs(operationId="getQuota", summary="What is left of my limits?", description="Costs nothing.", tags=["account"])
@@ -74,7 +74,7 @@ class QuotaPage:
         principal, account = context.principal, context.account
         assert principal is not None
         assert account is not None
-        decision = await self._meter.peek(account, principal.plan)
+        decision = await self._limiter.usage(account, principal.plan)
         if not decision.verified:
             raise unavailable(StoreUnavailable("state"))
         document = {

@@ -57,9 +57,9 @@ class RootAnswer(Schema):
 class Root:
     """The handler."""
 
-    def __init__(self, settings: Settings, meter: RateLimiter) -> None:
+    def __init__(self, settings: Settings, limiter: RateLimiter) -> None:
         self._settings = settings
-        self._meter = meter
+        self._limiter = limiter
 
     @docs(operationId="getRoot", summary="Who am I, and what may I do?", tags=["account"])
     @response_schema(RootAnswer(), 200, description="The service and you")
@@ -80,7 +80,7 @@ class Root:
             "plan": principal.plan.name,
             "entitlements": entitlements(principal.plan, request.app[RULE].values()),
             "batch_iids_max": principal.plan.batch_iids_max,
-            "quota": windows_of(await self._meter.peek(account, principal.plan)),
+            "quota": windows_of(await self._limiter.usage(account, principal.plan)),
             "links": {name: f"{base}/{path}" for name, path in _LINKS.items()},
         }
         body = msgspec.json.encode(document)

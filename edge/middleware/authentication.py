@@ -25,9 +25,11 @@ _CHALLENGES = {
 class Authentication:
     """Lets in who the rule accepts. Routes that accept no credential are open to all and look at none."""
 
-    def __init__(self, directory: CredentialStore, people: UserService, anonymous_token: str, sign_up_url: str) -> None:
-        self._directory = directory
-        self._people = people
+    def __init__(
+        self, credentials: CredentialStore, users: UserService, anonymous_token: str, sign_up_url: str
+    ) -> None:
+        self._credentials = credentials
+        self._users = users
         self._hint = (
             f"Send `{PUBLIC_TOKEN_FIELD}: {anonymous_token}`, or sign up at {sign_up_url} for a token of your own."
         )
@@ -55,7 +57,7 @@ class Authentication:
         if kind == "bearer":
             principal = await self._signed_in(credential, rule, context)
         else:
-            found = await self._directory.find(kind, credential)
+            found = await self._credentials.find(kind, credential)
             if found is None:
                 raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.")
             principal = found
@@ -67,7 +69,7 @@ class Authentication:
     async def _signed_in(self, token: str, rule: Rule, context: Context) -> Principal:
         try:
             # Metered calls are many and ask for nothing about organizations.
-            person = await self._people.by_token(token, fresh=not rule.is_charged)
+            person = await self._users.by_token(token, fresh=not rule.is_charged)
         except ExpiredToken:
             raise self._unauthorized(rule, "expired-credentials", "The ID token has expired.") from None
         except InvalidToken:
@@ -75,13 +77,13 @@ class Authentication:
         context.person = person
         first = person.membership(None)
         organization = (first.organization_id, first.name) if first is not None else (None, None)
-        return Principal("bearer", person.id, await self._directory.plan("free"), *organization)
+        return Principal("bearer", person.id, await self._credentials.plan("free"), *organization)
 
     def _check_plan(self, rule: Rule, principal: Principal) -> None:
         plan = principal.plan
         if plan.rank >= rule.rank_min:
             return
-        enough = [other for other in self._directory.plans.values() if other.rank >= rule.rank_min]
+        enough = [other for other in self._credentials.plans.values() if other.rank >= rule.rank_min]
         required = min(enough, key=lambda other: other.rank, default=None)
         detail = f"This call needs the plan {required.title if required else 'above yours'}; yours is {plan.title}."
         names = {"required_plan": required.name if required else None, "current_plan": plan.name}

@@ -74,7 +74,7 @@ class Charge:
         except StoreUnavailable:
             self._disposition, self._context.units = Disposition.TRANSFERRED, 0
             if self.units:
-                await self._limiter.settle(self.account, self.charge_id, self.day, self.units)
+                await self._limiter.refund_order(self.account, self.charge_id, self.day, self.units)
             raise
         self._disposition = Disposition.TRANSFERRED if order.new else Disposition.REFUNDED
         return order
@@ -100,7 +100,7 @@ class Billing:
             return self.free(context)
         assert context.principal is not None
         assert context.account is not None
-        decision = await self._limiter.charge(context.account, context.principal.plan, units, context.charge_id)
+        decision = await self._limiter.consume(context.account, context.principal.plan, units, context.charge_id)
         context.limit_fields = limit_fields(decision)
         if not decision.allowed:
             raise refusal(decision, context.network)

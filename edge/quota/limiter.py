@@ -39,7 +39,9 @@ class RateLimiter:
         self._store = store
         self._local = local
 
-    def take(self, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]) -> None:
+    def consume_then(
+        self, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]
+    ) -> None:
         """Charge, and call `done` with the decision. The same charge id is taken once, however often it is asked."""
 
         if not self._store.healthy:
@@ -50,12 +52,12 @@ class RateLimiter:
             if type(reply) is list:
                 done(Decision(account, charge_id, plan, units, *reply))
             else:
-                self._again(reply, packed, lambda reply: self._settle(reply, account, plan, units, charge_id, done))
+                self._retry(reply, packed, lambda reply: self._decide(reply, account, plan, units, charge_id, done))
 
         packed = _packed_take(TAKE.digest, account, plan, units, charge_id)
         self._store.send(packed, answered)
 
-    async def charge(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
+    async def consume(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
         """Charge and wait for the decision."""
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
 
@@ -63,15 +65,15 @@ class RateLimiter:
             if not future.done():  # the caller may have gone in the meantime
                 future.set_result(decision)
 
-        self.take(account, plan, units, charge_id, decided)
+        self.consume_then(account, plan, units, charge_id, decided)
         decision = await future
         if decision.verified and units:
             metrics.quota_decisions.labels(plan.name, outcome_name(decision.outcome)).inc()
         return decision
 
-    async def peek(self, account: str, plan: Plan) -> Decision:
+    async def usage(self, account: str, plan: Plan) -> Decision:
         """Tell what is used, and count nothing."""
-        return await self.charge(account, plan, 0, "")
+        return await self.consume(account, plan, 0, "")
 
     async def refund(self, decision: Decision) -> Decision:
         """Give a taken charge back and return the decision with what is used now; once only, and never below zero."""
@@ -100,11 +102,11 @@ class RateLimiter:
             decision.ends_in_seconds,
         )
 
-    async def settle(self, account: str, charge_id: str, day: int, units: int) -> None:
+    async def refund_order(self, account: str, charge_id: str, day: int, units: int) -> None:
         """Give an order's charge back as the dispatcher would, once between them. Raises StoreUnavailable."""
         await self._store.command("EVAL", *refunds.call(account, charge_id, day, units))
 
-    def _settle(
+    def _decide(
         self, reply: Any, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]
     ) -> None:
         """Decide by the second reply, or without one."""
@@ -113,7 +115,7 @@ class RateLimiter:
         else:
             done(self._local.decide(account, plan, units, charge_id))
 
-    def _again(self, reply: Any, packed: bytes, done: Callable[[Any], None]) -> None:
+    def _retry(self, reply: Any, packed: bytes, done: Callable[[Any], None]) -> None:
         """Ask once more where that can help: the script was not loaded, or the reply was lost with its connection.
 
         The charge id makes the second asking harmless: a charge that was taken before its reply was lost is `repeated`.

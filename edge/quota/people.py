@@ -37,11 +37,11 @@ class PersonLimits:
 
     async def consume_call(self, person_id: str, network: str, charge_id: str) -> Decision:
         """Count one call of a person. Raises the problem `rate-limited` where the limit is reached."""
-        return _allowed(await self._limiter.charge(f"person:{person_id}", self._calls, 1, charge_id), network)
+        return _allowed(await self._limiter.consume(f"person:{person_id}", self._calls, 1, charge_id), network)
 
     async def consume_sign_in(self, network: str, charge_id: str) -> Decision:
         """Count one beginning of a sign-in from an address. Raises the problem `rate-limited`."""
-        return _allowed(await self._limiter.charge(f"sign-in:{network}", self._sign_ins, 1, charge_id), network)
+        return _allowed(await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id), network)
 
 
 def _allowed(decision: Decision, network: str) -> Decision:

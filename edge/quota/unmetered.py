@@ -28,7 +28,7 @@ class UnmeteredLimits:
 
     async def consume(self, account: str, plan: Plan, network: str, charge_id: str) -> None:
         """Count one call. Raises the problem `rate-limited`, after a pause, if this second's calls are used up."""
-        decision = await self._limiter.charge(f"calls:{account}", self._burst(plan), 1, charge_id)
+        decision = await self._limiter.consume(f"calls:{account}", self._burst(plan), 1, charge_id)
         if not decision.allowed:
             await self._hold()
             raise refusal(decision, network)

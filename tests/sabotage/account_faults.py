@@ -154,8 +154,8 @@ ACCOUNT_FAULTS = (
     fault(
         "sign-ins have no limit",
         "edge/quota/people.py",
-        'return _allowed(await self._limiter.charge(f"sign-in:{network}", self._sign_ins, 1, charge_id), network)',
-        'return await self._limiter.charge(f"sign-in:{network}", self._sign_ins, 1, charge_id)',
+        'return _allowed(await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id), network)',
+        'return await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id)',
         f"{_SESSIONS}::test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit",
     ),
     fault(

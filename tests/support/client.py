@@ -135,7 +135,9 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     runner = server.DrainingRunner(app, resources)
     await runner.setup()
     await web.UnixSite(runner, path).start()
-    while not resources.notices.connected:  # its first word makes the process forget, which a test must not meet midway
+    while (
+        not resources.listener.connected
+    ):  # its first word makes the process forget, which a test must not meet midway
         await asyncio.sleep(0.005)
     connector, jar = aiohttp.UnixConnector(path), aiohttp.DummyCookieJar()
     try:

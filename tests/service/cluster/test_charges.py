@@ -52,7 +52,7 @@ class Load:
     async def run(self, edge: int, account: str, caller: int) -> None:
         """Call until told to stop."""
         for n in itertools.count():
-            decision = await self.meters[edge].charge(account, PLAN, 1, f"{edge}-{caller}-{n}")
+            decision = await self.meters[edge].consume(account, PLAN, 1, f"{edge}-{caller}-{n}")
             self.served[account] += decision.allowed
             self.refused[account] += decision.outcome == 0
             self.uncounted += decision.outcome == NOT_COUNTED

@@ -147,7 +147,7 @@ async def test_sessions_and_the_workers_refunds_find_their_keys(cluster: ValkeyC
         RateLimiter(client, DegradedLimiter(closed=True)),
     )
     cookies = [await sessions.begin(f"person-{n}", "192.0.2.1", "tests", IdToken("token")) for n in range(20)]
-    days = {n: (await meter.charge(f"org:refund-{n}", PLAN, 5, "job")).day for n in range(20)}
+    days = {n: (await meter.consume(f"org:refund-{n}", PLAN, 5, "job")).day for n in range(20)}
     cluster.primary_of(0).kill()
     found = await asyncio.gather(*(sessions.find(cookie) for cookie in cookies))
     assert [session.person_id for session in found if session] == [f"person-{n}" for n in range(20)]
@@ -155,7 +155,7 @@ async def test_sessions_and_the_workers_refunds_find_their_keys(cluster: ValkeyC
     for n, day in days.items():
         paid = [store.eval(*refunds.call(f"org:refund-{n}", "job", day, 5)) for _ in range(2)]
         assert [bool(one) for one in paid] == [True, False]
-        assert (await meter.peek(f"org:refund-{n}", PLAN)).used_day == 0
+        assert (await meter.usage(f"org:refund-{n}", PLAN)).used_day == 0
     store.close()
     await client.close()
 

@@ -28,8 +28,8 @@ async def visit(browser: Browser, path: str) -> int:
 
 async def used(browser: Browser) -> int:
     resources = browser.edge.resources
-    plan = await resources.directory.plan("free")
-    return (await resources.meter.peek("ip:192.0.2.9", plan)).used_day
+    plan = await resources.credentials.plan("free")
+    return (await resources.limiter.usage("ip:192.0.2.9", plan)).used_day
 
 
 async def member(browser: Browser) -> str:
@@ -46,7 +46,7 @@ async def member(browser: Browser) -> str:
 
 async def used_by(browser: Browser, organization: str) -> int:
     resources = browser.edge.resources
-    return (await resources.meter.peek(f"org:{organization}", await resources.directory.plan("brand"))).used_day
+    return (await resources.limiter.usage(f"org:{organization}", await resources.credentials.plan("brand"))).used_day
 
 
 async def order(browser: Browser, brand: str = "vita") -> int:
@@ -89,7 +89,7 @@ async def test_a_report_that_finds_no_room_in_the_queue_costs_nothing(browser: B
     organization = await member(browser)
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE plans SET jobs_queued = 1 WHERE name = 'brand'")
-    browser.edge.resources.directory.forget()
+    browser.edge.resources.credentials.forget()
     assert await order(browser) == 303
     assert await order(browser, "maison") == 429
     assert browser.last.headers["Retry-After"]

@@ -338,7 +338,7 @@ async def test_no_secret_appears_in_any_output(browser: Browser, capfd: pytest.C
     session = browser.cookies["itemindex"]
     await browser.ask("GET", "/dashboard/audit")
     audit = browser.text
-    edge.resources.lines.flush()
+    edge.resources.access_log.flush()
     written = Path(edge.settings.access_log).read_text() + capfd.readouterr().err + audit
     secrets = (
         key[20:52],

@@ -73,7 +73,7 @@ async def test_while_the_database_is_read_only_writes_are_503_and_reads_go_on(ed
     await person.key()
     paid, institutional = api_key(settings), api_key(settings, "institutional")
     with read_only(settings):
-        edge.resources.people.forget()
+        edge.resources.users.forget()
         await until_read_only(edge)
         assert (await edge.get("/index/brands")).status == 200
         assert (await person.ask("GET", "/org")).status == 200

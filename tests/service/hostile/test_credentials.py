@@ -95,7 +95,7 @@ async def test_a_key_in_the_address_is_refused_and_never_written_down(edge: Edge
         answer = await edge.get(path, address="203.0.113.7")
         assert answer.status == 400
         assert key.encode() not in answer.body
-    edge.resources.lines.flush()
+    edge.resources.access_log.flush()
     assert key not in Path(edge.settings.access_log).read_text(encoding="utf-8")
 
 
@@ -105,7 +105,7 @@ async def test_no_secret_of_a_caller_comes_to_rest(edge: Edge) -> None:
     for path in ("/quota", "/index/brands", "/index/cohorts", "/nowhere", "/index/lookup?iid=IID-A"):
         await edge.get(path, key=key)
         await edge.get(path, token=token)
-    edge.resources.lines.flush()
+    edge.resources.access_log.flush()
     stored = Path(edge.settings.access_log).read_bytes()
     for store in (edge.resources.state, edge.resources.cache):
         stored += b"\n".join(await store.command("KEYS", "*"))

@@ -94,7 +94,7 @@ async def test_no_header_makes_a_second_line_in_the_log(edge: Edge) -> None:
     log = Path(edge.settings.access_log)
     for field in ("User-Agent", "Referer", "X-Request-Id", "Accept-Language"):
         await edge.get("/health", head={field: 'x","path":"/forged"} \u2028 forged'})
-    edge.resources.lines.flush()
+    edge.resources.access_log.flush()
     lines = log.read_text(encoding="utf-8").splitlines()
     assert len(lines) == 4
     assert not any("forged" in line for line in lines)

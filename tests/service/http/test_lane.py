@@ -134,7 +134,7 @@ async def test_both_ways_say_the_same_where_nothing_can_be_counted(
         await _exchange(edge, _head(edge, 1, address="192.0.2.9"))  # teaches the lane who calls
         lane = await _exchange(edge, _head(edge, 2, address="192.0.2.10"))
         slow = await _exchange(edge, _head(edge, 3, address="192.0.2.10", extra="Accept: application/json\r\n"))
-        edge.resources.lines.flush()
+        edge.resources.access_log.flush()
     assert taken[1:] == [True, False]
     assert lane[0].startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
     assert [_alike(answer) for answer in lane] == [_alike(answer) for answer in slow]
@@ -186,7 +186,7 @@ async def test_the_lane_counts_lines_and_metrics_like_the_ordinary_way(
     edge: Edge, taken: list[bool], target: str
 ) -> None:
     await _exchange(edge, *[_head(edge, n, address="192.0.2.14", target=target) for n in range(1, 5)])
-    edge.resources.lines.flush()
+    edge.resources.access_log.flush()
     lines = Path(edge.settings.access_log).read_text().splitlines()
     assert taken == [False, True, True, True]
     assert [re.sub(r'"(ts|us)":("[^"]+"|\d+)', r'"\1":-', line) for line in lines[:2]] == [

@@ -29,11 +29,11 @@ def value(name: str, **labels: str) -> float:
 async def test_an_edge_tells_its_stores_its_pool_and_its_lag(edge: Edge) -> None:
     probes = value("itemindex_store_seconds_count", store="state")
     queries = value("itemindex_store_seconds_count", store="database")
-    await edge.resources.pulse.measure()
+    await edge.resources.monitor.measure()
     assert value("itemindex_store_up", store="state") == value("itemindex_store_up", store="cache") == 1
     assert value("itemindex_store_seconds_count", store="state") >= probes + 1
     await edge.get("/index/brands")
-    await edge.resources.pulse.measure()
+    await edge.resources.monitor.measure()
     assert value("itemindex_store_seconds_count", store="database") > queries
     assert value("itemindex_pool_connections", state="idle") + value("itemindex_pool_connections", state="busy") >= 1
     assert value("itemindex_pool_connections_max") == edge.settings.database_pool_max
@@ -43,7 +43,7 @@ async def test_an_edge_tells_its_stores_its_pool_and_its_lag(edge: Edge) -> None
 async def test_a_store_that_is_away_is_not_up_and_no_call_of_a_caller_failed(edge: Edge) -> None:
     await edge.resources.cache.close()
     errors = value("itemindex_store_errors_total", store="cache")
-    await edge.resources.pulse.measure()
+    await edge.resources.monitor.measure()
     assert value("itemindex_store_up", store="cache") == 0
     assert value("itemindex_store_errors_total", store="cache") == errors
 
@@ -119,7 +119,7 @@ def test_the_dead_are_not_summed_with_the_living(tmp_path: Path) -> None:
 
 
 async def test_a_state_store_that_lost_everything_is_counted_once(edge: Edge, settings: Settings) -> None:
-    pulse, state = edge.resources.pulse, edge.resources.state
+    pulse, state = edge.resources.monitor, edge.resources.state
     await pulse.measure()
     await pulse.measure()
     before = metrics.REGISTRY.get_sample_value("itemindex_store_emptied_total", {"store": "state"})

@@ -26,7 +26,7 @@ REQUEST_ID = "0123456789abcdef0123456789abcdef"
 
 def lines(edge: Edge) -> list[dict[str, Any]]:
     """Return the access lines."""
-    edge.resources.lines.flush()
+    edge.resources.access_log.flush()
     return [json.loads(line) for line in Path(edge.settings.access_log).read_text().splitlines()]
 
 

@@ -78,7 +78,7 @@ async def test_a_rotation_of_the_providers_keys_costs_no_call(signed_in: SignedI
 
 
 async def test_ten_thousand_unknown_keys_cause_one_fetch(signed_in: SignedIn) -> None:
-    issuer, people = signed_in.issuer, signed_in.edge.resources.people
+    issuer, people = signed_in.issuer, signed_in.edge.resources.users
     assert (await signed_in.ask("GET", "/quota")).status == 200
     before = issuer.fetches
     good = issuer.token()
@@ -172,7 +172,7 @@ async def test_an_invitation_is_not_for_a_person_whose_address_is_not_verified(s
     answer = await signed_in.ask("POST", "/org/invitations", body={"email": "bob@example.org", "role": "admin"})
     secret = answer.json["link"].partition("#")[2]
     people, acts = (
-        signed_in.edge.resources.people,
+        signed_in.edge.resources.users,
         OrganizationService(signed_in.edge.resources.database, signed_in.edge.settings),
     )
     for claim in (None, False):

@@ -89,7 +89,7 @@ async def test_no_call_fails_while_a_key_is_rotated_with_a_grace(signed_in: Sign
     with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
         # These callers ask as fast as they can: no limit of calls may stand in for a refused key.
         connection.execute("UPDATE plans SET burst_units = 1000000 WHERE name = 'brand'")
-    signed_in.edge.resources.directory.forget()
+    signed_in.edge.resources.credentials.forget()
     await signed_in.organization()
     key, stop = [await signed_in.key()], asyncio.Event()
     statuses: list[list[int]] = [[] for _ in range(4)]
@@ -185,7 +185,7 @@ async def test_the_last_owner_stays(signed_in: SignedIn) -> None:
     assert (await signed_in.ask("DELETE", f"/org/members/{ada}")).status == 409
     assert (await signed_in.ask("PATCH", f"/org/members/{ada}", body={"role": "viewer"})).status == 409
     assert (await signed_in.ask("PATCH", f"/org/members/{bob}", body={"role": "owner"})).status == 204
-    signed_in.edge.resources.people.forget()
+    signed_in.edge.resources.users.forget()
     both = await asyncio.gather(
         signed_in.ask("PATCH", f"/org/members/{bob}", "ada", {"role": "viewer"}),
         signed_in.ask("PATCH", f"/org/members/{ada}", "bob", {"role": "viewer"}),
@@ -212,7 +212,7 @@ async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> Non
     await signed_in.organization()
     await signed_in.join("bob", "viewer")
     link = (await signed_in.ask("POST", "/org/invitations", body={"email": "carol@example.org", "role": "viewer"})).json
-    people = signed_in.edge.resources.people
+    people = signed_in.edge.resources.users
     acts = OrganizationService(signed_in.edge.resources.database, signed_in.edge.settings)
     secret = link["link"].partition("#")[2]
     with pytest.raises(Problem, match="state-conflict"):
@@ -337,7 +337,7 @@ async def test_what_one_edge_has_written_another_knows_at_once_also_without_a_no
     settings = signed_in.edge.settings
     async with running_edge(settings, folder) as edge:
         other = SignedIn(edge, signed_in.issuer)
-        await edge.resources.notices.stop()
+        await edge.resources.listener.stop()
         assert (await other.ask("GET", "/org")).status == 404, "the other edge remembers a person of no organization"
         organization = await signed_in.organization()
         assert (await other.ask("POST", f"/org/api-key?organization={organization}")).status == 201

@@ -53,7 +53,7 @@ class Till:
         return await self.billing.charge(self.context, UNITS)
 
     async def used(self) -> int:
-        return (await self.limiter.peek("org:acme", PLAN)).used_day
+        return (await self.limiter.usage("org:acme", PLAN)).used_day
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ async def test_an_order_of_unknown_fate_is_refunded_once_even_if_it_is_refunded_
         await charge.settle(submit())
     assert await till.used() == UNITS
     assert till.context.units == 0
-    await till.limiter.settle(charge.account, charge.charge_id, charge.day, charge.units)
+    await till.limiter.refund_order(charge.account, charge.charge_id, charge.day, charge.units)
     assert await till.used() == UNITS
 
 

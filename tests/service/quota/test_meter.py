@@ -37,7 +37,7 @@ PROCESSES, CALLERS, ROUNDS = 3, 40, 12
 class Naive(RateLimiter):
     """The twin without the guard: reads the counter, then writes it."""
 
-    async def charge(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
+    async def consume(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
         key = keys.quota(account, 0)
         used = int(await self._store.command("GET", key) or 0)
         if used + units > plan.daily_units:
@@ -65,7 +65,7 @@ def _race(url: str, account: str, limit: int, kind: str, process: int) -> int:
             **{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "daily_units": limit, "burst_units": 10**6}
         )
         ids = (f"{process}-{n}" for n in range(CALLERS))
-        decisions = await asyncio.gather(*(meter.charge(account, plan, 1, charge_id) for charge_id in ids))
+        decisions = await asyncio.gather(*(meter.consume(account, plan, 1, charge_id) for charge_id in ids))
         await client.close()
         return sum(decision.allowed for decision in decisions)
 
@@ -97,36 +97,36 @@ def test_the_twin_without_the_guard_serves_too_many(settings: Settings, processe
 
 async def test_a_refusal_burns_nothing(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
-    await meter.charge("ip:a", ANONYMOUS, 2, "1")
-    refused = await meter.charge("ip:a", ANONYMOUS, 2, "2")
+    await meter.consume("ip:a", ANONYMOUS, 2, "1")
+    refused = await meter.consume("ip:a", ANONYMOUS, 2, "2")
     assert (refused.allowed, refused.used_day) == (False, 2)
-    assert (await meter.charge("ip:a", ANONYMOUS, 1, "3")).allowed
+    assert (await meter.consume("ip:a", ANONYMOUS, 1, "3")).allowed
 
 
 async def test_the_second_window_refuses_without_charging_the_day(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
     plan = Plan(**{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "daily_units": 1000, "burst_units": 5})
-    decisions = [await meter.charge("ip:b", plan, 1, str(n)) for n in range(12)]
+    decisions = [await meter.consume("ip:b", plan, 1, str(n)) for n in range(12)]
     refused = [decision for decision in decisions if not decision.allowed]
     assert refused
     assert {decision.window for decision in refused} == {"burst"}
     assert {decision.retry_after_seconds for decision in refused} == {1}
-    assert (await meter.peek("ip:b", plan)).used_day == 12 - len(refused)
+    assert (await meter.usage("ip:b", plan)).used_day == 12 - len(refused)
 
 
 async def test_the_same_charge_twice_is_taken_once(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
-    outcomes = [(await meter.charge("ip:c", ANONYMOUS, 1, "same")).outcome for _ in range(5)]
+    outcomes = [(await meter.consume("ip:c", ANONYMOUS, 1, "same")).outcome for _ in range(5)]
     assert outcomes == [1, 2, 2, 2, 2]
-    assert (await meter.peek("ip:c", ANONYMOUS)).used_day == 1
+    assert (await meter.usage("ip:c", ANONYMOUS)).used_day == 1
 
 
 async def test_a_charge_is_given_back_once_and_never_below_zero(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
-    decision = await meter.charge("ip:d", ANONYMOUS, 1, "1")
+    decision = await meter.consume("ip:d", ANONYMOUS, 1, "1")
     used = [(await meter.refund(decision)).used_day for _ in range(3)]
     assert used == [0, 0, 0]
-    assert (await meter.peek("ip:d", ANONYMOUS)).used_day == 0
+    assert (await meter.usage("ip:d", ANONYMOUS)).used_day == 0
 
 
 @pytest.mark.parametrize(("before", "after"), [(86_399, 86_400), (20_778 * 86_400 - 1, 20_778 * 86_400)])
@@ -138,7 +138,7 @@ async def test_midnight_opens_a_new_day_and_not_before(
         assert source != meters.TAKE.source
         digest = await store.command("SCRIPT", "LOAD", source)
         monkeypatch.setattr(meters.TAKE, "digest", digest.decode())
-        return await RateLimiter(store, DegradedLimiter()).charge("ip:e", ANONYMOUS, 1, charge_id)
+        return await RateLimiter(store, DegradedLimiter()).consume("ip:e", ANONYMOUS, 1, charge_id)
 
     evening = [await at(before, f"e{n}") for n in range(4)]
     morning = [await at(after, f"m{n}") for n in range(4)]
@@ -149,9 +149,9 @@ async def test_midnight_opens_a_new_day_and_not_before(
 
 async def test_a_store_that_lost_its_scripts_is_taught_them_again(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
-    await meter.charge("ip:f", ANONYMOUS, 1, "1")
+    await meter.consume("ip:f", ANONYMOUS, 1, "1")
     await store.command("SCRIPT", "FLUSH")
-    assert (await meter.charge("ip:f", ANONYMOUS, 1, "2")).used_day == 2
+    assert (await meter.consume("ip:f", ANONYMOUS, 1, "2")).used_day == 2
 
 
 async def test_a_lost_reply_is_asked_again_and_charged_once(
@@ -159,8 +159,8 @@ async def test_a_lost_reply_is_asked_again_and_charged_once(
 ) -> None:
     monkeypatch.setattr(meters, "_RETRY_SECONDS", 0.5)  # a busy machine connects again later than it would be asked
     meter = RateLimiter(store, DegradedLimiter())
-    await meter.charge("ip:g", ANONYMOUS, 1, "0")
-    asked = asyncio.create_task(meter.charge("ip:g", ANONYMOUS, 1, "lost"))
+    await meter.consume("ip:g", ANONYMOUS, 1, "0")
+    asked = asyncio.create_task(meter.consume("ip:g", ANONYMOUS, 1, "lost"))
     await asyncio.sleep(0)
     assert store._connection is not None
     store._connection._flush()
@@ -168,7 +168,7 @@ async def test_a_lost_reply_is_asked_again_and_charged_once(
     decision = await asked
     assert decision.verified
     assert decision.allowed
-    assert (await meter.peek("ip:g", ANONYMOUS)).used_day == 2
+    assert (await meter.usage("ip:g", ANONYMOUS)).used_day == 2
 
 
 async def test_without_the_store_a_little_is_served_and_no_number_is_stated(settings: Settings) -> None:
@@ -180,7 +180,7 @@ async def test_without_the_store_a_little_is_served_and_no_number_is_stated(sett
     served = Counter()
     for name, plan in (("anonymous", ANONYMOUS), ("free", signed_up), ("brand", paid)):
         for n in range(50):
-            decision = await meter.charge(f"ip:{name}", plan, 1, str(n))
+            decision = await meter.consume(f"ip:{name}", plan, 1, str(n))
             assert not decision.verified
             served[name] += decision.allowed
     await down.close()
@@ -190,7 +190,7 @@ async def test_without_the_store_a_little_is_served_and_no_number_is_stated(sett
 async def test_without_the_store_nobody_is_served_where_that_was_chosen(settings: Settings) -> None:
     down = SingleNodeClient("unix:///nowhere/at/all.sock", name="state", deadline_seconds=0.1, log=Log("tests"))
     await down.start()
-    decision = await RateLimiter(down, DegradedLimiter(closed=True)).charge("ip:a", ANONYMOUS, 1, "1")
+    decision = await RateLimiter(down, DegradedLimiter(closed=True)).consume("ip:a", ANONYMOUS, 1, "1")
     await down.close()
     assert (decision.allowed, decision.verified, decision.retry_after_seconds) == (False, False, 2)
     assert refusal(decision, "192.0.2.1").type.slug == "service-unavailable"

@@ -70,16 +70,16 @@ async def _walk(url: str, account: str, steps: list[tuple[str, str, int]]) -> No
         for n, (act, plan, number) in enumerate(steps):
             known = decisions[number % len(decisions)] if decisions else None
             if act == "charge":
-                decision = await meter.charge(account, PLANS[plan], number, f"c{n}")
+                decision = await meter.consume(account, PLANS[plan], number, f"c{n}")
                 assert decision.allowed == model.charge(f"c{n}", number, LIMITS[plan])
                 decisions.append(decision)
             elif act == "repeat" and known is not None:
-                again = await meter.charge(account, PLANS[plan], known.units, known.charge_id)
+                again = await meter.consume(account, PLANS[plan], known.units, known.charge_id)
                 assert again.allowed == model.charge(known.charge_id, known.units, LIMITS[plan])
             elif act == "refund" and known is not None and known.allowed:
                 await meter.refund(known)
                 model.refund(known.charge_id)
-            assert (await meter.peek(account, PLANS["free"])).used_day == model.used
+            assert (await meter.usage(account, PLANS["free"])).used_day == model.used
     finally:
         await store.close()
 

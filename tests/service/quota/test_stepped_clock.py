@@ -53,7 +53,7 @@ async def meter(settings: Settings) -> AsyncIterator[RateLimiter]:
 
 
 async def _ask(meter: RateLimiter, name: str, times: int = LIMIT + 3) -> list[Decision]:
-    return [await meter.charge("org:a", PLAN, 1, f"{name}-{n}") for n in range(times)]
+    return [await meter.consume("org:a", PLAN, 1, f"{name}-{n}") for n in range(times)]
 
 
 def _served(decisions: list[Decision]) -> int:

@@ -208,7 +208,7 @@ async def test_a_signed_address_ends_with_its_time_or_with_the_contract(
 async def test_no_log_keeps_a_signature(edge: Edge, settings: Settings, key: str) -> None:
     path = path_of((await manifest(edge, key))["files"][0]["signed_url"])
     assert (await edge.get(path, anonymous=False)).status == 200
-    edge.resources.lines.flush()
+    edge.resources.access_log.flush()
     lines = Path(settings.access_log).read_text()
     assert "/signed/" in lines and "signature" not in lines
 

@@ -119,7 +119,7 @@ async def test_a_process_that_stops_lets_its_followers_go(edge: Edge, placed: tu
     seen = []
     async for name, _, _ in Follower(edge, job, key):
         seen.append(name)
-        edge.resources.watch.close()
+        edge.resources.job_waiters.close()
     assert seen[0] == "state"
     assert "done" not in seen
 
