@@ -134,7 +134,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
     resolve = Resolve(resolver, resources.records, base_url)
     resolve_batch = ResolveBatch(resolver, resources.records, resources.version, services.billing)
     resolve_rule = rules.free("resolve", "invalid-identifier", "identifier-not-found", "iid-not-found", "iid-withdrawn")
-    search = Search(resources.search, services.cursors, base_url)
+    search = Search(services.search, services.cursors, base_url)
     brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
     channels = Channels(resources.database, lists)
     return (

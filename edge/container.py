@@ -23,6 +23,7 @@ from edge.releases.repository import ReleaseRepository
 from edge.releases.serializers import UrlSigner
 from edge.reports.service import ReportService
 from edge.resources import Resources
+from edge.search.identifiers import ItemSearch
 from shared.config import Settings
 
 
@@ -38,6 +39,7 @@ class Services:
     person_limits: PersonLimits
     organizations: OrganizationService
     idempotent_acts: IdempotentActs
+    search: ItemSearch
     pricing: Pricing
     sustainability: Sustainability
     orders: JobOrders
@@ -81,6 +83,7 @@ def build_services(resources: Resources) -> Services:
         person_limits=PersonLimits(resources.limiter, settings),
         organizations=OrganizationService(database, settings),
         idempotent_acts=IdempotentActs(database, settings),
+        search=ItemSearch(resources.search, resources.resolutions),
         pricing=Pricing(database, settings.base_url, billing),
         sustainability=Sustainability(database, settings.base_url, billing),
         orders=orders,

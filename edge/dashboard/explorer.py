@@ -16,7 +16,7 @@ from edge.dashboard import charts
 from edge.dashboard.billing import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, render
 from edge.index.records import RecordCache
-from edge.search.engine import SearchEngine
+from edge.search.identifiers import ItemSearch
 from shared.errors import ItemMerged
 from shared.ids import canonical_iid
 from shared.plans import BRAND
@@ -31,7 +31,7 @@ class ExplorerPages:
 
     def __init__(
         self,
-        engine: SearchEngine,
+        engine: ItemSearch,
         records: RecordCache,
         pricing: Pricing,
         footprint: Sustainability,

@@ -96,7 +96,7 @@ def _person(guard: SessionGuard, person: PersonPages) -> tuple[Route, ...]:
 def _explorer(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
     resources, name = services.resources, "dashboard-explorer"
     explorer = ExplorerPages(
-        resources.search,
+        services.search,
         resources.records,
         services.pricing,
         services.sustainability,

@@ -21,7 +21,7 @@ _SEPARATOR = "\x1f"  # no identifier has a character that cannot be shown
 class AskedIdentifier(NamedTuple):
     """One identifier in the form in which it is compared.
 
-    `brand` is empty but for an mpn, `source` where any will do.
+    `brand` and `source` are empty where any will do; a caller must name the brand of an mpn.
     """
 
     scheme: str

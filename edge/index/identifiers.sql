@@ -5,7 +5,7 @@
 SELECT a.n, ARRAY(
     SELECT DISTINCT i.iid FROM (
         (SELECT t.item_id FROM item_identifiers t
-         WHERE t.scheme = a.scheme AND t.value = a.value AND (a.scheme <> 'mpn' OR t.brand = a.brand)
+         WHERE t.scheme = a.scheme AND t.value = a.value AND (a.brand = '' OR t.brand = a.brand)
            AND (a.source = '' OR t.source_id = (SELECT s.id FROM sources s WHERE s.name = a.source))
          LIMIT 1000)
         UNION

@@ -10,7 +10,7 @@ from edge.http.cursors import CursorSigner
 from edge.http.envelope import envelope
 from edge.http.parameters import QUERY
 from edge.search import schemas
-from edge.search.engine import SearchEngine
+from edge.search.identifiers import ItemSearch
 from shared.errors import InvalidCursor
 from shared.search.model import Hit, Position, SearchQuery
 
@@ -20,7 +20,7 @@ KIND = "search"
 class Search:
     """The handler."""
 
-    def __init__(self, engine: SearchEngine, cursors: CursorSigner, base_url: str) -> None:
+    def __init__(self, engine: ItemSearch, cursors: CursorSigner, base_url: str) -> None:
         self._engine = engine
         self._cursors = cursors
         self._base_url = base_url
@@ -31,7 +31,8 @@ class Search:
         description="All words count, in any order, in name, brand, product type and category; the last may be only "
         "begun, and typing errors are forgiven. Where few items have all words, items with some of them follow: "
         "`total.all_words` counts the former, and each hit says by `all_words` which it is. "
-        "A `q` that begins with `IID-` finds the items whose IID begins so.",
+        "A `q` that begins with `IID-` finds the items whose IID begins so. Items of an identifier in `q` (a GTIN, an "
+        "ISBN, a part number, a source's own number, an address) come first.",
         tags=["index"],
     )
     @querystring_schema(schemas.SearchQuery())

@@ -11,7 +11,7 @@ from edge.search.query_words import WEIGHTS, Weights, Word, read_words
 from shared.errors import InvalidParameter
 from shared.ids import canonical_iid_prefix
 from shared.search import layout
-from shared.search.model import Hit, Page, Position, SearchQuery
+from shared.search.model import Hit, Item, MatchedOn, Page, Position, SearchQuery
 
 # If fewer items than the largest page contain all words, items with some of the words follow.
 FEW_HITS = 50
@@ -41,17 +41,18 @@ def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS) ->
 
     Score: the BM25 sum s of all words, mapped to s / (s + 10) in one of three tiers of 0–1: the upper tier if all words
     match, the middle one if the last word matches only as a prefix, the lower one if only some words match.
-    An equal IID scores 1, an IID with the given prefix 0.5. Raises InvalidParameter for an unknown brand or category.
+    An equal IID scores 1, as do the items of an identifier in the query; an IID with the given prefix 0.5. Raises
+    InvalidParameter for an unknown brand or category.
     """
     _check_filters(index, search)
     if search.q[: len(_IID_START)].upper() == _IID_START:
         return _by_iid(index, search)
     depth = _depth((search.after.rank if search.after else 0) + search.limit)
     while True:
-        ranking = _rank(index, search, weights, depth)
+        ranking = _identified_first(index, search, _rank(index, search, weights, depth))
         start = _start(index, ranking.ranked, search.after)
         if start + search.limit < len(ranking.ranked) or ranking.whole:
-            return _page(index, search, ranking, start, matcher(ranking.words))
+            return _page(index, search, ranking, start, _matcher(search, ranking.words))
         depth *= 8
 
 
@@ -77,6 +78,34 @@ def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int)
     some = planner.match_any(words, depth)
     ranked += _in_tier(some.ranked, 0, {rank for _, rank in ranked})
     return _Ranking(ranked, max(some.total, len(ranked)), total, len(some.ranked) < depth, some.exact, words)
+
+
+def _identified_first(index: SearchIndex, search: SearchQuery, ranking: _Ranking) -> _Ranking:
+    """Put the items of identifiers before what the words find."""
+    filters = filters_of(search)
+    ranks = [index.rank_of(iid) for iid in search.first if index.has(iid)]
+    first = [rank for rank in ranks if not filters or index.among(range(rank, rank + 1), filters, 1)[1]]
+    if not first:
+        return ranking
+    others = [entry for entry in ranking.ranked if entry[1] not in first]
+    added = len(first) + len(others) - len(ranking.ranked)
+    ranked = [(1.0, rank) for rank in first] + others
+    # What the words have not ranked yet may be among `first` too, and must not be counted twice.
+    known = added if ranking.whole else 0
+    exact = ranking.exact and (ranking.whole or not added)
+    return _Ranking(ranked, ranking.total + known, ranking.all_words + known, ranking.whole, exact, ranking.words)
+
+
+def _matcher(search: SearchQuery, words: list[Word]) -> MatchedOnRule:
+    matched = matcher(words)
+    if not search.first:
+        return matched
+
+    def matched_on(item: Item, alt_names: list[str]) -> list[MatchedOn]:
+        named: list[MatchedOn] = ["identifier"] if item.iid in search.first else []
+        return named + matched(item, alt_names)
+
+    return matched_on
 
 
 def _in_tier(found: Ranked, band: int, known: set[int]) -> Ranked:

@@ -15,7 +15,7 @@ class SearchQuery(Parameters):
         200,
         required=True,
         metadata={
-            "description": "Brand, product type, category, name, or the beginning of an IID",
+            "description": "Brand, product type, category, name, identifier, or the beginning of an IID",
             "example": "soy milk",
         },
     )
@@ -42,7 +42,8 @@ class SearchHit(Schema):
     category = fields.Nested(CategoryRef(), required=True, allow_none=True)
     score = fields.Float(required=True, validate=validate.Range(0, 1))
     matched_on = fields.List(
-        fields.Str(validate=validate.OneOf(["brand", "product_type", "category", "name", "iid_prefix"])), required=True
+        fields.Str(validate=validate.OneOf(["brand", "product_type", "category", "name", "iid_prefix", "identifier"])),
+        required=True,
     )
     all_words = fields.Bool(required=True, metadata={"description": "Whether it has all words, the last perhaps begun"})
     links = fields.Nested(HitLinks(), required=True)

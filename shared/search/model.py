@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-MatchedOn = Literal["brand", "product_type", "category", "name", "iid_prefix"]
+MatchedOn = Literal["brand", "product_type", "category", "name", "iid_prefix", "identifier"]
 
 
 class Brand(msgspec.Struct, frozen=True):
@@ -50,7 +50,10 @@ class Position(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller asks. `brand` is a slug, `category` a code that matches those below it too."""
+    """What a caller asks. `brand` is a slug, `category` a code that matches those below it too.
+
+    `first` are the IIDs of items that an identifier in `q` leads to, in order; they come before all others.
+    """
 
     q: str
     limit: int = 20
@@ -58,6 +61,7 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     category: str | None = None
     product_type: str | None = None
     after: Position | None = None
+    first: tuple[str, ...] = ()
 
 
 class Hit(msgspec.Struct, frozen=True):

@@ -1,13 +1,21 @@
 """GET and POST /index/resolve: every identifier that people hold opens a record."""
 
+import io
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 import pytest
 
+from edge.resources import build
+from edge.search.engine import SearchEngine
+from edge.search.identifiers import ItemSearch
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
+from shared.search.model import SearchQuery
+from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
@@ -271,3 +279,52 @@ async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(edge: Edg
     assert (over.status, over.json["errors"][0]["detail"]) == (400, "100 at most with the plan Brand")
     assert (await edge.ask("POST", "/index/resolve", body=body(1))).status == 403
     assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2
+
+
+@pytest.mark.parametrize(
+    ("q", "first"),
+    [
+        ("042100005264", [TWO]),
+        ("9780306406157", [THREE]),
+        ("0-306-40615-2", [THREE]),
+        ("juice 96385074", [FIVE]),
+        ("WH-1000XM4", [ONE, NINE]),
+        ("sony wh1000xm4", [ONE, NINE]),
+        ("https://north.test/p/1", [ONE]),
+        ("2012345000001", [FOUR, EIGHT]),
+    ],
+)
+async def test_a_search_for_an_identifier_finds_its_items_first(edge: Edge, key: str, q: str, first: list[str]) -> None:
+    page = (await edge.get(f"/index/search?q={quote(q)}", key=key)).json
+    found = page["data"][: len(first)]
+    assert [hit["iid"] for hit in found] == sorted(first)
+    assert all(hit["score"] == 1 and hit["all_words"] and "identifier" in hit["matched_on"] for hit in found)
+    assert page["total"] == {"value": page["count"], "relation": "eq", "all_words": page["total"]["all_words"]}
+    assert len({hit["iid"] for hit in page["data"]}) == page["count"]
+
+
+async def test_pages_of_a_search_for_an_identifier_neither_repeat_nor_omit_items(edge: Edge, key: str) -> None:
+    whole = (await edge.get("/index/search?q=juice%2096385074", key=key)).json
+    seen, cursor = [], ""
+    for _ in range(whole["count"]):
+        page = (await edge.get(f"/index/search?q=juice%2096385074&limit=1{cursor}", key=key)).json
+        seen += [hit["iid"] for hit in page["data"]]
+        cursor = f"&cursor={page['next_cursor']}"
+    assert seen == [hit["iid"] for hit in whole["data"]] == [FIVE, TWO]
+    assert page["next_cursor"] is None
+
+
+async def test_filters_hold_for_items_of_an_identifier_too(edge: Edge, key: str) -> None:
+    assert (await edge.get("/index/search?q=96385074&brand=vita", key=key)).json["count"] == 1
+    assert (await edge.get("/index/search?q=96385074&brand=maison", key=key)).json["count"] == 0
+
+
+async def test_a_search_works_without_the_store_of_identifiers(settings: Settings, tmp_path: Path) -> None:
+    without = replace(settings, edge_database_url="postgresql://nobody@127.0.0.1:1/none")
+    search = SearchEngine(settings.search_dir, Log("edge", stream=io.StringIO()))
+    resources = build(without)
+    await resources.database.open()
+    found = await ItemSearch(search, resources.resolutions).find(SearchQuery(q="juice 96385074"))
+    await resources.database.close()
+    assert [hit.item.iid for hit in found.hits] == [TWO]
+    search.close()

@@ -1,0 +1,82 @@
+"""Identifiers in a query: the items that they lead to come first, before what the words find."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from edge.index.identifiers import AskedIdentifier, ResolutionCache
+from edge.search.engine import SearchEngine
+from shared.errors import InvalidIdentifier, StoreUnavailable
+from shared.identifiers import SCHEMES, normal
+from shared.search.model import Page, SearchQuery
+
+# A text that more items have is no identifier of theirs.
+_ITEMS_MAX = 10
+_WORDS_MAX = 3
+_NUMBERS = ("gtin", "upc", "isbn")
+_WORD = re.compile(r"\S+")
+_NUMBER_CHARACTERS_MIN = 8
+_PART_CHARACTERS_MIN = 5
+_DIGIT = re.compile(r"[0-9]", re.ASCII)
+
+
+def identifiers_in(q: str) -> list[AskedIdentifier]:
+    """Return the identifiers that a query may consist of or contain, each once. Pure."""
+    if not _DIGIT.search(q):
+        return []
+    return list(dict.fromkeys(_candidates(q)))
+
+
+def _candidates(q: str) -> Iterator[AskedIdentifier]:
+    if q.startswith(("http://", "https://")):
+        yield from _read("url", q)
+        return
+    words = _WORD.findall(q)
+    for text in (q, *words):
+        if len(text) >= _NUMBER_CHARACTERS_MIN:
+            for scheme in _NUMBERS:
+                yield from _read(scheme, text)
+    # A part number or a source's own number may be any text: only a short query with a digit is looked up as one.
+    if len(words) <= _WORDS_MAX and len(q) >= _PART_CHARACTERS_MIN:
+        yield from _read("mpn", q)
+        yield from _read("sku", q)
+        if len(words) > 1:  # a brand before its part number
+            yield from _read("mpn", words[-1])
+
+
+def _read(scheme: str, text: str) -> Iterator[AskedIdentifier]:
+    try:
+        found = normal(scheme, text)
+    except InvalidIdentifier:
+        return
+    if found is None:
+        return
+    usable = SCHEMES[scheme] not in ("mpn", "sku") or (
+        len(found.value) >= _PART_CHARACTERS_MIN and _DIGIT.search(found.value)
+    )
+    if usable:
+        yield AskedIdentifier(*found)
+
+
+class ItemSearch:
+    """The search of words, and before it the identifiers that a query contains."""
+
+    def __init__(self, engine: SearchEngine, resolutions: ResolutionCache) -> None:
+        self._engine = engine
+        self._resolutions = resolutions
+
+    async def find(self, search: SearchQuery) -> Page:
+        """Return a page of hits. Without PostgreSQL the words alone are searched. Raises as `SearchEngine.find`."""
+        return await self._engine.find(msgspec.structs.replace(search, first=await self._identified(search.q)))
+
+    async def _identified(self, q: str) -> tuple[str, ...]:
+        asked = identifiers_in(q)
+        if not asked:
+            return ()
+        try:
+            found = await self._resolutions.find_many([one.key for one in asked])
+        except StoreUnavailable:
+            return ()
+        named = [entry.iids for entry in found.values() if len(entry.iids) <= _ITEMS_MAX]
+        return tuple(sorted({iid for iids in named for iid in iids}))
