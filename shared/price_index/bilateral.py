@@ -115,6 +115,41 @@ def _value_logs(m: Matched) -> tuple[Floats, ...]:
     return v0, v1, v0 * logs, v1 * logs
 
 
+def _value_relatives(m: Matched) -> tuple[Floats, ...]:
+    """Return values of both periods and their products with the relatives."""
+    v0, v1 = m.p0 * m.q0, m.p1 * m.q1
+    return v0, v1, v0 * m.ratio, v1 * m.ratio
+
+
+def _harmonic_laspeyres(m: Matched) -> tuple[Floats, ...]:
+    v0 = m.p0 * m.q0
+    return v0, v0 / m.ratio
+
+
+def _harmonic_young(m: Matched) -> tuple[Floats, ...]:
+    return m.basket_values, m.basket_values / m.ratio
+
+
+def _walsh_two(m: Matched) -> tuple[Floats, ...]:
+    weight = np.sqrt(m.p0 * m.q0 * m.p1 * m.q1)
+    return weight * m.ratio, weight
+
+
+def _martini(m: Matched) -> tuple[Floats, ...]:
+    basket = m.q0 ** (1 - m.sigma) * m.q1**m.sigma
+    return m.p1 * basket, m.p0 * basket
+
+
+def _lehr(m: Matched) -> tuple[Floats, ...]:
+    v0, v1, sold = m.p0 * m.q0, m.p1 * m.q1, m.q0 + m.q1
+    unit_value = np.divide(v0 + v1, sold, out=np.zeros_like(sold), where=sold > 0)
+    return v1, v0, unit_value * m.q1, unit_value * m.q0
+
+
+def _carli_of_both(m: Matched) -> tuple[Floats, ...]:
+    return m.ratio, m.q1 / m.q0, m.p1 * m.q1, m.p0 * m.q0
+
+
 def _palgrave(m: Matched) -> tuple[Floats, ...]:
     v1 = m.p1 * m.q1
     return v1 * m.ratio, v1
@@ -168,6 +203,11 @@ def _mixed_mean(sums: Floats, sigma: float) -> Floats:
     return index
 
 
+def _geometric_mixed_mean(sums: Floats, sigma: float) -> Floats:
+    index: Floats = np.exp(sigma * sums[1] / sums[0] + (1 - sigma) * np.log(sums[2] / sums[0]))
+    return index
+
+
 def _vartia(sums: Floats, _sigma: float) -> Floats:
     index: Floats = np.exp(sums[2] / logarithmic_mean(sums[0], sums[1]))
     return index
@@ -196,6 +236,7 @@ FORMULAE: dict[str, Formula] = {
     "paasche": Formula(_baskets, lambda s, _: s[2] / s[3], weighted=True),
     "fisher": Formula(_baskets, lambda s, _: np.sqrt(s[0] / s[1] * (s[2] / s[3])), weighted=True, reversible=True),
     "drobisch": Formula(_baskets, lambda s, _: (s[0] / s[1] + s[2] / s[3]) / 2, weighted=True),
+    "harmonic-laspeyres-paasche": Formula(_baskets, lambda s, _: 2 / (s[1] / s[0] + s[3] / s[2]), weighted=True),
     "stuvel": Formula(_baskets, _stuvel, weighted=True, reversible=True),
     "marshall-edgeworth": Formula(_priced(lambda a, b: a + b), _quotient, weighted=True, reversible=True),
     "walsh": Formula(_priced(lambda a, b: np.sqrt(a * b)), _quotient, weighted=True, reversible=True),
@@ -203,13 +244,24 @@ FORMULAE: dict[str, Formula] = {
     "tornqvist": Formula(_value_logs, _tornqvist, weighted=True, reversible=True),
     "geometric-laspeyres": Formula(_value_logs, lambda s, _: np.exp(s[2] / s[0]), weighted=True),
     "geometric-paasche": Formula(_value_logs, lambda s, _: np.exp(s[3] / s[1]), weighted=True),
+    # Fisher's unnamed index: the arithmetic mean of relatives by the mean of both periods' shares.
+    "unnamed": Formula(_value_relatives, lambda s, _: (s[2] / s[0] + s[3] / s[1]) / 2, weighted=True),
+    "harmonic-laspeyres": Formula(_harmonic_laspeyres, _quotient, weighted=True),
+    "walsh-2": Formula(_walsh_two, _quotient, weighted=True),
+    # Martini: quantities of the first period to the power 1 - sigma times those of the second to the power sigma.
+    "martini": Formula(_martini, _quotient, weighted=True),
+    "lehr": Formula(_lehr, lambda s, _: s[0] / s[1] / (s[2] / s[3]), weighted=True, reversible=True),
+    # Carruthers, Sellwood, Ward, Dalén and Balk: Carli of prices and of quantities, and the ratio of values.
+    "cswdb": Formula(_carli_of_both, lambda s, _: np.sqrt(s[0] / s[1] * s[2] / s[3]), weighted=True),
     "palgrave": Formula(_palgrave, _quotient, weighted=True),
     "lloyd-moulton": Formula(_lloyd_moulton, _ces, weighted=True),
     # Lent and Dorfman: sigma parts geometric, the rest arithmetic.
     "agmean": Formula(_agmean, _mixed_mean, weighted=True),
+    "geometric-agmean": Formula(_agmean, _geometric_mixed_mean, weighted=True),
     "montgomery-vartia": Formula(_montgomery_vartia, _vartia, weighted=True, reversible=True),
     "lowe": Formula(_lowe, _quotient, weighted=True, basket=True),
     "young": Formula(_young, _quotient, weighted=True, basket=True),
+    "harmonic-young": Formula(_harmonic_young, _quotient, weighted=True, basket=True),
     "geometric-lowe": Formula(_geometric_lowe, _log_mean, weighted=True, basket=True),
     "geometric-young": Formula(_geometric_young, _log_mean, weighted=True, basket=True),
 }

@@ -16,22 +16,28 @@ TIME_PRODUCT_DUMMY, GEARY_KHAMIS = "tpd", "geary-khamis"
 _GEKS = "geks-"
 _REVERSIBLE_SHARES = frozenset(SHARE_FORMULAE)
 _OTHER_NAMES = {
+    "bmw": "bw balk-walsh balk-mehrhoff-walsh",
+    "cswd": "carruthers-sellwood-ward-dalen",
+    "harmonic-laspeyres-paasche": "hlp",
+    "agmean": "arithmetic-agmean",
     "tpd": "time-product-dummy wtpd weighted-tpd",
     "geary-khamis": "gk",
     "geks-tornqvist": "ccdi",
     "geks-fisher": "geks eks",
-    "lloyd-moulton": "ces",
+    "lloyd-moulton": "ces lm",
     "tornqvist": "törnqvist translog",
     "geometric-laspeyres": "geom-laspeyres geo-laspeyres",
     "geometric-paasche": "geom-paasche geo-paasche",
     "geometric-lowe": "geo-lowe",
     "geometric-young": "geo-young",
     "harmonic": "coggeshall",
-    "drobisch": "drobish sidgwick",
+    "drobisch": "drobish sidgwick bowley",
     "marshall-edgeworth": "edgeworth",
-    "montgomery-vartia": "vartia vartia-i",
-    "sato-vartia": "vartia-ii",
+    "montgomery-vartia": "vartia vartia-i vartia-1",
+    "sato-vartia": "vartia-ii vartia-2",
     "geometric-walsh": "walsh-vartia",
+    "walsh": "walsh-i walsh-1",
+    "walsh-2": "walsh-ii",
 }
 _SPLICES = {
     "movement": "movement-published",
@@ -48,8 +54,8 @@ SPLICES = tuple(_SPLICES)
 
 
 def _joined(name: str) -> str:
-    """Return the letters of a name, in which its spellings agree."""
-    return re.sub(r"[^a-zö]", "", name.lower())
+    """Return the letters and digits of a name, in which its spellings agree."""
+    return re.sub(r"[^a-zö0-9]", "", name.lower())
 
 
 _BILATERAL = {*FORMULAE, *SHARE_FORMULAE, TIME_PRODUCT_DUMMY}
@@ -141,7 +147,7 @@ def needs_quantities(question: Question) -> bool:
 def splice_named(text: str) -> str:
     """Return the splice of that name, or the number of a period of the window; raise IndexNotDefined for another."""
     name = re.sub(r"[\s_]+", "-", text.strip().lower())
-    if re.fullmatch(r"[1-9][0-9]{0,5}", name):
+    if re.fullmatch(r"[1-9][0-9]{0,5}(-published)?", name):
         return name
     for splice, others in _SPLICES.items():
         if name in (splice, *others.split()):

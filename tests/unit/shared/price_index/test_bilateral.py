@@ -31,6 +31,13 @@ BY_HAND = {
     "tornqvist": math.exp((0.5 + 0.2) / 2 * HALVED - (0.5 + 0.8) / 2 * HALVED),
     "geometric-laspeyres": 1.0,
     "geometric-paasche": math.exp((0.2 - 0.8) * HALVED),
+    "harmonic-laspeyres-paasche": 2 / (8 / 10 + 17 / 10),
+    "unnamed": 0.35 * 2 + 0.65 / 2,
+    "harmonic-laspeyres": 1 / (0.5 / 2 + 0.5 * 2),
+    "walsh-2": (math.sqrt(8) * 2 + math.sqrt(32) / 2) / (math.sqrt(8) + math.sqrt(32)),
+    # Unit values over both periods: (4 + 2) / 5 and (4 + 8) / 5; the quantity index at them is 54 / 36.
+    "lehr": 10 / 8 / (54 / 36),
+    "cswdb": math.sqrt((2 + 1 / 2) / (1 / 4 + 4) * 10 / 8),
     "palgrave": 0.2 * 2 + 0.8 / 2,
     "montgomery-vartia": math.exp((2 / HALVED * HALVED - 4 / HALVED * HALVED) / (2 / math.log(10 / 8))),
     "sato-vartia": math.exp(
@@ -44,6 +51,7 @@ BY_HAND = {
     # The basket of the first period: Lowe is Laspeyres, Young is its mean of relatives.
     "lowe": 10 / 8,
     "young": 0.5 * 2 + 0.5 / 2,
+    "harmonic-young": 1 / (0.5 / 2 + 0.5 * 2),
     "geometric-lowe": 1.0,
     "geometric-young": 1.0,
 }
@@ -64,6 +72,15 @@ def test_lloyd_moulton_takes_the_elasticity_of_substitution(sigma: float, by_han
 
 def test_agmean_mixes_geometric_and_arithmetic_laspeyres_by_sigma() -> None:
     assert series("agmean", TWO, sigma=0.25)[1] == pytest.approx(0.25 * 1.0 + 0.75 * 1.25)
+
+
+def test_geometric_agmean_mixes_them_by_powers() -> None:
+    assert series("geometric-agmean", TWO, sigma=0.25)[1] == pytest.approx(1.25**0.75)
+
+
+@pytest.mark.parametrize(("sigma", "by_hand"), [(0.0, 10 / 8), (1.0, 10 / 17), (0.5, 8 / 10)])
+def test_martini_goes_from_laspeyres_by_walsh_to_paasche(sigma: float, by_hand: float) -> None:
+    assert series("martini", TWO, sigma=sigma)[1] == pytest.approx(by_hand)
 
 
 def test_basket_of_a_later_period_is_used_where_asked_for() -> None:
