@@ -65,6 +65,11 @@ class Stratum(NamedTuple):
     kind: str
 
     @property
+    def sales(self) -> bool:
+        """Return whether its units are units sold."""
+        return self.kind in ("s", "S")
+
+    @property
     def set_aside(self) -> "Stratum":
         """Return the stratum of this one's outliers."""
         return self._replace(kind=self.kind.upper())

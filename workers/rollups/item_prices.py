@@ -26,17 +26,15 @@ class ItemPrices(NamedTuple):
         whole = np.zeros(len(price), "i8") if units is None else units.astype("i8")
         return cls(ordered.items, np.nan_to_num(price), whole)
 
+    def packed(self, items: Array, bounds: Array) -> Iterator[bytes]:
+        """Pack the prices of cells: `items` are places, those of cell n from `bounds[n]` to `bounds[n + 1]`."""
+        bits = self.price.view("i8")  # the bits of a price of zero or more are an integer of zero or more
+        return pack_each((self.item[items], bits[items], self.units[items]), bounds)
+
     def priced(self) -> "ItemPrices":
         """Leave out items without a price."""
         kept = np.flatnonzero(self.price)
         return self if len(kept) == len(self.price) else ItemPrices(*(column.take(kept) for column in self))
-
-
-def packed(ordered: SortedEntries, items: Array, bounds: Array, *, sales: bool) -> Iterator[bytes]:
-    """Pack each cell's prices: `items` are the places of items, those of cell n from `bounds[n]` to `bounds[n + 1]`."""
-    prices = ItemPrices.of(ordered, sales=sales)
-    bits = prices.price.view("i8")  # the order of its bits keeps a price above zero an integer above zero
-    return pack_each((prices.item[items], bits[items], prices.units[items]), bounds)
 
 
 def unpacked(cell: bytes) -> ItemPrices:

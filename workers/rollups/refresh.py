@@ -12,6 +12,7 @@ from workers.rollups import rows
 from workers.rollups.aggregates import Tally, larger, tally, total
 from workers.rollups.codec import Array, Entries, Stratum
 from workers.rollups.item_groups import Ancestors, Items, copied_out
+from workers.rollups.item_prices import ItemPrices
 from workers.rollups.ordered import SortedEntries
 from workers.rollups.outlier_marks import mark, partition
 from workers.rollups.rows import SQL
@@ -98,7 +99,8 @@ class _Month:
                 both = Entries.joined([part[stratum] for part in (staying, fresh) if stratum in part])
                 if len(both.item):
                     ordered = SortedEntries(both)
-                    rows_of = rows.with_entries(scope, self._month, stratum, ordered, tally(ordered, column))
+                    sums, prices = tally(ordered, column), ItemPrices.of(ordered, sales=stratum.sales)
+                    rows_of = rows.with_entries(scope, self._month, stratum, ordered, sums, prices)
                     rows.write(self._connection, rows.written(rows_of))
         self._larger(removed, fresh)
 

@@ -9,9 +9,10 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.db.copy_binary import HEADER, TRAILER, RowLayout
 from shared.db.queries import beside
-from workers.rollups import aggregates, item_prices
+from workers.rollups import aggregates
 from workers.rollups.codec import Array, Entries, Stratum, pack_each, unpack
 from workers.rollups.item_groups import Ancestors
+from workers.rollups.item_prices import ItemPrices
 from workers.rollups.ordered import SortedEntries
 from workers.rollups.strata import ByStratum
 
@@ -28,7 +29,7 @@ Row = tuple[Any, ...]
 
 
 def with_entries(
-    scope: str, month: date, stratum: Stratum, ordered: SortedEntries, sums: aggregates.Tally
+    scope: str, month: date, stratum: Stratum, ordered: SortedEntries, sums: aggregates.Tally, prices: ItemPrices
 ) -> Iterator[Row]:
     """Make the cells of brands (`b`) or of categories (`c`): with entries, in one order whatever the loads were."""
     entries = ordered.entries
@@ -48,7 +49,7 @@ def with_entries(
         entries.list_price.take(rows),
     )
     distinct = ordered.items[items].astype("<i8")
-    of_items = item_prices.packed(ordered, items, lows, sales=stratum.kind in "sS")
+    of_items = prices.packed(items, lows)
     packs = pack_each(columns, np.r_[0, np.cumsum(sums.n)])
     spans = zip(lows[:-1].tolist(), lows[1:].tolist(), strict=True)
     parts = zip(_heads(sums), sums.packed(prices=scope == "b"), packs, spans, of_items, strict=True)
@@ -70,8 +71,9 @@ def whole(month: date, stratum: Stratum, entries: Entries, above: Ancestors) -> 
     """Make all cells of a month and stratum, where there are none."""
     ordered = SortedEntries(entries)
     by_category, by_channel = aggregates.tally(ordered, "category"), aggregates.tally(ordered, "channel")
-    yield from with_entries("b", month, stratum, ordered, aggregates.tally(ordered, "brand"))
-    yield from with_entries("c", month, stratum, ordered, by_category)
+    prices = ItemPrices.of(ordered, sales=stratum.sales)
+    yield from with_entries("b", month, stratum, ordered, aggregates.tally(ordered, "brand"), prices)
+    yield from with_entries("c", month, stratum, ordered, by_category, prices)
     for scope, sums, ids in aggregates.larger([by_category], [by_channel], above):
         yield from with_prices(scope, month, stratum, aggregates.total(sums, ids))
 
