@@ -10,6 +10,7 @@ from typing import Any
 import click
 from psycopg.rows import dict_row
 
+from deploy.ctl import matches_model
 from deploy.ctl.console import data_dir_option, json_option, report, settings, show
 from shared.config import Settings
 from shared.db.connect import Connection, connect
@@ -25,6 +26,10 @@ _EXPORTED = ("left_iid", "right_iid", "label", "kind", "score", "left_name", "ri
 @click.group()
 def matches() -> None:
     """Articles that several sources have: the links that loads found, and the pairs that wait for a person."""
+
+
+matches.add_command(matches_model.evaluate)
+matches.add_command(matches_model.train)
 
 
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from workers.matching.quantities import amounts, contradictions
 from workers.matching.records import Decision, Evidence, Kind, Link, Record
+from workers.matching.text import squash
 
 # An identifier that more records than this carry is a filler value; comparing all its pairs would take too long, too.
 MOST_RECORDS = 100
@@ -13,7 +14,6 @@ MOST_RECORDS = 100
 _LEAST_SHARED = 0.1
 # From so many different names on, an identifier identifies nothing.
 _DIFFERENT_NAMES = 3
-_SQUASH = re.compile(r"[^a-z0-9]+")
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -56,11 +56,6 @@ def identifier_links(records: Sequence[Record], index: Callable[[str], Iterable[
             if known is None or (known.decision is Decision.REVIEW and link.decision is Decision.LINK):
                 links[link.pair] = link
     return [links[pair] for pair in sorted(links)]
-
-
-def squash(text: str) -> str:
-    """Keep only small letters and digits: the form in which part numbers and brands are compared."""
-    return _SQUASH.sub("", text.lower())
 
 
 def _links_of(key: str, records: Sequence[Record]) -> Iterable[Link]:

@@ -1,83 +1,276 @@
-"""The records that new ones are compared with, and the inverted index that finds candidates among them."""
+"""The records that new ones are compared with, in segments that are written once, and the search for candidates."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import numpy as np
+from scipy import sparse
 
-from workers.matching.identifiers import identifier_keys
 from workers.matching.records import Record
-from workers.matching.text import words
+from workers.matching.segment import Array, Segment
+from workers.matching.text import normalize, words
+from workers.matching.vocabulary import BUCKETS, Vocabulary
 
-# A word of more records than this finds no candidates.
-_COMMON = 1000
-_FILE = "records.jsonl"
+# So many records of each other source are candidates of a record.
+MOST = 8
+# Less alike than this in rare words, and so much less than the best, is no candidate.
+_LEAST, _LEAST_OF_BEST = 0.05, 0.15
+_CHUNK = 1000
+# More small segments than this become one.
+_SEGMENTS = 8
+_MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    segments: list[str]
+    removed: list[int]
+    vocabulary_records: int
+    own_vocabulary: bool
+    vocabulary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """Candidates: parallel arrays of row, candidate's row and likeness in rare words, best first within a row."""
+
+    row: Array
+    other: Array
+    score: Array
 
 
 class MatchIndex:
-    """Records by key, by identifier and by rare word. A cache: the records make it again at any time."""
+    """Records by row, key and identifier, and the nearest of a row. A cache: the records make it again at any time.
 
-    def __init__(self) -> None:
-        self._records: dict[str, Record] = {}
-        self._postings: dict[str, set[str]] = defaultdict(set)
+    Scores depend on the records and the vocabulary alone. A vocabulary that is given stays. Without one the index
+    counts its own, and counts it anew whenever it has grown to twice the records that were counted.
+    """
+
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        self.vocabulary = vocabulary or Vocabulary()
+        self._own_vocabulary, self._vocabulary_name = vocabulary is None, ""
+        self._segments: list[Segment] = []
+        self._names: list[str] = []
+        self._removed: set[int] = set()
+        self._sources: list[str] = []
+
+    @classmethod
+    def build(cls, records: Sequence[Record]) -> "MatchIndex":
+        """Count the vocabulary of records, keep it, and index them."""
+        index = cls(vocabulary_of(records))
+        index.add(records)
+        return index
 
     @classmethod
     def open(cls, directory: Path) -> "MatchIndex":
-        """Read an index that `save` wrote; a directory without one gives an empty index."""
-        index = cls()
-        path = directory / _FILE
-        if path.exists():
-            index.add(msgspec.json.decode(line, type=Record) for line in path.read_bytes().splitlines())
+        """Map an index that `save` wrote; a directory without one gives an empty index."""
+        if not (directory / _MANIFEST).exists():
+            return cls()
+        manifest = msgspec.json.decode((directory / _MANIFEST).read_bytes(), type=_Manifest)
+        frequency = np.load(directory / manifest.vocabulary, mmap_mode="r", allow_pickle=False)
+        index = cls(Vocabulary(frequency, manifest.vocabulary_records))
+        index._own_vocabulary, index._vocabulary_name = manifest.own_vocabulary, manifest.vocabulary
+        for name in manifest.segments:
+            index._append(Segment.open(directory / name), name)
+        index._removed = set(manifest.removed)
         return index
 
     def save(self, directory: Path) -> None:
-        """Write the index, so that `open` gives it back."""
+        """Write what is new; the manifest comes last and in one step, so that a broken run leaves the former index."""
         directory.mkdir(parents=True, exist_ok=True)
-        body = b"\n".join(msgspec.json.encode(record) for record in self._records.values())
-        (directory / _FILE).write_bytes(body)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._records
+        for at, segment in enumerate(self._segments):
+            if not self._names[at]:
+                self._names[at] = f"segment-{uuid.uuid4().hex}"
+                segment.save(directory / self._names[at])
+        if not self._vocabulary_name:
+            self._vocabulary_name = f"vocabulary-{uuid.uuid4().hex}.npy"
+            np.save(directory / self._vocabulary_name, self.vocabulary.frequency)
+        manifest = _Manifest(
+            list(self._names),
+            sorted(self._removed),
+            self.vocabulary.records,
+            self._own_vocabulary,
+            self._vocabulary_name,
+        )
+        fresh = directory / f"{_MANIFEST}.new"
+        fresh.write_bytes(msgspec.json.encode(manifest))
+        fresh.replace(directory / _MANIFEST)
+        for folder in directory.glob("segment-*"):
+            if folder.name not in self._names:
+                shutil.rmtree(folder)
+        for file in directory.glob("vocabulary-*.npy"):
+            if file.name != self._vocabulary_name:
+                file.unlink()
 
     def __len__(self) -> int:
-        return len(self._records)
+        return self._rows() - len(self._removed)
+
+    def __contains__(self, key: str) -> bool:
+        return self.row(key) is not None
 
     def add(self, records: Iterable[Record]) -> None:
         """Add records; a record whose key is there takes the place of the former one."""
-        for record in records:
-            if record.key in self._records:
-                self.remove([record.key])
-            self._records[record.key] = record
-            for term in _terms(record):
-                self._postings[term].add(record.key)
+        fresh = {record.key: record for record in records}
+        self.remove(fresh)
+        if len(self._segments) > _SEGMENTS:
+            self._join_small()
+        if self._own_vocabulary and len(self) + len(fresh) > 2 * self.vocabulary.records:
+            self._count_anew(list(fresh.values()))
+        elif fresh:
+            self._append(Segment.build(list(fresh.values()), self.vocabulary), "")
 
     def remove(self, keys: Iterable[str]) -> None:
         """Take records out; a key that is not there is ignored."""
-        for key in keys:
-            record = self._records.pop(key, None)
-            for term in _terms(record) if record else ():
-                self._postings[term].discard(key)
+        rows = (self.row(key) for key in keys) if self._segments else ()
+        self._removed.update(row for row in rows if row is not None)
 
-    def record(self, key: str) -> Record:
-        """Return one record; `KeyError` if it is not there."""
-        return self._records[key]
+    def row(self, key: str) -> int | None:
+        """Return the row of a key."""
+        found = (row for start, segment in self._parts() for row in _shifted(segment.rows_of_key(key), start))
+        return next((row for row in found if row not in self._removed), None)
+
+    def record(self, row: int) -> Record:
+        """Return the record of a row."""
+        for start, segment in reversed(list(self._parts())):
+            if row >= start:
+                return segment.record(row - start)
+        raise IndexError(row)
 
     def by_identifier(self, identifier: str) -> list[Record]:
         """Return the records that carry an identifier as `identifier_keys` writes it."""
-        return [self._records[key] for key in sorted(self._postings.get(identifier, ()))]
+        return [
+            segment.record(row)
+            for start, segment in self._parts()
+            for row in segment.rows_of_identifier(identifier)
+            if row + start not in self._removed
+        ]
 
-    def candidates(self, record: Record, most: int = 10) -> list[Record]:
-        """Return the records of other sources that share the most and the rarest words with one, best first."""
-        shared: Counter[str] = Counter()
-        for term in words(record.name):
-            found = self._postings.get(term, ())
-            if len(found) <= _COMMON:
-                shared.update({key: 1000 // len(found) for key in found})
-        ranked = sorted(shared, key=lambda key: (-shared[key], key))
-        others = (self._records[key] for key in ranked)
-        return [other for other in others if other.source != record.source][:most]
+    def rows(self) -> Array:
+        """Return the rows of all records that were not removed."""
+        rows = np.arange(self._rows())
+        return rows[~np.isin(rows, list(self._removed))]
+
+    def sources(self, rows: Array) -> Array:
+        """Return the number of each row's source."""
+        return np.concatenate([self._source_numbers(), [0]])[rows]
+
+    def vectors(self, space: str, rows: Array) -> Any:
+        """Return the vectors of rows in a space, in the order asked for."""
+        starts = np.array([start for start, _ in self._parts()], np.int64)
+        part = np.searchsorted(starts, rows, "right") - 1
+        order = np.argsort(part, kind="stable")
+        blocks = [
+            self._segments[at].vectors(space, rows[part == at] - starts[at]) for at in np.unique(part)
+        ]  # in the order of `order`
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        if not blocks:
+            return sparse.csr_matrix((0, BUCKETS))
+        return sparse.vstack(blocks, format="csr")[back] if len(blocks) > 1 else blocks[0]
+
+    def nearest(self, rows: Array, most: int = MOST) -> Nearest:
+        """Return the records of other sources that are most like each row in rare words, `most` of each source."""
+        found = [self._nearest(rows[at : at + _CHUNK], most) for at in range(0, len(rows), _CHUNK)]
+        empty = [Nearest(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
+        row, other, score = zip(*((one.row, one.other, one.score) for one in found or empty), strict=True)
+        return Nearest(np.concatenate(row), np.concatenate(other), np.concatenate(score))
+
+    def _nearest(self, rows: Array, most: int) -> Nearest:
+        """Search for one block of rows."""
+        queries, source = self.vectors("said", rows), self._source_numbers()
+        ats: list[Array] = []
+        others: list[Array] = []
+        scores: list[Array] = []
+        for start, segment in self._parts():
+            found = segment.scores(queries)
+            at = np.repeat(np.arange(len(rows)), np.diff(found.indptr))
+            keep = found.data >= _LEAST
+            at, other, score = at[keep], found.indices[keep].astype(np.int64) + start, found.data[keep]
+            keep = source[other] != source[rows[at]]
+            ats, others, scores = [*ats, at[keep]], [*others, other[keep]], [*scores, score[keep]]
+        at, other, score = np.concatenate(ats), np.concatenate(others), np.concatenate(scores)
+        if self._removed:
+            keep = ~np.isin(other, list(self._removed))
+            at, other, score = at[keep], other[keep], score[keep]
+        best = np.zeros(len(rows), np.float32)
+        np.maximum.at(best, at, score)
+        keep = score >= _LEAST_OF_BEST * best[at]
+        at, other, score = at[keep], other[keep], score[keep]
+        order = np.lexsort((other, -score, source[other], at))
+        at, other, score = at[order], other[order], score[order]
+        keep = place_in_group(at, source[other]) < most
+        return Nearest(rows[at[keep]], other[keep], score[keep])
+
+    def _append(self, segment: Segment, name: str) -> None:
+        for source in segment.sources:
+            if source not in self._sources:
+                self._sources.append(source)
+        self._segments.append(segment)
+        self._names.append(name)
+
+    def _join_small(self) -> None:
+        """Make one segment of all but the first; rows that were removed among them go."""
+        first = len(self._segments[0])
+        kept = [self.record(int(row)) for row in self.rows() if row >= first]
+        self._removed = {row for row in self._removed if row < first}
+        del self._segments[1:], self._names[1:]
+        if len(kept) > first:
+            kept = [self.record(int(row)) for row in self.rows()] + kept
+            self._removed = set()
+            del self._segments[0], self._names[0]
+        if kept:
+            self._append(Segment.build(kept, self.vocabulary), "")
+
+    def _count_anew(self, fresh: list[Record]) -> None:
+        """Count the vocabulary of all records, with the new ones, and make one segment of them."""
+        records = [self.record(int(row)) for row in self.rows()] + fresh
+        self.vocabulary, self._vocabulary_name = vocabulary_of(records), ""
+        self._removed = set()
+        self._segments, self._names = [], []
+        self._append(Segment.build(records, self.vocabulary), "")
+
+    def _parts(self) -> Iterator[tuple[int, Segment]]:
+        start = 0
+        for segment in self._segments:
+            yield start, segment
+            start += len(segment)
+
+    def _rows(self) -> int:
+        return sum(map(len, self._segments))
+
+    def _source_numbers(self) -> Array:
+        number = {source: at for at, source in enumerate(self._sources)}
+        parts = [np.array([number[one] for one in part.sources])[part.arrays["source"]] for part in self._segments]
+        return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
 
 
-def _terms(record: Record) -> list[str]:
-    return [*set(words(record.name)), *identifier_keys(record)]
+def vocabulary_of(records: Iterable[Record]) -> Vocabulary:
+    """Count the words of records."""
+    return Vocabulary.of(words(normalize(_everything(record))) for record in records)
+
+
+def place_in_group(*keys: Array) -> Array:
+    """Return each element's place within its run of equal keys; the arrays are sorted so that a group is one run."""
+    length = len(keys[0])
+    if not length:
+        return np.zeros(0, np.int64)
+    change = np.zeros(length, bool)
+    change[0] = True
+    for key in keys:
+        change[1:] |= key[1:] != key[:-1]
+    starts = np.flatnonzero(change)
+    return np.arange(length) - np.repeat(starts, np.diff(np.append(starts, length)))
+
+
+def _everything(record: Record) -> str:
+    values = (value for _, value in record.attributes)
+    return " ".join((record.name, record.brand, record.mpn, record.category, record.description, *values))
+
+
+def _shifted(rows: list[int], start: int) -> list[int]:
+    return [row + start for row in rows]

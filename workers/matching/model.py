@@ -1,41 +1,94 @@
-"""The model of likeness: the probability that two records are one article."""
+"""The model of likeness: boosted trees as JSON, read and applied with numpy alone."""
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from workers.matching.quantities import amounts, contradictions
-from workers.matching.records import Evidence, Record
-from workers.matching.text import words
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+_SHIPPED = Path(__file__).with_name("model.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """One tree as parallel lists. Node 0 is the root; a leaf has `left` 0 and its log-odds in `value`."""
+
+    feature: list[int]
+    threshold: list[float]
+    missing_left: list[bool]
+    left: list[int]
+    right: list[int]
+    value: list[float]
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A logistic model over a few readable features. `link` and `review` are the two bounds of its score."""
+    """Trees whose leaves add up to log-odds, and two bounds of the probability.
 
-    link: float = 0.99
-    review: float = 0.5
+    From `link` on a pair is linked without a person; from `review` on it waits for one; below it is nothing.
+    """
+
+    features: tuple[str, ...]
+    baseline: float
+    trees: tuple[Tree, ...]
+    link: float
+    review: float
 
     @classmethod
+    def read(cls, path: Path) -> "Model":
+        """Read a model file; `ValueError` where it is none."""
+        return _checked(msgspec.json.decode(path.read_bytes(), type=cls))
+
+    @classmethod
+    @cache
     def shipped(cls) -> "Model":
-        """Return the model that comes with the program."""
-        return cls()
+        """Return the model that comes with the program, trained by `itemindex matches train`."""
+        return cls.read(_SHIPPED)
 
-    def score(self, left: Record, right: Record) -> float:
-        """Return the probability that two records are one article."""
-        mine, theirs = set(words(left.name)), set(words(right.name))
-        union = mine | theirs
-        shared = len(mine & theirs) / len(union) if union else 0.0
-        coded = bool({word for word in mine & theirs if _is_code(word)})
-        against = len(contradictions(amounts(left.name), amounts(right.name)))
-        return 1 / (1 + math.exp(5.0 - 9.0 * shared - 2.5 * coded + 3.0 * against))
+    def write(self, path: Path) -> None:
+        """Write the model; the same model gives the same bytes."""
+        path.write_bytes(msgspec.json.encode(self) + b"\n")
 
-    def evidence(self, left: Record, right: Record) -> tuple[Evidence, ...]:
-        """Return what the two records say that speaks for and against the link."""
-        shared = [word for word in words(left.name) if word in set(words(right.name))]
-        agree = [Evidence("word", word, word, agrees=True) for word in dict.fromkeys(shared)]
-        against = contradictions(amounts(left.name), amounts(right.name))
-        return (*agree, *(Evidence(name, left.name, right.name, agrees=False) for name in against))
+    def with_bounds(self, link: float, review: float) -> "Model":
+        """Return the model with other bounds."""
+        return replace(self, link=link, review=review)
+
+    def probabilities(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of each row of features, in the order of `self.features`."""
+        odds = np.full(len(features), self.baseline)
+        for tree in self.trees:
+            odds += _leaves(tree, features)
+        probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-odds))
+        return probabilities
 
 
-def _is_code(word: str) -> bool:
-    return any(mark.isdigit() for mark in word) and any(mark.isalpha() for mark in word)
+def _leaves(tree: Tree, features: NDArray[np.float64]) -> NDArray[np.float64]:
+    feature, threshold = np.array(tree.feature), np.array(tree.threshold)
+    missing_left, left, right = np.array(tree.missing_left), np.array(tree.left), np.array(tree.right)
+    node = np.zeros(len(features), np.int64)
+    going = np.arange(len(features)) if left[0] else np.zeros(0, np.int64)
+    while len(going):
+        at = node[going]
+        value = features[going, feature[at]]
+        turn_left = np.where(np.isnan(value), missing_left[at], value <= threshold[at])
+        node[going] = np.where(turn_left, left[at], right[at])
+        going = going[left[node[going]] > 0]
+    values: NDArray[np.float64] = np.array(tree.value)[node]
+    return values
+
+
+def _checked(model: Model) -> Model:
+    for tree in model.trees:
+        size = len(tree.value)
+        columns: Sequence[Sequence[Any]] = (tree.feature, tree.threshold, tree.missing_left, tree.left, tree.right)
+        if not size or any(len(column) != size for column in columns):
+            raise ValueError("the model file has a tree of unequal lists")
+        for node, (left, right, feature) in enumerate(zip(tree.left, tree.right, tree.feature, strict=True)):
+            # A child comes after its parent, so that no tree can go round in a circle.
+            if left and not (node < left < size and node < right < size and 0 <= feature < len(model.features)):
+                raise ValueError("the model file has a tree with a wrong branch")
+    return model

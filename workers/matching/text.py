@@ -1,11 +1,71 @@
-"""Words as matching sees them."""
+"""Words, model numbers and numbers as matching sees them."""
 
 import re
 import unicodedata
+from functools import lru_cache
 
-_WORD = re.compile(r"[^\W_]+(?:[.-][^\W_]+)*")
+_CANONICAL = {
+    "inch": "in", "inches": "in", "feet": "ft", "foot": "ft", "watts": "w", "watt": "w", "volt": "v", "volts": "v",
+    "pack": "pk", "count": "ct", "lbs": "lb", "megapixel": "mp", "megapixels": "mp", "users": "user",
+    "sheets": "sheet", "pages": "page", "ports": "port", "liter": "l", "litre": "l", "grams": "g", "gr": "g",
+}  # fmt: skip
+_UNITS = (
+    "gb|mb|tb|kb|ghz|mhz|mm|cm|in|inch|inches|ft|feet|foot|w|watts?|v|volts?|mah|btu|pk|pack|ct|count|kg|lbs?|oz|ml|"
+    "cl|l|liter|litre|g|gr|grams|mp|megapixels?|ports?|users?|x|hz|rpm|sheets?|pages?|tab|dpi"
+)
+_BLANK_BEFORE_POINT = re.compile(r"\s+\.(?=\d)")
+_INCH_SIGN = re.compile(r"(\d)\s*-?\s*(?:''|\"|')(?=\W|$)")
+_MEASURE = re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?)[\s-]*({_UNITS})(?!\w)")
+_WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
+_CODE = re.compile(r"[^\W_]+(?:[.\-/][^\W_]+)*")
+_NO_CODE = re.compile(rf"\d+(?:{_UNITS}|x\d+|k|p|th|fps|cc)")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SQUASH = re.compile(r"[^a-z0-9]+")
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a text in small letters and compatibility form; dots and hyphens inside a word stay."""
-    return _WORD.findall(unicodedata.normalize("NFKC", text).lower())
+def normalize(text: str) -> str:
+    """Bring a text into compatibility form and small letters, with each number joined to its unit: `8 GB` to `8gb`."""
+    text = unicodedata.normalize("NFKC", text).lower()
+    text = _BLANK_BEFORE_POINT.sub(".", text)
+    text = _INCH_SIGN.sub(r"\1 in ", text)
+    return _MEASURE.sub(_joined, text)
+
+
+def words(normalized: str) -> list[str]:
+    """Return the words of a normalized text, without a plural's `s`."""
+    return [_stem(word) for word in _WORD.findall(normalized)]
+
+
+def codes(normalized: str) -> list[str]:
+    """Return what may be model numbers, squashed, each once: letters with digits from 4 marks on, digits from 5."""
+    found = (_code(word) for word in _CODE.findall(normalized))
+    return list(dict.fromkeys(code for code in found if code))
+
+
+def numbers(normalized: str) -> frozenset[str]:
+    """Return the numbers that a text contains, also those inside words."""
+    return frozenset(_NUMBER.findall(normalized))
+
+
+def squash(text: str) -> str:
+    """Keep only small letters and digits: the form in which part numbers and brands are compared."""
+    return _SQUASH.sub("", text.lower())
+
+
+def _joined(found: re.Match[str]) -> str:
+    unit = found.group(2)
+    return found.group(1) + _CANONICAL.get(unit, unit)
+
+
+@lru_cache(1 << 16)
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") and word.isalpha() else word
+
+
+@lru_cache(1 << 16)
+def _code(word: str) -> str:
+    squashed = squash(word)
+    letters = any(mark.isalpha() for mark in squashed)
+    if len(squashed) < (4 if letters else 5) or not any(mark.isdigit() for mark in squashed):
+        return ""
+    return "" if _NO_CODE.fullmatch(squashed) else squashed

@@ -1,0 +1,91 @@
+"""`itemindex matches evaluate` and `train`: how well the model finds equal articles, and where it comes from."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from deploy.ctl.console import console, json_option, report, show
+
+file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(
+    epilog="Example: itemindex matches evaluate --left L.csv --right R.csv --pairs P.csv --train T.csv --json"
+)
+@click.option("--left", required=True, type=file_option, help="Records of one side: id, name or title, and more.")
+@click.option("--right", required=True, type=file_option, help="Records of the other side.")
+@click.option("--pairs", required=True, type=file_option, help="Pairs to judge: left_id, right_id, label (1 or 0).")
+@click.option("--train", multiple=True, type=file_option, help="Labelled pairs to train on; may be repeated.")
+@click.option(
+    "--valid",
+    multiple=True,
+    type=file_option,
+    help="More labelled pairs; the bound is chosen on all by cross-validation.",
+)
+@click.option("--end-to-end", is_flag=True, help="Call nothing a match that is not among the candidates found.")
+@click.option("--model", type=file_option, help="A model file instead of the shipped one.")
+@json_option
+def evaluate(
+    left: Path,
+    right: Path,
+    pairs: Path,
+    train: tuple[Path, ...],
+    valid: tuple[Path, ...],
+    end_to_end: bool,
+    model: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure precision, recall and F1 on labelled pairs.
+
+    Records are CSV files with a column id and any of: name or title, brand or manufacturer, modelno or mpn, category,
+    description, price. Without --train the shipped model judges; with it a model is trained on the labelled pairs.
+
+    End to end the candidates are found among all records. The truth is the file of pairs: a match in it that is not
+    found counts as missed. A pair that is found and is not in the file is unknown: it is counted as `unlisted`, and
+    neither as right nor as wrong, unless the file has no label column. Then it lists every match, and all others are
+    wrong.
+    """
+    from workers.matching import evaluation  # only now: it loads scikit-learn
+    from workers.matching.model import Model
+
+    chosen = Model.read(model) if model else Model.shipped()
+    found = evaluation.evaluate(evaluation.Files(left, right, pairs, (*train, *valid)), chosen, end_to_end=end_to_end)
+    summary = {
+        "precision": found.all.precision,
+        "recall": found.all.recall,
+        "f1": found.all.f1,
+        "pairs": found.all.pairs,
+        "matches": found.all.matches,
+        "found": found.all.found,
+        "method": found.method,
+        "bound": found.bound,
+        "unattended": asdict(found.unattended),
+        "candidates_recall": found.candidates_recall,
+        "unlisted": found.unlisted,
+        "unknown_ids": found.unknown_ids,
+        "cross_validated_f1": found.cross_validated_f1,
+    }
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    lines = [{"what": name, "value": value} for name, value in summary.items() if not isinstance(value, dict)]
+    lines += [{"what": f"unattended {name}", "value": value} for name, value in asdict(found.unattended).items()]
+    show(lines, as_json=False, title="evaluation")
+
+
+@click.command(epilog="Example: itemindex matches train --out model.json")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where to write it.")
+@click.option("--worlds", type=click.IntRange(4, 1000), help="How many invented worlds to learn from.")
+@click.option("--seed", type=int, help="The same seed gives the same bytes.")
+@json_option
+def train(out: Path, worlds: int | None, seed: int | None, as_json: bool) -> None:
+    """Train the model of likeness anew, on invented articles; without options it is the shipped one."""
+    from workers.matching.training import SEED, WORLDS, train_shipped  # only now: it loads scikit-learn
+
+    if not as_json:
+        console.say("training; this takes a few minutes")
+    model = train_shipped(worlds_count=worlds or WORLDS, seed=SEED if seed is None else seed)
+    model.write(out)
+    report("trained", as_json=as_json, file=str(out), trees=len(model.trees), link=model.link, review=model.review)

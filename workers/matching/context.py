@@ -1,0 +1,74 @@
+"""How a pair stands among its competitors: the other candidates of either record in the other's source."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workers.matching.index import MatchIndex, place_in_group
+from workers.matching.segment import SPACES, Array
+
+CONTEXT_FEATURES = tuple(
+    f"{space}_{feature}"
+    for space in SPACES
+    for feature in ("cosine", "rank_left", "margin_left", "ratio_left", "rank_right", "margin_right", "ratio_right")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of rows, each once, and per space the cosine of the two vectors."""
+
+    left: Array
+    right: Array
+    cosines: dict[str, Array]
+
+
+def pairs_of(index: MatchIndex, left: Array, right: Array) -> Pairs:
+    """Join equal pairs into one, the smaller row left, and compute the cosines."""
+    both = np.unique(np.stack([np.minimum(left, right), np.maximum(left, right)], axis=1), axis=0)
+    left, right = both[:, 0], both[:, 1]
+    rows, places = np.unique(both, return_inverse=True)
+    places = places.reshape(both.shape)
+    cosines = {}
+    for space in SPACES:
+        vectors = index.vectors(space, rows)
+        product = [
+            vectors[places[at : at + 100_000, 0]].multiply(vectors[places[at : at + 100_000, 1]]).sum(axis=1)
+            for at in range(0, len(both), 100_000)
+        ]
+        cosines[space] = np.concatenate([np.zeros(0), *(np.asarray(part).ravel() for part in product)])
+    return Pairs(left, right, cosines)
+
+
+def context_features(index: MatchIndex, pairs: Pairs, turned: Array) -> Array:
+    """Return one row of `CONTEXT_FEATURES` for each pair; where `turned`, the right record counts as left."""
+    columns = []
+    for space in SPACES:
+        cosine = pairs.cosines[space]
+        sides = (
+            _standing(pairs.left, index.sources(pairs.right), cosine),
+            _standing(pairs.right, index.sources(pairs.left), cosine),
+        )
+        columns.append(cosine[:, None])
+        columns += [np.where(turned[:, None], sides[1 - side], sides[side]) for side in (0, 1)]
+    return np.hstack(columns)
+
+
+def _standing(row: Array, source: Array, cosine: Array) -> Array:
+    """Return rank, margin before the best other and ratio to the best, within each row's candidates of one source."""
+    order = np.lexsort((-cosine, source, row))
+    row, source, cosine = row[order], source[order], cosine[order]
+    place = place_in_group(row, source)
+    first = np.arange(len(row)) - place
+    best = cosine[first] if len(row) else cosine
+    follower = np.minimum(first + 1, len(row) - 1)
+    second = np.where((follower > first) & (first[follower] == first), cosine[follower], 0.0)
+    # Equal cosines share the rank of the first of them.
+    stands = np.zeros((len(row), 3))
+    new = (place == 0) | (cosine < np.roll(cosine, 1) - 1e-7)
+    stands[:, 0] = np.minimum(place[np.maximum.accumulate(np.where(new, np.arange(len(row)), 0))], 8)
+    stands[:, 1] = cosine - np.where(place == 0, second, best)
+    stands[:, 2] = cosine / np.maximum(best, 1e-6)
+    result = np.empty_like(stands)
+    result[order] = stands
+    return result

@@ -1,0 +1,158 @@
+"""One unchangeable part of the index: records, their word vectors and the postings of their rare words, as arrays."""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from workers.matching.identifiers import identifier_keys
+from workers.matching.records import Record
+from workers.matching.text import normalize, words
+from workers.matching.vocabulary import BUCKETS, Vocabulary, bucket
+
+Array = NDArray[Any]
+# A word of more records than this finds no candidates.
+COMMON = 2000
+SPACES = ("said", "named")
+_NAMES = (
+    "text", "text_at", "source", "key_hash", "key_row", "identifier_hash", "identifier_row",
+    "said_at", "said_term", "said_weight", "named_at", "named_term", "named_weight",
+    "post_term", "post_at", "post_row", "post_weight",
+)  # fmt: skip
+
+
+class Segment:
+    """Records 0 … n-1 as arrays; read from files they are mapped into memory, not loaded."""
+
+    def __init__(self, arrays: dict[str, Array], sources: Sequence[str]) -> None:
+        self.arrays, self.sources = arrays, tuple(sources)
+        self._postings: Any = None
+
+    def __len__(self) -> int:
+        return len(self.arrays["source"])
+
+    @classmethod
+    def build(cls, records: Sequence[Record], vocabulary: Vocabulary) -> "Segment":
+        """Make a segment of records with distinct keys."""
+        sources = sorted({record.source for record in records})
+        number = {source: at for at, source in enumerate(sources)}
+        texts = [msgspec.json.encode(record) for record in records]
+        arrays: dict[str, Array] = {
+            "text": np.frombuffer(b"".join(texts), np.uint8),
+            "text_at": np.cumsum([0, *map(len, texts)], dtype=np.int64),
+            "source": np.array([number[record.source] for record in records], np.int32),
+        }
+        arrays["key_hash"], arrays["key_row"] = _hashed((record.key, row) for row, record in enumerate(records))
+        identifiers = ((key, row) for row, record in enumerate(records) for key in identifier_keys(record))
+        arrays["identifier_hash"], arrays["identifier_row"] = _hashed(identifiers)
+        for space, texts_of in zip(SPACES, zip(*map(_spaces, records), strict=True), strict=True):
+            at, term, weight = _vectors(texts_of, vocabulary)
+            arrays |= {f"{space}_at": at, f"{space}_term": term, f"{space}_weight": weight}
+        arrays |= _postings(arrays["said_at"], arrays["said_term"], arrays["said_weight"], vocabulary)
+        return cls(arrays, sources)
+
+    def save(self, directory: Path) -> None:
+        """Write the arrays into a new directory."""
+        directory.mkdir(parents=True)
+        for name in _NAMES:
+            np.save(directory / f"{name}.npy", self.arrays[name])
+        (directory / "sources.json").write_bytes(msgspec.json.encode(self.sources))
+
+    @classmethod
+    def open(cls, directory: Path) -> "Segment":
+        """Map the arrays of a directory that `save` wrote."""
+        arrays = {name: _mapped(directory / f"{name}.npy") for name in _NAMES}
+        return cls(arrays, msgspec.json.decode((directory / "sources.json").read_bytes(), type=list[str]))
+
+    def record(self, row: int) -> Record:
+        """Return one record."""
+        start, end = self.arrays["text_at"][row], self.arrays["text_at"][row + 1]
+        return msgspec.json.decode(self.arrays["text"][start:end].tobytes(), type=Record)
+
+    def rows_of_key(self, key: str) -> list[int]:
+        """Return the row of a key, if it is here."""
+        return [row for row in self._find("key", key) if self.record(row).key == key]
+
+    def rows_of_identifier(self, identifier: str) -> list[int]:
+        """Return the rows of records that carry an identifier."""
+        rows = self._find("identifier", identifier)
+        return [row for row in rows if identifier in identifier_keys(self.record(row))]
+
+    def vectors(self, space: str, rows: Array) -> Any:
+        """Return the vectors of rows in a space, one sparse row each, in the order asked for."""
+        at = self.arrays[f"{space}_at"]
+        lengths = at[rows + 1] - at[rows]
+        places = np.repeat(at[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(
+            lengths.sum()
+        )
+        parts = (self.arrays[f"{space}_weight"][places], self.arrays[f"{space}_term"][places])
+        shape = (len(rows), BUCKETS)
+        return sparse.csr_matrix((*parts, np.concatenate([[0], np.cumsum(lengths)])), shape=shape, copy=False)
+
+    def scores(self, queries: Any) -> Any:
+        """Multiply query vectors with the postings of rare words: one sparse row of similarities per query."""
+        terms = self.arrays["post_term"]
+        if self._postings is None:
+            parts = (self.arrays["post_weight"], self.arrays["post_row"], self.arrays["post_at"])
+            self._postings = sparse.csr_matrix(parts, shape=(len(terms), len(self)), copy=False)
+        place = np.searchsorted(terms, queries.indices)
+        place[place == len(terms)] = 0
+        known = terms[place] == queries.indices if len(terms) else np.zeros(len(place), bool)
+        counts = np.concatenate([[0], np.cumsum(known)])
+        local = sparse.csr_matrix(
+            (queries.data[known], place[known], counts[queries.indptr]), shape=(queries.shape[0], len(terms))
+        )
+        return local @ self._postings
+
+    def _find(self, what: str, value: str) -> list[int]:
+        hashes = self.arrays[f"{what}_hash"]
+        wanted = np.uint32(zlib.crc32(value.encode()))
+        start, end = np.searchsorted(hashes, wanted, "left"), np.searchsorted(hashes, wanted, "right")
+        return [int(row) for row in self.arrays[f"{what}_row"][start:end]]
+
+
+def _spaces(record: Record) -> tuple[frozenset[str], frozenset[str]]:
+    named = normalize(f"{record.name} {record.brand} {record.mpn}")
+    rest = normalize(" ".join((record.category, record.description, *(value for _, value in record.attributes))))
+    in_name = frozenset(words(named))
+    return in_name | frozenset(words(rest)), in_name
+
+
+def _vectors(texts: Sequence[frozenset[str]], vocabulary: Vocabulary) -> tuple[Array, Array, Array]:
+    """Return begin offsets, buckets and weights of texts; each vector has length one."""
+    buckets = [sorted({bucket(word) for word in text}) for text in texts]
+    at = np.cumsum([0, *map(len, buckets)], dtype=np.int64)
+    term = np.fromiter((one for text in buckets for one in text), np.int32, at[-1])
+    weight = vocabulary.rarities(term)
+    row = np.repeat(np.arange(len(texts)), np.diff(at))
+    length = np.sqrt(np.bincount(row, weight.astype(np.float64) ** 2, minlength=len(texts)))
+    return at, term, (weight / np.maximum(length, 1e-9)[row]).astype(np.float32)
+
+
+def _postings(at: Array, term: Array, weight: Array, vocabulary: Vocabulary) -> dict[str, Array]:
+    rare = vocabulary.frequency[term] <= COMMON
+    row = np.repeat(np.arange(len(at) - 1, dtype=np.int32), np.diff(at))[rare]
+    order = np.argsort(term[rare], kind="stable")
+    terms, counts = np.unique(term[rare], return_counts=True)
+    return {
+        "post_term": terms,
+        "post_at": np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        "post_row": row[order],
+        "post_weight": weight[rare][order],
+    }
+
+
+def _hashed(pairs: Iterator[tuple[str, int]]) -> tuple[Array, Array]:
+    found = [(zlib.crc32(value.encode()), row) for value, row in pairs]
+    hashes, rows = np.array([one for one, _ in found], np.uint32), np.array([row for _, row in found], np.int32)
+    order = np.argsort(hashes, kind="stable")
+    return hashes[order], rows[order]
+
+
+def _mapped(path: Path) -> Array:
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

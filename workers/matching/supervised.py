@@ -1,0 +1,145 @@
+"""Matching two record files after examples: a model trained on labelled pairs of the same files.
+
+Two ways are trained and the one with the better F1 in cross-validation is taken: features alone, or features and then,
+in a second step, how the first step judges the pair's competitors and which words the two records do not share.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from workers.matching.context import Pairs
+from workers.matching.index import MatchIndex
+from workers.matching.scoring import Profiles, feature_matrix
+from workers.matching.segment import Array
+from workers.matching.training import boosted, fitted
+from workers.matching.training import bound as precision_bound
+
+_FOLDS = 5
+_SEEDS = 3
+_RIVALS = 3
+_OPTIONS = {
+    "max_iter": 300,
+    "learning_rate": 0.04,
+    "min_samples_leaf": 10,
+    "l2_regularization": 1.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Probabilities of all pairs; the bound with the best F1 in cross-validation, that F1; the bound of precision."""
+
+    probabilities: Array
+    bound: float
+    link: float
+    cross_validated: float
+
+
+def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judged:
+    """Train on the pairs at the positions `known`, with their labels, and judge every pair."""
+    features = feature_matrix(index, pairs, fixed_sides=True)
+    # A column without a single value cannot be cut; it says nothing.
+    features[:, np.isnan(features[known]).all(axis=0)] = 0.0
+    fold = np.random.default_rng(0).integers(0, _FOLDS, len(known))
+    first = _cross_fitted(features, known, labels, fold)
+    words = _word_scores(index, pairs, known, labels, fold)
+    rivals = _rivals(pairs, known, fold, first)
+    stacked = np.hstack([features, rivals, words])
+    ways = [_way(matrix, known, labels, fold) for matrix in (features, stacked)]
+    return max(ways, key=lambda way: way.cross_validated)
+
+
+def best_bound(probabilities: Array, labels: Array) -> tuple[float, float]:
+    """Return the bound of the best F1, half-way to the next lower probability, and that F1."""
+    order = np.argsort(-probabilities, kind="stable")
+    ranked = probabilities[order]
+    f1 = 2 * np.cumsum(labels[order]) / (np.arange(1, len(order) + 1) + max(labels.sum(), 1))
+    # Equal probabilities fall on one side.
+    f1[:-1][ranked[:-1] == ranked[1:]] = 0.0
+    at = int(f1.argmax())
+    following = ranked[at + 1] if at + 1 < len(ranked) else 0.0
+    return float((ranked[at] + following) / 2), float(f1[at])
+
+
+def _way(matrix: Array, known: Array, labels: Array, fold: Array) -> Judged:
+    out = np.zeros(len(known))
+    for number in range(_FOLDS):
+        held = fold == number
+        out[held] = _fitted(matrix[known[~held]], labels[~held], seeds=1)(matrix[known[held]])
+    bound, f1 = best_bound(out, labels)
+    link = max(bound, precision_bound(out, labels))
+    return Judged(_fitted(matrix[known], labels, seeds=_SEEDS)(matrix), bound, link, f1)
+
+
+def _fitted(features: Array, labels: Array, seeds: int) -> Any:
+    models = [fitted(boosted(seed, **_OPTIONS), features, labels) for seed in range(seeds)]
+    return lambda rows: np.mean([model.predict_proba(rows)[:, 1] for model in models], axis=0)
+
+
+def _cross_fitted(features: Array, known: Array, labels: Array, fold: Array) -> Array:
+    """Return one column of probabilities of all pairs for each fold, from a model that has not seen the fold."""
+    models = [_fitted(features[known[fold != number]], labels[fold != number], seeds=1) for number in range(_FOLDS)]
+    return np.stack([model(features) for model in models], axis=1)
+
+
+def _unseen(by_fold: Array, known: Array, fold: Array) -> Array:
+    """Take for each known pair the value of the model that has not seen it, and for all others the mean."""
+    values: Array = by_fold.mean(axis=1)
+    values[known] = by_fold[known, fold]
+    return values
+
+
+def _rivals(pairs: Pairs, known: Array, fold: Array, by_fold: Array) -> Array:
+    """Return how the first step judges each pair and the strongest other pairs of its two records."""
+    source = np.full(len(pairs.left), -1)
+    source[known] = fold
+    columns = np.concatenate([by_fold, by_fold.mean(axis=1, keepdims=True)], axis=1)
+    of_left, of_right = _grouped(pairs.left), _grouped(pairs.right)
+    own = columns[np.arange(len(source)), source]
+    rows = np.empty((len(source), 13))
+    for at, judged_by in enumerate(source):
+        value, row = own[at], [own[at]]
+        sides = []
+        for group in (of_left[pairs.left[at]], of_right[pairs.right[at]]):
+            others = np.sort(columns[group[group != at], judged_by])[::-1]
+            sides.append((np.concatenate([others[:_RIVALS], np.zeros(_RIVALS)])[:_RIVALS], int((others > value).sum())))
+        for best, above in sides:
+            total = float(best.sum())
+            row += [best[0], best[1], value - best[0], above, total, value / (value + total + 0.05)]
+        rows[at] = row
+    return rows
+
+
+def _grouped(ends: Array) -> dict[int, Array]:
+    groups: dict[int, list[int]] = defaultdict(list)
+    for at, end in enumerate(ends.tolist()):
+        groups[end].append(at)
+    return {end: np.array(members) for end, members in groups.items()}
+
+
+def _word_scores(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fold: Array) -> Array:
+    """Return what a linear model makes of the words that only one record, or both, have in the name."""
+    profiles = Profiles(index)
+    differences = [
+        _differences(profiles[left].named, profiles[right].named)
+        for left, right in zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
+    ]
+    words = DictVectorizer().fit_transform(differences)
+    by_fold = []
+    for number in range(_FOLDS):
+        used = fold != number
+        model = LogisticRegression(C=0.3, max_iter=500).fit(words[known[used]], labels[used])
+        by_fold.append(model.decision_function(words))
+    return _unseen(np.stack(by_fold, axis=1), known, fold)[:, None]
+
+
+def _differences(left: frozenset[str], right: frozenset[str]) -> dict[str, int]:
+    # Both ways of counting: some words tell articles apart on whichever side, some on one side only.
+    both = {f"both {word}": 1 for word in left & right}
+    either = {f"either {word}": 1 for word in left ^ right}
+    return both | either | {f"left {word}": 1 for word in left - right} | {f"right {word}": 1 for word in right - left}
