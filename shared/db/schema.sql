@@ -631,7 +631,9 @@ CREATE TABLE public.factor_claims (
     per_kg numeric NOT NULL,
     samples integer NOT NULL,
     method text NOT NULL,
-    source_id smallint NOT NULL
+    source_id smallint NOT NULL,
+    log_mean double precision,
+    log_deviation double precision
 );
 
 CREATE TABLE public.idempotent_requests (
@@ -659,10 +661,16 @@ CREATE TABLE public.impact_factors (
     samples integer NOT NULL,
     method text NOT NULL,
     source_id smallint NOT NULL,
+    log_mean double precision,
+    log_deviation double precision,
     CONSTRAINT impact_factors_per_kg_check CHECK ((per_kg >= (0)::numeric)),
     CONSTRAINT impact_factors_samples_check CHECK ((samples > 0)),
     CONSTRAINT impact_factors_scope_check CHECK ((scope = ANY (ARRAY['product_type'::text, 'category'::text])))
 );
+
+COMMENT ON COLUMN public.impact_factors.log_mean IS 'mean of the logarithms of the samples, per kilogram';
+
+COMMENT ON COLUMN public.impact_factors.log_deviation IS 'standard deviation of the logarithms of the samples';
 
 CREATE TABLE public.impact_stages (
     item_id bigint NOT NULL,
@@ -685,9 +693,16 @@ CREATE TABLE public.impacts (
     method text NOT NULL,
     source_id smallint NOT NULL,
     as_of date NOT NULL,
+    low numeric,
+    high numeric,
+    deviation numeric,
     CONSTRAINT impacts_basis_check CHECK ((basis = ANY (ARRAY['measured'::text, 'modelled'::text]))),
     CONSTRAINT impacts_per_unit_check CHECK ((per_unit >= (0)::numeric))
 );
+
+COMMENT ON COLUMN public.impacts.low IS 'bounds of the middle 95 % as the source states them; high likewise';
+
+COMMENT ON COLUMN public.impacts.deviation IS 'standard deviation as the source states it, in the unit of the figure';
 
 CREATE TABLE public.inactive_items (
     item_id bigint NOT NULL,
@@ -1224,6 +1239,9 @@ ALTER TABLE ONLY public.impact_stages
 
 ALTER TABLE ONLY public.impacts
     ADD CONSTRAINT impacts_pkey PRIMARY KEY (item_id, indicator);
+
+ALTER TABLE public.impacts
+    ADD CONSTRAINT impacts_spread CHECK (((low > (0)::numeric) AND (low <= per_unit) AND (per_unit <= high) AND (deviation >= (0)::numeric))) NOT VALID;
 
 ALTER TABLE ONLY public.inactive_items
     ADD CONSTRAINT inactive_items_pkey PRIMARY KEY (item_id);

@@ -62,6 +62,8 @@ def whole(kind: type, example: str) -> str:
             + more
             + (table("[observation]", OBSERVATION, "") if joined else "")
         )
+    if kind is Impact and example.startswith(("low", "high")):  # neither bound is of use alone
+        example += '\nhigh = "ci_high"' if example.startswith("low") else '\nlow = "ci_low"'
     return source + item + table(title, given, example)
 
 

@@ -1,10 +1,12 @@
 """Impact factors: rows of a source averaged by code, replaced as a whole."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -43,8 +45,8 @@ def replace(
         keep(rejects)
         counts["rows"] += batch.rows + len(batch.rejects)
         counts["rows_used"] += batch.rows + len(batch.rejects) - sum(reject.scope == "row" for reject in rejects)
-    means = {key: (mean(listed), len(listed), method) for key, listed in figures.items()}
-    before = {row[:2]: row[2:5] for row in _current(connection, scope) if row[5] == event.source_id}
+    means = {key: (mean(listed), len(listed), method, *log_moments(listed)) for key, listed in figures.items()}
+    before = {row[:2]: row[2:7] for row in _current(connection, scope) if row[7] == event.source_id}
     counts["factors_read"] = len(means)
     counts["factors_new"] = len(means.keys() - before.keys())
     counts["factors_same"] = sum(before.get(key) == values for key, values in means.items())
@@ -97,3 +99,11 @@ def mean(figures: list[Decimal]) -> Decimal:
     """Return the mean of figures: their exact sum, divided with one rounding to 30 significant digits."""
     total = sum(map(Fraction, figures), Fraction()) / len(figures)
     return _MEAN.divide(Decimal(total.numerator), Decimal(total.denominator))
+
+
+def log_moments(figures: list[Decimal]) -> tuple[float | None, float | None]:
+    """Return mean and standard deviation of the figures' logarithms; nothing of fewer than two, or with a zero."""
+    if len(figures) < 2 or not all(figures):
+        return None, None
+    logs = sorted(map(math.log, figures))
+    return fmean(logs), stdev(logs)

@@ -173,6 +173,14 @@ class Impact:
         'stage = "Stage"',
         default=None,
     )
+    low: Field | None = key("The lower bound of its middle 95 %; needs `high`.", 'low = "ci_low"', default=None)
+    high: Field | None = key("The upper bound of its middle 95 %; needs `low`.", 'high = "ci_high"', default=None)
+    deviation: Field | None = key("Its standard deviation, in the same unit.", 'deviation = "sd"', default=None)
+
+    @property
+    def has_spread(self) -> bool:
+        """Whether the source states how wide the figure is."""
+        return self.low is not None or self.deviation is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

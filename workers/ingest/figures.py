@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from workers.ingest import clean
 from workers.ingest.batches import Batch
-from workers.ingest.fields import Impact
+from workers.ingest.fields import Field, Impact
 from workers.ingest.normalize import times
 from workers.ingest.row_errors import Faults
 
@@ -24,6 +25,36 @@ class StageFigure(NamedTuple):
     impact: Impact
     stage: str
     per_unit: Decimal
+
+
+class Spread(NamedTuple):
+    """How wide a source says that a figure is: the bounds of its middle 95 %, or its standard deviation."""
+
+    low: Decimal | None = None
+    high: Decimal | None = None
+    deviation: Decimal | None = None
+
+    def fits(self, figure: Decimal) -> bool:
+        """Return whether there is a spread, and the figure lies inside its bounds."""
+        if self.low is None or self.high is None:
+            return self.deviation is not None and figure > 0
+        return 0 < self.low <= figure <= self.high
+
+
+def spreads(impact: Impact, batch: Batch, path: Path) -> list[Spread]:
+    """Return what the rows of a batch state; bounds only where both are there."""
+    low, high, deviation = (_decimals(field, batch, path) for field in (impact.low, impact.high, impact.deviation))
+    return [
+        Spread(least, most, wide) if least is not None and most is not None else Spread(deviation=wide)
+        for least, most, wide in zip(low, high, deviation, strict=True)
+    ]
+
+
+def _decimals(field: Field | None, batch: Batch, path: Path) -> list[Decimal | None]:
+    if field is None:
+        return [None] * batch.rows
+    texts = clean.numbers(field, batch, path).values.to_pylist()
+    return [None if text is None else times(text, field.multiply) for text in texts]
 
 
 class FigureColumns:
@@ -43,6 +74,22 @@ class FigureColumns:
                 there = np.asarray(pc.is_valid(figures.given))
                 bad.check(impact.stage, clean.Read(given, stages), long, "has no stage", among=there)
             self._read.append((impact, figures, stages))
+            self._check_spread(impact, batch, path, bad)
+
+    def _check_spread(self, impact: Impact, batch: Batch, path: Path, bad: Faults) -> None:
+        """Note bounds and deviations that are no numbers, and bounds that do not enclose the figure."""
+        for field in (impact.low, impact.high, impact.deviation):
+            if field is not None:
+                bad.check(field, clean.numbers(field, batch, path), "is no number, or a negative one")
+        if impact.low is None or impact.high is None:
+            return
+        figures = clean.numbers(impact.value, batch, path).values.to_pylist()
+        stated = spreads(impact, batch, path)
+        wrong = [
+            figure is not None and one.low is not None and not one.fits(times(figure, impact.value.multiply))
+            for figure, one in zip(figures, stated, strict=True)
+        ]
+        bad.outside(impact.low, stated, pa.array(wrong, pa.bool_()), "does not enclose the figure with `high`")
 
     def count(self, good: Any, counts: Counter[str]) -> None:
         """Count the figures of the good rows, and those of them that cannot be used."""

@@ -276,12 +276,21 @@ class _Reader:
     def _impact(self, given: Any) -> Impact:
         tables, where = self._tables, "[[impacts]]"
         table = tables.keys_of(Impact, given, where)
+        stage = tables.optional(table, "stage", where, needed=True)
+        low, high, deviation = (tables.optional(table, name, where) for name in ("low", "high", "deviation"))
+        if (low is None) != (high is None):
+            self._refuse(f"{where} states both `low` and `high`, or none of them")
+        if stage and (low or deviation):
+            self._refuse(f"{where} of a stage has no `low`, `high` or `deviation`: they are of the total")
         return Impact(
             indicator=tables.one_of(table, "indicator", CODES, where),
             value=tables.field(table["value"], f"{where} value"),
             basis=tables.one_of(table, "basis", ("measured", "modelled"), where),
             method=tables.text(table, "method", where),
-            stage=tables.optional(table, "stage", where, needed=True),
+            stage=stage,
+            low=low,
+            high=high,
+            deviation=deviation,
         )
 
 

@@ -5,11 +5,11 @@ CREATE TEMP TABLE new_items ON COMMIT DROP AS
 WITH figures AS (
     SELECT id, jsonb_agg(jsonb_strip_nulls(to_jsonb(f) - 'id') ORDER BY indicator, stage NULLS FIRST) AS impacts
     FROM (SELECT * FROM (
-              SELECT DISTINCT ON (id, indicator) id, indicator, per_unit, basis, method, stage FROM stage_impacts
+              SELECT DISTINCT ON (id, indicator) id, indicator, per_unit, basis, method, stage, low, high, deviation FROM stage_impacts
               WHERE stage IS NULL ORDER BY id, indicator, seq DESC) totals
           WHERE per_unit IS NOT NULL
           UNION ALL
-          SELECT id, indicator, sum(per_unit), min(basis), min(method), stage FROM stage_impacts
+          SELECT id, indicator, sum(per_unit), min(basis), min(method), stage, NULL, NULL, NULL FROM stage_impacts
           WHERE stage IS NOT NULL GROUP BY id, indicator, stage) f
     GROUP BY id)
 SELECT DISTINCT ON (s.id) s.id, s.iid, s.source_item_id, s.name, s.alt_names, s.brand_slug, s.brand_name, s.brand_folded,

@@ -10,6 +10,7 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.copy_binary import HEADER, TRAILER, TableLayout
 from shared.db.queries import beside
+from workers.ingest.figures import Spread
 from workers.ingest.items_csv import COLUMNS
 from workers.ingest.mapping import Mapping
 from workers.ingest.month_buffer import Chunk, Months
@@ -61,15 +62,17 @@ class Stage:
         if not self._mapping.impacts:
             return
         totals = [impact for impact in self._mapping.impacts if impact.stage is None]
-        columns = "id, indicator, per_unit, basis, method, as_of, stage"
+        columns = "id, indicator, per_unit, basis, method, as_of, stage, low, high, deviation"
         with self._connection.cursor().copy(f"COPY stage_impacts ({columns}) FROM STDIN".encode()) as copy:
             for item in shaped.items:
                 day = _day(item.day)
                 for impact in totals:
                     figure = item.impacts.get(impact.indicator)
-                    copy.write_row((item.key, impact.indicator, figure, impact.basis, impact.method, day, None))
+                    spread = item.spreads.get(impact.indicator, Spread())
+                    row = (item.key, impact.indicator, figure, impact.basis, impact.method, day, None, *spread)
+                    copy.write_row(row)
             for key, impact, stage, per_unit in shaped.stage_figures:
-                copy.write_row((key, impact.indicator, per_unit, impact.basis, impact.method, None, stage))
+                copy.write_row((key, impact.indicator, per_unit, impact.basis, impact.method, None, stage, *Spread()))
 
     def place(self, chunk: Chunk) -> None:
         """Stage a chunk of observations: into its month's table where that is new, else where the merge looks."""

@@ -15,7 +15,7 @@ CREATE TEMP TABLE stage_spans (id bigint, first_day date, last_day date) ON COMM
 -- Without a stage: the total; with one, what that stage of the life cycle contributes.
 CREATE TEMP TABLE stage_impacts (
     seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, indicator text, stage text, per_unit numeric, basis text, method text,
-    as_of date
+    as_of date, low numeric, high numeric, deviation numeric
 ) ON COMMIT DROP;
 
 -- name: observations

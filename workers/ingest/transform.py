@@ -20,7 +20,7 @@ from workers.ingest import calendar_days, clean
 from workers.ingest.batch_items import BatchItems, distinct, missing, row_days, together
 from workers.ingest.batches import Batch, Reject
 from workers.ingest.fields import Field
-from workers.ingest.figures import FigureColumns, StageFigure
+from workers.ingest.figures import FigureColumns, Spread, StageFigure, spreads
 from workers.ingest.identifier_checks import wrong_identifiers
 from workers.ingest.item_checks import check_items
 from workers.ingest.item_tracker import NO_DAY, SEVERAL, UNKNOWN, ItemTracker, KnownItems
@@ -52,6 +52,7 @@ class ItemRow(NamedTuple):
     attributes: dict[str, str]
     day: int
     impacts: dict[str, Decimal]
+    spreads: dict[str, Spread]
     content_hash: int
 
 
@@ -224,6 +225,7 @@ class Transformer:
             for i in self._mapping.impacts
             if i.stage is None
         ]
+        stated = [(i.indicator, spreads(i, small, path)) for i in self._mapping.impacts if i.has_spread]
         rows = []
         for n, (number, source_id, name) in enumerate(zip(numbers.tolist(), ids, listed(item.name), strict=True)):
             other = self._alt_names.get(source_id)
@@ -238,8 +240,9 @@ class Transformer:
                 {key: values[n] for key, values in attributes if values[n]},
             )
             own = {i.indicator: times(values[n], i.value.multiply) for i, values in impacts if values[n]}
+            wide = {name: of_row[n] for name, of_row in stated if name in own and of_row[n].fits(own[name])}
             digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
-            rows.append(ItemRow(keys[n], registry.iids[number], source_id, *content, int(days[n]), own, digest))
+            rows.append(ItemRow(keys[n], registry.iids[number], source_id, *content, int(days[n]), own, wide, digest))
         return rows
 
 
