@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from shared.uncertainty.stated import Spread, Stated, enough, of_factor, of_item
+
 BASES = ("sales", "assortment")
 """What cumulative figures count: units sold, or, where no sale is known, each item once."""
 OWN, AVERAGE = "item", "category_average"
@@ -12,7 +14,8 @@ OWN, AVERAGE = "item", "category_average"
 class Figure(NamedTuple):
     """A figure per unit of an item and where it comes from. `scope` is item, product_type or category.
 
-    `samples` is how many articles or records the figure is the mean of: 1 where it is the item's own.
+    `samples` is how many articles or records the figure is the mean of: 1 where it is the item's own. `stated` is the
+    figure as a distribution.
     """
 
     per_unit: Decimal
@@ -24,35 +27,61 @@ class Figure(NamedTuple):
     weight_kg: Decimal | None = None
     source: Mapping[str, Any] | None = None
     samples: int = 1
+    stated: Stated | None = None
 
 
 def nearest(
     impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], weight: Any
 ) -> dict[str, Figure]:
-    """Return the best figure of each indicator that has one. `factors` come nearest first."""
+    """Return the best figure of each indicator that has one. `factors` come nearest first.
+
+    A product type's factor goes before a category's. Of categories the nearest with enough samples is taken; where none
+    has enough, the nearest.
+    """
     found: dict[str, Figure] = {}
     kilograms = weight_of(weight)
-    for factor in factors:
-        if kilograms is None:
-            break
-        per_kg = Decimal(factor["per_kg"])
-        figure = Figure(
-            per_kg * kilograms,
-            AVERAGE,
-            factor["method"],
-            factor["scope"],
-            factor["code"],
-            per_kg,
-            kilograms,
-            factor.get("source"),
-            factor["samples"],
-        )
-        found.setdefault(factor["indicator"], figure)
+    if kilograms is not None:
+        for indicator, factor in _chosen(factors).items():
+            found[indicator] = _of_factor(factor, kilograms)
     for impact in impacts:
+        per_unit = Decimal(impact["per_unit"])
+        spread = Spread(*(_double(impact.get(name)) for name in Spread._fields))
+        stated = of_item(float(per_unit), impact["basis"], spread)
         found[impact["indicator"]] = Figure(
-            Decimal(impact["per_unit"]), impact["basis"], impact["method"], OWN, source=impact.get("source")
+            per_unit, impact["basis"], impact["method"], OWN, source=impact.get("source"), stated=stated
         )
     return found
+
+
+def _chosen(factors: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    chosen: dict[str, Mapping[str, Any]] = {}
+    for factor in factors:
+        before = chosen.get(factor["indicator"])
+        wider = before is not None and before["scope"] == "category" and not enough(before["samples"])
+        if before is None or (wider and enough(factor["samples"])):
+            chosen[factor["indicator"]] = factor
+    return chosen
+
+
+def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
+    per_kg = Decimal(factor["per_kg"])
+    moments = (_double(factor.get(name)) for name in ("log_mean", "log_deviation"))
+    return Figure(
+        per_kg * kilograms,
+        AVERAGE,
+        factor["method"],
+        factor["scope"],
+        factor["code"],
+        per_kg,
+        kilograms,
+        factor.get("source"),
+        factor["samples"],
+        of_factor(float(per_kg), factor["samples"], *moments).times(float(kilograms)),
+    )
+
+
+def _double(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def weight_of(value: Any) -> Decimal | None:

@@ -6,6 +6,8 @@ from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta, Ou
 from edge.analytics.prior_price_schemas import ReductionSummary
 from shared.footprint import BASES
 from shared.indicators import CODES
+from shared.uncertainty.displacement import RATES
+from shared.uncertainty.stated import ORIGINS
 
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
@@ -26,6 +28,17 @@ class PricingQuery(LightQuery):
 
 class SustainabilityQuery(LightQuery):
     """Query of an item's footprint."""
+
+    displacement = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(list(RATES)),
+        metadata={"description": "Add what the units sold avoid, with WRAP's rate of second-hand sales or repairs"},
+    )
+    displacement_rate = fields.Float(
+        load_default=None,
+        validate=validate.Range(0, 1),
+        metadata={"description": "The same with a rate of your own: new items displaced by each", "example": 0.5},
+    )
 
 
 class PricingRow(Schema):
@@ -114,11 +127,35 @@ class SustainabilityRow(Schema):
         required=True, allow_none=True, metadata={"description": "Records that the figure is the mean of; 1: its own"}
     )
     cumulative_basis = fields.Str(required=True, validate=validate.OneOf(BASES))
+    low = fields.Float(required=True, allow_none=True, metadata={"description": "Lower bound of the middle 95 %"})
+    central = fields.Float(required=True, allow_none=True, metadata={"description": "Median, per unit"})
+    high = fields.Float(required=True, allow_none=True, metadata={"description": "Upper bound of the middle 95 %"})
+    cumulative_low = fields.Float(required=True, allow_none=True)
+    cumulative_central = fields.Float(required=True, allow_none=True)
+    cumulative_high = fields.Float(required=True, allow_none=True)
+    interval_from = fields.Str(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(ORIGINS),
+        metadata={"description": "What the interval rests on"},
+    )
+    avoided_low = fields.Float(required=True, allow_none=True)
+    avoided = fields.Float(
+        required=True, allow_none=True, metadata={"description": "Displacement rate times the median of all units"}
+    )
+    avoided_high = fields.Float(required=True, allow_none=True)
     stages = fields.List(
         fields.Nested(StageFigure()),
         required=True,
         metadata={"description": "Stages that sources list; they need not add up to `per_unit`"},
     )
+
+
+class DisplacementMeta(Schema):
+    """How many new items each unit displaces, and who states it."""
+
+    rate = fields.Float(required=True, metadata={"example": 0.646})
+    citation = fields.Str(required=True)
 
 
 class SustainabilityMeta(Meta):
@@ -127,6 +164,7 @@ class SustainabilityMeta(Meta):
     basis = fields.Str(
         required=True, validate=validate.OneOf(BASES), metadata={"description": "What cumulative figures count"}
     )
+    displacement = fields.Nested(DisplacementMeta(), required=True, allow_none=True)
 
 
 class SustainabilityReply(Estimate):

@@ -21,15 +21,25 @@ from shared.db.queries import beside
 from shared.footprint import Figure, as_double, nearest
 from shared.indicators import INDICATORS, Indicator
 from shared.results.layout import MEDIA_TYPES
-from shared.results.rounding import DOUBLE
+from shared.results.rounding import DOUBLE, NINE_DIGITS
+from shared.uncertainty.displacement import Displacement
+from shared.uncertainty.displacement import asked as asked_displacement
 
 SQL = beside(__file__, "sustainability.sql")
+_BOUNDS = ("low", "central", "high", "cumulative_low", "cumulative_central", "cumulative_high")
+_AVOIDED = ("avoided_low", "avoided", "avoided_high")
 METHOD = (
     "an indicator's figure is the item's own, else its product type's per kilogram times its weight, else that of its "
     "nearest category; cumulative is per_unit times the units sold where sales are known, else per_unit once (basis); "
-    "null where no source has a figure; stages are those that sources list, which need not add up to the figure"
+    "null where no source has a figure; stages are those that sources list, which need not add up to the figure; low "
+    "to high are the middle 95 % of a log-normal, central its median, as wide as the source states (interval_from: "
+    "source), as a category's samples lie apart (samples), or by basis and the empirical pedigree matrix (pedigree); "
+    "avoided is the displacement rate times the units sold in the channels chosen, which should be second-hand ones"
 )
-ROUNDING = dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"), DOUBLE)
+ROUNDING = {
+    **dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"), DOUBLE),
+    **dict.fromkeys((*_BOUNDS, *_AVOIDED), NINE_DIGITS),
+}
 SCHEMA = pa.schema(
     [
         ("indicator", pa.string()),
@@ -47,6 +57,9 @@ SCHEMA = pa.schema(
         ("method", pa.string()),
         ("samples", pa.int64()),
         ("cumulative_basis", pa.string()),
+        *((name, pa.float64()) for name in _BOUNDS),
+        ("interval_from", pa.string()),
+        *((name, pa.float64()) for name in _AVOIDED),
         (
             "stages",
             pa.list_(
@@ -95,13 +108,21 @@ class Sustainability:
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         asked = request[QUERY]
-        rows, meta = await self.figures(request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"])
+        displacement = asked_displacement(asked["displacement"], asked["displacement_rate"])
+        rows, meta = await self.figures(
+            request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"], displacement
+        )
         if asked["dry_run"]:
             return envelope.estimate(request, "sustainability", meta["data_version"])
         return await envelope.light_answer(request, rows, meta)
 
     async def figures(
-        self, iid: str, first: date | None, to: date | None, channels: Sequence[str]
+        self,
+        iid: str,
+        first: date | None,
+        to: date | None,
+        channels: Sequence[str],
+        displacement: Displacement | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Return an item's rows and their meta. Raises ItemNotFound, ItemWithdrawn, or a redirection."""
         row = await self._database.fetch_row(SQL.figures, iid, first, to, channels)
@@ -124,23 +145,41 @@ class Sustainability:
             "method": METHOD,
             "rounding": ROUNDING,
             "basis": _basis(row["units"]),
+            "displacement": displacement._asdict() if displacement else None,
         }
-        return table(row), meta
+        return table(row, displacement), meta
 
 
-def table(row: Mapping[str, Any]) -> Any:
+def table(row: Mapping[str, Any], displacement: Displacement | None = None) -> Any:
     """Make one row for each indicator; what no source has is null, never 0."""
     impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
     found, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
     stages: dict[str, list[dict[str, Any]]] = {one.code: [] for one in INDICATORS}
     for stage in _DECODER.decode(row["stages"]) if row["stages"] else ():
         stages[stage.pop("indicator")].append(stage | {"per_unit": as_double(Decimal(stage["per_unit"]))})
-    rows = [_row(one, found.get(one.code), units) | {"stages": stages[one.code]} for one in INDICATORS]
+    rows = [
+        _row(one, found.get(one.code), units)
+        | {"stages": stages[one.code]}
+        | _interval(found.get(one.code), units, displacement)
+        for one in INDICATORS
+    ]
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
 def _basis(units_sold: int | None) -> str:
     return "sales" if units_sold else "assortment"
+
+
+def _interval(figure: Figure | None, units: int, displacement: Displacement | None) -> dict[str, Any]:
+    """Return the bounds of a figure, of all units together, and of what these avoid; of no sale nothing is avoided."""
+    if figure is None or figure.stated is None:
+        return {}
+    one, all_units = figure.stated.interval, figure.stated.times(units or 1).interval
+    bounds = {**dict(zip(_BOUNDS, (*one, *all_units), strict=True)), "interval_from": figure.stated.origin}
+    if displacement is not None and units:
+        low, central, high = all_units
+        bounds |= dict(zip(_AVOIDED, (displacement.rate * bound for bound in (low, central, high)), strict=True))
+    return {name: float(f"{value:.9g}") if isinstance(value, float) else value for name, value in bounds.items()}
 
 
 def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ LEFT JOIN LATERAL (
     WHERE day BETWEEN coalesce($2::date, span.last_day - 89) AND span.last_day) total ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('indicator', p.indicator, 'per_unit', p.per_unit, 'basis', p.basis, 'method', p.method,
+        'low', p.low, 'high', p.high, 'deviation', p.deviation,
         'source', json_build_object('source', s.name, 'license', s.license))) AS impacts,
         (SELECT json_agg(json_build_object('indicator', t.indicator, 'stage', t.stage, 'per_unit', t.per_unit,
             'basis', t.basis, 'method', t.method) ORDER BY t.stage COLLATE "C")
@@ -24,7 +25,7 @@ LEFT JOIN LATERAL (
     FROM impacts p JOIN sources s ON s.id = p.source_id WHERE p.item_id = i.id) own ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg,
-        'samples', f.samples, 'method', f.method, 'source', json_build_object('source', s.name, 'license', s.license))
+        'samples', f.samples, 'log_mean', f.log_mean, 'log_deviation', f.log_deviation, 'method', f.method, 'source', json_build_object('source', s.name, 'license', s.license))
         ORDER BY f.scope DESC, length(f.code) DESC) AS factors
     FROM impact_factors f JOIN sources s ON s.id = f.source_id
     WHERE (f.scope = 'product_type' AND f.code = i.product_type)

@@ -280,7 +280,9 @@ async def test_a_figure_comes_out_as_it_was_loaded(edge: Edge, key: str, setting
         assert Decimal(repr(row["per_unit"])) == Decimal(figures[row["indicator"]])
         assert Decimal(repr(record[row["indicator"]])) == Decimal(figures[row["indicator"]])
         assert (row["units_observed"], row["cumulative"]) == (0, row["per_unit"])  # only listed: one article
-    assert set(answer["meta"]["rounding"]) == {"per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"}
+    rounded = {"per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"}
+    bounds = {f"{prefix}{bound}" for prefix in ("", "cumulative_") for bound in ("low", "central", "high")}
+    assert set(answer["meta"]["rounding"]) == rounded | bounds | {"avoided_low", "avoided", "avoided_high"}
 
 
 @pytest.mark.parametrize("path", ["pricing", "sustainability"])

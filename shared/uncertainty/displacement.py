@@ -1,0 +1,29 @@
+"""How many new items a second-hand sale or a repair displaces, and so which impact it avoids. Pure."""
+
+from typing import NamedTuple
+
+from shared.errors import InvalidParameter
+
+CITATION = (
+    "WRAP, Displacement Rates Untangled (2025), weighted averages of United Kingdom: "
+    "https://wrap.ngo/media-centre/press-releases/"
+    "fast-fashion-could-be-left-peg-preloved-and-repair-displace-new-sales"
+)
+RATES = {"resale": 0.646, "repair": 0.822}
+"""New items not bought for each item that is bought second-hand online, or repaired."""
+
+
+class Displacement(NamedTuple):
+    """A rate between 0 and 1, and who states it."""
+
+    rate: float
+    citation: str
+
+
+def asked(scenario: str | None, rate: float | None) -> Displacement | None:
+    """Return the rate that a caller chose, or None. Raises InvalidParameter for a scenario and a rate together."""
+    if scenario is not None and rate is not None:
+        raise InvalidParameter("displacement_rate", "cannot be given together with `displacement`")
+    if rate is not None:
+        return Displacement(rate, "given by the caller")
+    return Displacement(RATES[scenario], CITATION) if scenario is not None else None
