@@ -50,6 +50,26 @@ def spreads(impact: Impact, batch: Batch, path: Path) -> list[Spread]:
     ]
 
 
+def totals(impacts: tuple[Impact, ...], batch: Batch, path: Path) -> list[tuple[dict[str, Decimal], dict[str, Spread]]]:
+    """Return each row's own totals by indicator, and what it states of their spreads, where these fit."""
+    none = [Spread()] * batch.rows
+    listed = [
+        (
+            impact.indicator,
+            _decimals(impact.value, batch, path),
+            spreads(impact, batch, path) if impact.has_spread else none,
+        )
+        for impact in impacts
+        if impact.stage is None
+    ]
+    rows = []
+    for n in range(batch.rows):
+        own = {name: figure for name, figures, _ in listed if (figure := figures[n]) is not None}
+        wide = {name: stated[n] for name, _, stated in listed if name in own and stated[n].fits(own[name])}
+        rows.append((own, wide))
+    return rows
+
+
 def _decimals(field: Field | None, batch: Batch, path: Path) -> list[Decimal | None]:
     if field is None:
         return [None] * batch.rows

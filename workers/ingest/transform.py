@@ -20,12 +20,12 @@ from workers.ingest import calendar_days, clean
 from workers.ingest.batch_items import BatchItems, distinct, missing, row_days, together
 from workers.ingest.batches import Batch, Reject
 from workers.ingest.fields import Field
-from workers.ingest.figures import FigureColumns, Spread, StageFigure, spreads
+from workers.ingest.figures import FigureColumns, Spread, StageFigure, totals
 from workers.ingest.identifier_checks import wrong_identifiers
 from workers.ingest.item_checks import check_items
 from workers.ingest.item_tracker import NO_DAY, SEVERAL, UNKNOWN, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
-from workers.ingest.normalize import category, quantity, times
+from workers.ingest.normalize import category, quantity
 from workers.ingest.observations import Observer
 from workers.ingest.row_errors import Faults
 
@@ -220,12 +220,7 @@ class Transformer:
         identifiers = [(scheme, listed(spec)) for scheme, spec in item.identifiers]
         rejects += wrong_identifiers(item, [values for _, values in identifiers], firsts.tolist(), batch, path)
         attributes = [(name, listed(spec)) for name, spec in item.attributes]
-        impacts = [
-            (i, clean.numbers(i.value, small, path).values.to_pylist())
-            for i in self._mapping.impacts
-            if i.stage is None
-        ]
-        stated = [(i.indicator, spreads(i, small, path)) for i in self._mapping.impacts if i.has_spread]
+        figures = totals(self._mapping.impacts, small, path)
         rows = []
         for n, (number, source_id, name) in enumerate(zip(numbers.tolist(), ids, listed(item.name), strict=True)):
             other = self._alt_names.get(source_id)
@@ -239,8 +234,7 @@ class Transformer:
                 [{"scheme": scheme, "value": values[n]} for scheme, values in identifiers if values[n]],
                 {key: values[n] for key, values in attributes if values[n]},
             )
-            own = {i.indicator: times(values[n], i.value.multiply) for i, values in impacts if values[n]}
-            wide = {name: of_row[n] for name, of_row in stated if name in own and of_row[n].fits(own[name])}
+            own, wide = figures[n]
             digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
             rows.append(ItemRow(keys[n], registry.iids[number], source_id, *content, int(days[n]), own, wide, digest))
         return rows
