@@ -1,12 +1,12 @@
-"""The fast lane: the plain look-up, by IID or by barcode, answered without request object, task or future.
+"""The fast path: the plain look-up, by IID or by barcode, answered without request object, task or future.
 
 Almost every request is the same: a GET of one item, forwarded by our own nginx with the same header lines in the same
-order. One regular expression knows that form; whatever differs by one byte goes to aiohttp's parser and the ordinary
-way, which gives the same answers (tests/service/lane compares the two byte for byte). What is needed is in memory: the
-principal, the record, the limits' texts; the only thing waited for is the charge.
+order. One regular expression matches that form; a request that differs by one byte goes to aiohttp's parser and the
+ordinary way, which gives the same response (tests/service/http/test_fast_path.py compares the two byte for byte).
+Principal, record and limits are in memory; only the charge is waited for.
 
-This module is the only one that touches private parts of aiohttp's protocol: `_waiter`, `_messages`, `_close`,
-`_force_close`, `_request_in_progress`, `_handler_waiter`, `_next_keepalive_close_time`. aiohttp is pinned for it.
+It uses private parts of aiohttp's protocol: `_waiter`, `_messages`, `_close`, `_force_close`, `_request_in_progress`,
+`_handler_waiter`, `_next_keepalive_close_time`. aiohttp's version is pinned for it.
 """
 
 import asyncio
@@ -91,13 +91,13 @@ class FastPath:
         self._timer: asyncio.TimerHandle | None = None
 
     def resolve(self, scheme: bytes, number: bytes) -> str | None:
-        """Return the one IID that memory has for a number; None where the ordinary way must answer."""
+        """Return the one IID that memory has for a number; None if the ordinary way must respond."""
         asked = _asked(scheme, number)
         found = self.peek_resolution(asked.key) if asked is not None else None
         return found.only(asked) if asked is not None and found is not None and found.iids else None
 
     def count(self, route: str, decision: Decision, status: int, seconds: float) -> None:
-        """Note one answer; cheap, because the real metrics are written once a second."""
+        """Count one response; cheap, because the real metrics are written once a second."""
         self._tallies[route][status].note(seconds)
         if decision.verified:
             key = (decision.plan.name, outcome_name(decision.outcome))
@@ -131,20 +131,20 @@ class FastPath:
 
 
 class FastPathProtocol(RequestHandler):
-    """aiohttp's protocol of one connection, with the fast lane in front."""
+    """aiohttp's protocol of one connection, preceded by the fast path."""
 
-    __slots__ = ("_held", "_lane", "_trusted")
+    __slots__ = ("_fast_path", "_held", "_trusted")
 
     def __init__(
-        self, manager: web.Server, loop: asyncio.AbstractEventLoop, lane: FastPath, options: dict[str, Any]
+        self, manager: web.Server, loop: asyncio.AbstractEventLoop, fast_path: FastPath, options: dict[str, Any]
     ) -> None:
         super().__init__(manager, loop=loop, **options)
-        self._lane = lane
+        self._fast_path = fast_path
         self._held = b""
         self._trusted = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the lane only for our own front, which speaks over the unix socket: its X-Real-IP is believed."""
+        """Use the fast path only for our own nginx, which connects over the unix socket: its X-Real-IP is trusted."""
         super().connection_made(transport)
         self._trusted = not isinstance(transport.get_extra_info("peername"), tuple)
 
@@ -157,7 +157,7 @@ class FastPathProtocol(RequestHandler):
 
     @property
     def _is_ours(self) -> bool:
-        # In the lane `_request_in_progress` is set while aiohttp's own task still waits for a message.
+        # On the fast path `_request_in_progress` is set while aiohttp's own task still waits for a message.
         return self._waiter is not None and not self._messages
 
     def _idle(self) -> bool:
@@ -169,20 +169,20 @@ class FastPathProtocol(RequestHandler):
             and not self._request_in_progress
             and not self._close
             and not self._force_close
-            and not self._lane.draining
+            and not self._fast_path.draining
             and not self._held
         )
 
     def _answered(self, data: bytes) -> bool:
-        """Begin to answer and return True, or return False where anything is unusual or not at hand."""
+        """Start to respond and return True, or return False if anything is unusual or not in memory."""
         plain = _PLAIN.fullmatch(data)
         if plain is None:
             return False
         named, scheme, number, address, given_id, charge_id, token, key = plain.groups()
-        lane = self._lane
-        iid = named.decode() if named else lane.resolve(scheme, number)
-        record = lane.peek(iid) if iid is not None else None
-        principal = lane.known((token or key).decode())
+        fast_path = self._fast_path
+        iid = named.decode() if named else fast_path.resolve(scheme, number)
+        record = fast_path.peek(iid) if iid is not None else None
+        principal = fast_path.known((token or key).decode())
         if record is None or record.state != "+" or principal is None:
             return False
         if principal.kind != ("public-token" if token else "api-key"):
@@ -199,20 +199,20 @@ class FastPathProtocol(RequestHandler):
             if decision.allowed:
                 etag, body = record.etag.encode(), record.body
                 now = rfc822_formatted_time().encode()
-                where = b"" if named else f"{lane.address}{iid}\r\n".encode()
+                where = b"" if named else f"{fast_path.address}{iid}\r\n".encode()
                 self._finish(_OK % (where, etag, limit_fields(decision), request_id, len(body), now, body))
                 status, slug = 200, b"null"
             else:
                 status, slug, form = _UNAVAILABLE if decision.outcome == NOT_COUNTED else _REFUSED
-                self._finish(_refused(form, decision, network, request_id, lane.problem_base_url))
+                self._finish(_refused(form, decision, network, request_id, fast_path.problem_base_url))
             seconds = perf_counter() - started
             route = "lookup" if named else "resolve"
-            lane.count(route, decision, status, seconds)
-            lane.used(principal, network, route, status, 1 if status == 200 else 0)
+            fast_path.count(route, decision, status, seconds)
+            fast_path.used(principal, network, route, status, 1 if status == 200 else 0)
             caller = _caller(network, account, principal.organization_id, principal.credential_id)
-            lane.log(request_id, route, b"lookup/" + named if named else b"resolve", status, seconds, caller, slug)
+            fast_path.log(request_id, route, b"lookup/" + named if named else b"resolve", status, seconds, caller, slug)
 
-        lane.consume_then(account, principal.plan, 1, charge_id.decode(), decided)
+        fast_path.consume_then(account, principal.plan, 1, charge_id.decode(), decided)
         return True
 
     def _finish(self, answer: bytes) -> None:
@@ -243,7 +243,7 @@ def _network(address: bytes) -> str | None:
 
 @lru_cache(maxsize=8192)
 def _caller(network: str, account: str, organization: str | None, key: str) -> bytes:
-    """Return the members of an access line that tell who called, ready-made."""
+    """Return the members of an access line that identify the caller, as JSON."""
     members = {"network": network, "account": account, "organization": organization, "key": key}
     return msgspec.json.encode(members)[1:-1]
 

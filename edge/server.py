@@ -1,4 +1,4 @@
-"""How gunicorn runs the edge: its worker, the runner that drains before it stops, the server with the fast lane."""
+"""How gunicorn runs the edge: its worker, the runner that drains before it stops, the server with the fast path."""
 
 import asyncio
 import json
@@ -65,11 +65,11 @@ class EdgeWorker(GunicornUVLoopWebWorker):
 
 
 class EdgeServer(web.Server):
-    """Makes a connection's protocol: aiohttp's own, with the fast lane in front of it."""
+    """Creates a connection's protocol: aiohttp's own, preceded by the fast path."""
 
-    def __init__(self, handler: Any, *, lane: FastPath, problem_base_url: str, **options: Any) -> None:
+    def __init__(self, handler: Any, *, fast_path: FastPath, problem_base_url: str, **options: Any) -> None:
         super().__init__(handler, **options)
-        self._lane = lane
+        self._fast_path = fast_path
         self._errors_base = problem_base_url
         self._options = {
             k: v for k, v in options.items() if k not in ("request_factory", "handler_cancellation", "loop")
@@ -77,7 +77,7 @@ class EdgeServer(web.Server):
 
     def __call__(self) -> RequestHandler:
         """Return the protocol of a new connection."""
-        return EdgeHandler(self, asyncio.get_running_loop(), self._lane, self._errors_base, self._options)
+        return EdgeHandler(self, asyncio.get_running_loop(), self._fast_path, self._errors_base, self._options)
 
     async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - aiohttp's own signature
         """End every connection, and wait until what was answered has left, for so many seconds at most (None: 0).
@@ -98,11 +98,11 @@ class EdgeHandler(FastPathProtocol):
         self,
         manager: web.Server,
         loop: asyncio.AbstractEventLoop,
-        lane: FastPath,
+        fast_path: FastPath,
         problem_base_url: str,
         options: dict[str, Any],
     ) -> None:
-        super().__init__(manager, loop, lane, options)
+        super().__init__(manager, loop, fast_path, options)
         self._errors_base = problem_base_url
 
     def handle_error(
@@ -148,7 +148,7 @@ class DrainingRunner(web.AppRunner):
             app, access_log=None, keepalive_timeout=_KEEP_ALIVE_SECONDS, shutdown_timeout=_SHUTDOWN_SECONDS
         )
         self._resources = resources
-        self._lane = FastPath(resources)
+        self._fast_path = FastPath(resources)
         app.on_response_prepare.append(self._close_behind)
 
     def _reg_site(self, site: web.BaseSite) -> None:
@@ -156,8 +156,8 @@ class DrainingRunner(web.AppRunner):
         super()._reg_site(site)
 
     async def _close_behind(self, request: web.Request, response: StreamResponse) -> None:
-        # Otherwise the front would go on using the connection until it is closed under a request.
-        if self._lane.draining:
+        # Otherwise nginx would reuse the connection until it is closed during a request.
+        if self._fast_path.draining:
             response.headers[hdrs.CONNECTION] = "close"
             response.force_close()
 
@@ -165,7 +165,7 @@ class DrainingRunner(web.AppRunner):
         await super()._make_server()
         return EdgeServer(
             self.app._handle,
-            lane=self._lane,
+            fast_path=self._fast_path,
             problem_base_url=self._resources.settings.problem_base_url,
             request_factory=self.app._make_request,
             keepalive_timeout=_KEEP_ALIVE_SECONDS,
@@ -179,7 +179,7 @@ class DrainingRunner(web.AppRunner):
         """Drain, then clean up."""
         for site in list(self.sites):
             await site.stop()
-        self._lane.draining = True
+        self._fast_path.draining = True
         self._resources.log.info("draining")
         await asyncio.sleep(self._resources.settings.drain_seconds)
         await super().cleanup()

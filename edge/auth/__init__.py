@@ -1,1 +1,1 @@
-"""Who is calling: the form of credentials, the directory of those that are valid, the gate."""
+"""Authentication: credentials, the people behind ID tokens, the identity provider."""

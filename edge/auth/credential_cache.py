@@ -1,4 +1,4 @@
-"""What was found behind credentials, for seconds, in the memory of one process. No credential is kept in it."""
+"""A cache of resolved credentials in the memory of one process, for seconds. It contains no credential."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ Entry = tuple[float, Principal | None]
 
 
 class CredentialCache:
-    """Two bounded tables, the least recently used leaves first: principals, and credentials that are not valid.
+    """Two bounded LRU tables: principals, and credentials that are not valid.
 
     They are separate because anyone can make well-formed credentials that do not exist: however many come, they push
     out each other and no principal.
@@ -25,7 +25,7 @@ class CredentialCache:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        # Keyed by a random key of this process: a dump of its memory tells nothing that could be tried elsewhere.
+        # Keyed by a random key of this process: a memory dump contains nothing that could be used elsewhere.
         self._key = os.urandom(32)
         self._valid: OrderedDict[bytes, Entry] = OrderedDict()
         self._unknown: OrderedDict[bytes, Entry] = OrderedDict()
@@ -57,6 +57,6 @@ class CredentialCache:
             table.popitem(last=False)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove everything."""
         self._valid.clear()
         self._unknown.clear()

@@ -1,6 +1,6 @@
-"""The directory of valid credentials: PostgreSQL, remembered for seconds in the process.
+"""The store of valid credentials: PostgreSQL, cached for seconds in the process.
 
-A change in the accounts' tables is told by NOTIFY and everything remembered is forgotten at once; the short life of
+A change in the accounts' tables is notified by NOTIFY and invalidates everything at once; the short life of
 an entry is the net under a lost notice.
 """
 
@@ -46,7 +46,7 @@ class CredentialStore:
         return self._plans
 
     def known(self, credential: str) -> Principal | None:
-        """Return the principal without waiting, if it is in memory and fresh. For the fast lane."""
+        """Return the principal without waiting if it is cached and fresh; for the fast path."""
         if credential == self._anonymous_token:
             return self._anonymous
         entry = self._cache.find(self._cache.digest(credential))
@@ -67,7 +67,7 @@ class CredentialStore:
         entry = self._cache.find(digest)
         if entry is not None:
             return entry[1]
-        # A burst of one key's first calls is one question to PostgreSQL, whose connections others need too.
+        # Concurrent first calls of one key share one query: others need the connections too.
         flight = self._flights.get(digest)
         if flight is None:
             flight = self._flights[digest] = asyncio.create_task(self._learn(form, kind, credential, digest))
@@ -77,7 +77,7 @@ class CredentialStore:
         return await asyncio.shield(flight)
 
     def forget(self) -> None:
-        """Forget everything remembered, plans included: something in the accounts' tables has changed."""
+        """Invalidate everything, plans included: the accounts' tables have changed."""
         self._log.info("accounts-changed", remembered=len(self._cache))
         self._cache.clear()
         self._flights.clear()
@@ -109,7 +109,7 @@ class CredentialStore:
         if self._flights.get(digest) is flight:
             del self._flights[digest]
         if not flight.cancelled():
-            flight.exception()  # seen, also where every caller has hung up
+            flight.exception()  # retrieved, even if every caller has disconnected
 
     async def _learn(
         self, form: credentials.Credential, kind: CredentialKind, credential: str, digest: bytes
@@ -128,7 +128,7 @@ class CredentialStore:
     async def _read(self, form: credentials.Credential, kind: CredentialKind, credential: str) -> Principal | None:
         query = SQL.public_token if kind == "public-token" else SQL.api_key
         row = await self._database.fetch_row(query, form.credential_id)
-        # Hashed even when the id is unknown, so that the time taken tells nothing about which ids exist.
+        # Hashed even when the id is unknown, so that the time taken does not reveal which ids exist.
         computed = [credentials.keyed_hash(credential, pepper) for pepper in self._peppers]
         stored = row["secret_hash"] if row else bytes(32)
         same = [credentials.same(stored, one) for one in computed]

@@ -30,29 +30,29 @@ _METHODS = get_default_algorithms()
 
 
 class InvalidToken(ItemIndexError):
-    """The text is no ID token that we believe. Why stays with us: it would be an oracle."""
+    """The text is not a valid ID token. The reason is not revealed: it would be an oracle."""
 
 
 class ExpiredToken(InvalidToken):
-    """The token was good and its time is over."""
+    """The token was valid and has expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the provider says it is. Issuer and subject identify; the rest may change."""
+    """The person that a token names. Issuer and subject identify; the rest may change."""
 
     issuer: str
     subject: str
     email: str | None
     name: str
     email_verified: bool = False
-    """Whether the provider says that the address was verified. Saying nothing is not saying so."""
+    """Whether the provider states that the address was verified; without a statement it was not."""
     provider_session: str | None = None
     """The provider's session (`sid`) in which the token was made, where it names one."""
 
 
 class Unverified(NamedTuple):
-    """A well-formed token, nothing of it believed yet."""
+    """A well-formed token that is not verified yet."""
 
     algorithm: str
     kid: str | None
@@ -108,7 +108,7 @@ def verify(token: Unverified, keys: list[VerificationKey]) -> None:
 
 
 def check_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: float) -> Identity:
-    """Return who the token speaks of. Raises ExpiredToken after its time, InvalidToken where a claim is not right."""
+    """Return the person that a token names. Raises ExpiredToken after its time, InvalidToken for a wrong claim."""
     if claims.get("iss") != issuer or not addressed_to(claims, client_id) or not _is_id_token(claims):
         raise InvalidToken
     expires, issued = moment_of(claims, "exp"), moment_of(claims, "iat")
@@ -137,7 +137,7 @@ def _signed_by(token: Unverified, key: VerificationKey) -> bool:
 
 
 def _is_id_token(claims: dict[str, Any]) -> bool:
-    """Tell an ID token from what the same provider signs for other purposes with the same key and audience.
+    """Distinguish ID tokens from what the same provider signs for other purposes with the same key and audience.
 
     Logout tokens and other security events have `events` (OpenID Connect Back-Channel Logout, RFC 8417); access tokens
     have a scope or a client (RFC 9068); some providers name the kind in `typ` or `token_use`.
@@ -154,7 +154,7 @@ def _is_id_token(claims: dict[str, Any]) -> bool:
 
 
 def addressed_to(claims: dict[str, Any], client_id: str) -> bool:
-    """Tell whether a token was made for us."""
+    """Return whether a token was made for this service."""
     audience, party = claims.get("aud"), claims.get("azp")
     if isinstance(audience, list):
         # With several audiences the token says which of them it was made for.

@@ -1,4 +1,4 @@
-"""What makes a text a logout token, by which the provider says that a person has signed out there. Pure.
+"""Validation of logout tokens, with which the provider reports that a person has signed out there. Pure.
 
 Source: OpenID Connect Back-Channel Logout 1.0, sections 2.4 to 2.6.
 """
@@ -24,7 +24,7 @@ class LogoutNotice:
 
 
 def check_logout_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: float) -> LogoutNotice:
-    """Return what a logout token says. Raises InvalidToken where a claim is missing or not right."""
+    """Return the content of a logout token. Raises InvalidToken if a claim is missing or wrong."""
     events = claims.get("events")
     if claims.get("iss") != issuer or not addressed_to(claims, client_id) or "nonce" in claims:
         raise InvalidToken

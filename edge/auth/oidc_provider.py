@@ -1,4 +1,4 @@
-"""The identity provider: where its endpoints are, which keys it signs with. Asked rarely, remembered long.
+"""The identity provider: its endpoints and signing keys, cached for minutes.
 
 Sources: OpenID Connect Discovery 1.0; RFC 8414; RFC 7517.
 """
@@ -27,7 +27,7 @@ _RETRY_AFTER_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """What discovery tells. `end_session` is None where the provider has none."""
+    """The endpoints from discovery. `end_session` is None if the provider has none."""
 
     authorization: str
     token: str
@@ -53,7 +53,7 @@ class OidcProvider:
         self._down = False
 
     async def open(self) -> None:
-        """Make the client; asks nobody yet."""
+        """Open the client; nothing is requested yet."""
         timeout = aiohttp.ClientTimeout(total=self._deadline_seconds)
         self._session = aiohttp.ClientSession(timeout=timeout, trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
 
@@ -86,7 +86,7 @@ class OidcProvider:
             await asyncio.shield(self._fetching)
             keys = id_token.select(token, self._keys)
         if not keys and self._down and self._clock() - self._good_at > _REFRESH_SECONDS:
-            raise self._unavailable()  # the key may be new, and the provider cannot tell us: not the caller's fault
+            raise self._unavailable()  # the key may be new and the provider is unavailable: not the caller's fault
         return keys
 
     async def fetch(self, method: str, url: str, form: dict[str, str] | None = None, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Who stands behind an ID token: a person and the organizations of that person, remembered for seconds."""
+"""The people behind ID tokens and sessions, with their organizations, cached for seconds."""
 
 import hashlib
 import time
@@ -109,7 +109,7 @@ class UserService:
         return await self._with_memberships(row) if row else None
 
     def forget(self) -> None:
-        """Forget who was remembered: roles or organizations have changed."""
+        """Invalidate the cache: roles or organizations have changed."""
         self._known.clear()
 
     async def _with_memberships(self, person: asyncpg.Record) -> Person:

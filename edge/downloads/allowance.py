@@ -9,7 +9,7 @@ from shared.plans import Plan
 
 
 class DownloadAllowance:
-    """Consumes bytes before they are sent. While the state store is down downloads go on, as paid calls do."""
+    """Consumes bytes before they are sent. During an outage of the state store downloads continue, as paid calls do."""
 
     def __init__(self, limiter: RateLimiter, settings: Settings) -> None:
         self._limiter = limiter

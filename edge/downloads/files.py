@@ -61,7 +61,7 @@ class FileResponder:
 
 
 def _nginx_agrees(request: web.Request, part: Slice | None) -> bool:
-    """Tell whether nginx would decide as we do.
+    """Return whether nginx would decide as this code does.
 
     It knows our ETag too late for `If-Match`, answers 416 to some ranges that mean nothing, where the whole is right,
     and 206 to a HEAD with a range. It holds `If-Unmodified-Since` against the date of its file, which we never tell.

@@ -23,7 +23,7 @@ UNCHANGED = Slice(-1, -1)
 
 
 class Stream(web.StreamResponse):
-    """Sends a part of a body after its own head, which the gates have finished by then."""
+    """Sends a part of a body when the middlewares have finished the headers."""
 
     def __init__(self, body: ResultBody, part: Slice, **options: Any) -> None:
         super().__init__(**options)

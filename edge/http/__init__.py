@@ -1,1 +1,1 @@
-"""HTTP as the contract speaks it: rules of routes, problems, traces, conditional requests, the OpenAPI document."""
+"""HTTP: rules of routes, parameters, problems, pages of lists, conditional requests, signed URLs."""

@@ -28,7 +28,7 @@ class AccessLog:
         self.lost = 0
 
     def write(self, method: str, route: str, path: str, status: int, seconds: float, context: Context) -> None:
-        """Note one request. The query is left out: it is the caller's, and credentials must never come to rest."""
+        """Record one request. The query is left out, because callers put credentials there by mistake."""
         if self._file < 0:
             return
         line = {
@@ -48,7 +48,7 @@ class AccessLog:
         self.append(json_line(line))
 
     def append(self, line: bytes) -> None:
-        """Take a ready line, for the fast lane, which writes the same one with less work."""
+        """Append a finished line; the fast path formats the same line with less work."""
         if self._file < 0:
             return
         if len(self._buffer) > _BUFFER_BYTES_MAX:
@@ -76,7 +76,7 @@ class AccessLog:
         self._buffer.clear()
 
     def close(self) -> None:
-        """Write the rest and give the file back."""
+        """Write what is left and close the file."""
         if self._timer is not None:
             self._timer.cancel()
         if self._buffer:
@@ -87,7 +87,7 @@ class AccessLog:
 
 
 def _without_secrets(path: str) -> str:
-    """Leave the form of a credential that somebody put into a path, and nothing of its secret."""
+    """Replace the secret of a credential that was put into a path; its form stays visible."""
     return _CREDENTIAL.sub(r"\1…", path) if "iix" in path else path
 
 

@@ -2,7 +2,7 @@
 
 
 def none_match(field: str | None, etag: str) -> bool:
-    """Tell whether `If-None-Match` names this ETag, by weak comparison, so that 304 is the answer.
+    """Return whether `If-None-Match` names this ETag, by weak comparison; the response is then 304.
 
     A malformed list matches nothing: the caller then simply gets the whole answer.
     """
@@ -15,7 +15,7 @@ def none_match(field: str | None, etag: str) -> bool:
 
 
 def match(field: str | None, etag: str) -> bool:
-    """Tell whether `If-Match` lets the request go on: absent, `*`, or naming this ETag by strong comparison."""
+    """Return whether `If-Match` allows the request: absent, `*`, or naming this ETag by strong comparison."""
     if field is None or field.strip() == "*":
         return True
     return any(tag.strip() == etag for tag in field.split(","))

@@ -1,4 +1,4 @@
-"""What is known of one request on its way through the edge."""
+"""What is known about one request while the edge handles it."""
 
 import re
 import time
@@ -37,7 +37,7 @@ class Context:
 
     @property
     def caller(self) -> dict[str, str | None]:
-        """What a log line tells of who called: ids that find the rest, and nothing that opens a door."""
+        """The members of a log line that identify the caller: ids, and nothing that could be used as a credential."""
         principal = self.principal
         if principal is None:
             return {"organization": None, "key": None}
@@ -46,8 +46,8 @@ class Context:
 
     @property
     def trace(self) -> dict[str, str]:
-        """What a log line tells of the trace; nothing where it began here and nobody collects it: its id would be the
-        request id."""
+        """The members of a log line that identify the trace. Empty if the trace began here and is not collected: its id
+        would be the request id."""
         if self.step.trace_id == self.request_id and not self.step.sampled and not self.step.parent_id:
             return {}
         return {"trace_id": self.step.trace_id, "span_id": self.step.span_id}
@@ -57,12 +57,12 @@ CONTEXT: web.RequestKey[Context] = web.RequestKey("context", Context)
 
 
 def request_id_from(given: str | None) -> str:
-    """Take over the caller's request id where it is well-formed, or make one (UUIDv7, hexadecimal)."""
+    """Return the caller's request id if it is well-formed, otherwise a new one (UUIDv7, hexadecimal)."""
     return given if given and _REQUEST_ID.fullmatch(given) else uuid7().hex
 
 
 def instance_of(request_id: str) -> str:
-    """Name a request as a URN (RFC 9562): its own UUID where it is one, else a name-based one."""
+    """Return a request id as a URN (RFC 9562): itself if it is a UUID, otherwise a name-based UUID of it."""
     try:
         return UUID(request_id).urn
     except ValueError:
@@ -73,7 +73,7 @@ Network = IPv4Network | IPv6Network
 
 
 def network_of(request: web.Request, trusted: tuple[Network, ...]) -> str | None:
-    """Return the network that the caller is counted as, or None when the front did not name the caller's address."""
+    """Return the network that the caller is counted as; None if the reverse proxy did not send the caller's address."""
     address = _peer_address(request)
     if address is None or _is_trusted(address, trusted):
         return counted_network(request.headers.get("X-Real-IP", ""))
@@ -81,7 +81,7 @@ def network_of(request: web.Request, trusted: tuple[Network, ...]) -> str | None
 
 
 def charge_id_of(request: web.Request, trusted: tuple[Network, ...]) -> str:
-    """Return the id under which the request is charged once: the front's, where it is believed, else a new one.
+    """Return the id under which the request is charged once: that of a trusted reverse proxy, otherwise a new one.
 
     A caller who could choose it would repeat one id, and every repetition of a charge is free.
     """
@@ -91,7 +91,7 @@ def charge_id_of(request: web.Request, trusted: tuple[Network, ...]) -> str:
 
 
 def _peer_address(request: web.Request) -> str | None:
-    """Return the peer's IP address; None for our own front, which connects over the unix socket."""
+    """Return the peer's IP address; None for our own nginx, which connects over the unix socket."""
     peer = request.transport.get_extra_info("peername") if request.transport else None
     return peer[0] if isinstance(peer, tuple) else None
 

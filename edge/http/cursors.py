@@ -1,4 +1,4 @@
-"""Cursors: where a list goes on. Opaque, URL-safe, signed, bound to their query; they do not expire. Pure."""
+"""Cursors: positions in lists. Opaque, URL-safe, signed, bound to their query; they do not expire. Pure."""
 
 import base64
 import binascii
@@ -22,7 +22,7 @@ class CursorSigner:
         self._accepted = (self._secret, previous.encode()) if previous else (self._secret,)
 
     def seal(self, kind: str, query: Mapping[str, Any], position: list[Any]) -> str:
-        """Return the cursor that goes on after `position` in this query."""
+        """Return the cursor of the page after `position` in this query."""
         packed = msgspec.msgpack.encode(position)
         return base64.urlsafe_b64encode(self._tag(self._secret, kind, query, packed) + packed).rstrip(b"=").decode()
 

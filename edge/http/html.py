@@ -35,5 +35,5 @@ def page_of(text: str) -> web.Response:
 
 
 def wants_html(request: web.Request) -> bool:
-    """Tell whether a person's browser asks: it names text/html, and programs do not."""
+    """Return whether a browser asks: browsers name text/html in `Accept`, and programs do not."""
     return "text/html" in request.headers.get("Accept", "")

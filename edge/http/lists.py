@@ -13,7 +13,7 @@ Row = TypeVar("Row")
 
 
 class Paginator:
-    """Answers pages of lists in the one envelope; the cursor of each is bound to the list and its query."""
+    """Responds with pages of lists in one envelope; each cursor is bound to its list and query."""
 
     def __init__(self, cursors: CursorSigner, data_version: Callable[[], int]) -> None:
         self._cursors = cursors

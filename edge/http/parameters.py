@@ -1,4 +1,4 @@
-"""Parameters at the door: strict by default, and every fault at once in one problem document."""
+"""Validation of parameters: strict by default, with every fault in one problem document."""
 
 import re
 import unicodedata
@@ -17,14 +17,14 @@ from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
-_NAME_TOLD_MAX = 40
+_NAME_SHOWN_MAX = 40
 
 
 class Parameters(Schema):
     """Base of every set of parameters: an unknown name is an error, so that a typing error never widens a query."""
 
     class Meta:
-        """Marshmallow's switch for that."""
+        """Marshmallow's option for it."""
 
         unknown = RAISE
 
@@ -33,7 +33,7 @@ class IgnoredParameters(Schema):
     """The query of an address that links lead to: it is the link's, and no parameter of the call."""
 
     class Meta:
-        """Marshmallow's switch for that."""
+        """Marshmallow's option for it."""
 
         unknown = EXCLUDE
 
@@ -95,15 +95,15 @@ class Utf8(fields.String):
 
 
 class CursorText(fields.String):
-    """Where a list goes on; what it holds is checked by its signature."""
+    """A cursor; its signature protects its content."""
 
     def __init__(self, least: int = 1) -> None:
-        told = {"description": "`next_cursor` of the page before", "pattern": "^[A-Za-z0-9_-]*$"}
-        super().__init__(load_default=None, validate=validate.Length(least or None, 800), metadata=told)
+        metadata = {"description": "`next_cursor` of the page before", "pattern": "^[A-Za-z0-9_-]*$"}
+        super().__init__(load_default=None, validate=validate.Length(least or None, 800), metadata=metadata)
 
 
 class LinkQuery(Parameters):
-    """What makes an address a signed one."""
+    """The query of a signed URL."""
 
     expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})
     organization = fields.Str(
@@ -113,14 +113,14 @@ class LinkQuery(Parameters):
 
 
 class StrictParser(AIOHTTPParser):
-    """Turns what webargs finds wrong into the problems of the contract."""
+    """Turns webargs' errors into the problems of the contract."""
 
     def load_querystring(self, req: web.Request, schema: Schema) -> Any:
         """Read the query; a parameter that comes twice is an error unless it is a list."""
         lists = {name for name, field in _named(schema).items() if isinstance(field, fields.List)}
         twice = [name for name in dict.fromkeys(req.query) if name not in lists and len(req.query.getall(name)) > 1]
         if twice and schema.unknown == RAISE:
-            raise invalid_parameters([(told(name), "comes more than once; send it once") for name in twice])
+            raise invalid_parameters([(shown_name(name), "comes more than once; send it once") for name in twice])
         return super().load_querystring(req, schema)
 
     async def load_json(self, req: web.Request, schema: Schema) -> Any:
@@ -138,7 +138,7 @@ class StrictParser(AIOHTTPParser):
 
 
 def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
-    """Tell which parameters are missing and which are not allowed, with the reason of each."""
+    """Return the problem that names each missing or invalid parameter with the reason."""
     faults = [(name, text) for names in _by_location(error).values() for name, text in _faults(names, schema)]
     missing = [name for name, text in faults if text == "is needed"]
     if missing and len(missing) == len(faults):
@@ -156,7 +156,7 @@ def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]
             inner = _faults(found, field.schema)
             faults += [(f"{name}.{below}" if below != "_schema" else str(name), text) for below, text in inner]
         else:
-            faults.append((told(str(name)), words.get(text := _first(found), text)))
+            faults.append((shown_name(str(name)), words.get(text := _first(found), text)))
     return faults
 
 
@@ -165,9 +165,9 @@ def _named(schema: Schema) -> dict[str, fields.Field[Any]]:
     return {field.data_key or name: field for name, field in schema.fields.items()}
 
 
-def told(name: str) -> str:
-    """Return a parameter's name as an answer may repeat it: whole, unless it is no name of ours and may be a secret."""
-    return name if len(name) <= _NAME_TOLD_MAX else f"{name[:8]}…"
+def shown_name(name: str) -> str:
+    """Return a parameter's name for a response; a name too long to be ours is shortened, as it may be a secret."""
+    return name if len(name) <= _NAME_SHOWN_MAX else f"{name[:8]}…"
 
 
 def _by_location(error: ValidationError) -> dict[str, Mapping[str, Any]]:
@@ -203,7 +203,7 @@ async def validation(request: web.Request, handler: Handler) -> web.StreamRespon
 
     The package's own middleware does the same with string keys, which aiohttp deprecates, and with one global parser.
     """
-    # Before pages go their own way: garbage that calls itself gzip would break whoever reads it.
+    # Pages as well: aiohttp would raise while it decompresses a body that is not what its header says.
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise Problem("unsupported-media-type", "A body must come without Content-Encoding.")
     if rule_of(request).page:
@@ -212,7 +212,7 @@ async def validation(request: web.Request, handler: Handler) -> web.StreamRespon
     declared = getattr(request.match_info.handler, "__schemas__", ())
     takes_query = any(entry["location"] == "querystring" for entry in declared)
     if request.query and not takes_query and request.match_info.http_exception is None:
-        raise InvalidParameter(told(next(iter(request.query))), "is unknown; this call takes no query parameters")
+        raise InvalidParameter(shown_name(next(iter(request.query))), "is unknown; this call takes no query parameters")
     for entry in declared:
         location = entry["location"]
         request[_KEYS[location]] = await PARSER.parse(entry["schema"], request, location=location, unknown=None)

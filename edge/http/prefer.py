@@ -1,4 +1,4 @@
-"""What a caller would rather have: how long to wait (RFC 7240), in which media type (RFC 9110, section 12). Pure."""
+"""Preferences of a request: how long to wait (RFC 7240), which media type (RFC 9110, section 12). Pure."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _QUALITY = re.compile(r"q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.ASCII | re
 
 
 def wait_seconds(field: str | None) -> int:
-    """Return how long the caller wants us to wait, 0 to 30 s.
+    """Return how long the caller prefers to wait, 0 to 30 s.
 
     A preference is a wish, not a parameter: one that we do not know is passed over, and one that is too long is
     fulfilled as far as we can.
@@ -26,7 +26,7 @@ def wait_seconds(field: str | None) -> int:
 
 
 def best_format(field: str | None, media_types: Mapping[str, str]) -> str | None:
-    """Return the format whose media type `Accept` likes best, the first of equals; None where it takes none of them."""
+    """Return the format whose media type `Accept` prefers, the first of equals; None if it accepts none of them."""
     if not field or not field.strip():
         return next(iter(media_types))
     wishes = [_wish(text) for text in field.split(",") if text.strip()]
@@ -45,7 +45,7 @@ def _wish(text: str) -> tuple[str, float]:
 
 
 def _quality(media_type: str, wishes: list[tuple[str, float]]) -> float:
-    # The most specific range speaks: `text/csv;q=0, */*` means anything but CSV.
+    # The most specific range decides: `text/csv;q=0, */*` means anything but CSV.
     for media_range in (media_type, f"{media_type.partition('/')[0]}/*", "*/*"):
         said = [quality for asked, quality in wishes if asked == media_range]
         if said:

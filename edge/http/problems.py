@@ -1,4 +1,4 @@
-"""From errors to problem documents (RFC 9457). Every non-2xx answer of the edge with a body is made here."""
+"""From errors to problem documents (RFC 9457), the bodies of all responses that are not successes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,14 +58,14 @@ class Problem(Exception):
 
 
 def unavailable(error: StoreUnavailable) -> Problem:
-    """Say that a store is out of service, and when to come back."""
+    """Return the problem of a store that is unavailable, with the time to retry after."""
     seconds = error.retry_after_seconds
     detail = f"The {error.store} store {error.state} at the moment; nothing was charged. Try again in {seconds} s."
     return Problem("service-unavailable", detail, extra={"retry_after": seconds}, fields={"Retry-After": str(seconds)})
 
 
 def invalid_parameters(errors: list[tuple[str, str]]) -> Problem:
-    """Name every parameter that is wrong, and what it allows."""
+    """Return the problem that names every invalid parameter and what it allows."""
     names = ", ".join(dict.fromkeys(f"`{name}`" for name, _ in errors))
     listed = [{"parameter": name, "detail": detail} for name, detail in errors]
     return Problem(
@@ -74,7 +74,7 @@ def invalid_parameters(errors: list[tuple[str, str]]) -> Problem:
 
 
 def missing_parameters(errors: list[tuple[str, str]]) -> Problem:
-    """Name every parameter that is needed and not there."""
+    """Return the problem that names every missing parameter."""
     listed = [{"parameter": name, "detail": detail} for name, detail in errors]
     needed = ", ".join(f"`{name}`" for name, _ in errors)
     return Problem("missing-parameter", f"Needed: {needed}.", extra={"errors": listed})
@@ -87,7 +87,7 @@ def _wrong_identifier(error: WrongIdentifier) -> Problem:
 
 
 def problem_of(error: Exception) -> Problem | None:
-    """Give a domain error its public form; None for one that nobody expected."""
+    """Return a domain error's public form; None for an unexpected error."""
     match error:
         case Problem():
             return error
@@ -143,14 +143,14 @@ def _of_framework(error: web.HTTPException) -> Problem:
 
 
 class ProblemDetails:
-    """The middleware that turns whatever a handler raises into a problem document."""
+    """The middleware that turns every error of a handler into a problem document."""
 
     def __init__(self, problem_base_url: str, log: Log) -> None:
         self._errors_base = problem_base_url
         self._log = log
 
     def answer(self, problem: Problem, context: Context) -> web.Response:
-        """Make the answer of a problem; remembers its slug for the access line."""
+        """Return a problem's response and keep its slug for the access line."""
         context.slug = problem.type.slug
         body = problem.document(self._errors_base, context.request_id)
         fields = {"Cache-Control": "no-store", **problem.fields}

@@ -1,4 +1,4 @@
-"""A route carries its rule as data. `Route` is the only way to register a handler, so none can be without a rule."""
+"""A route carries its rule as data. `Route` is the only way to register a handler, so each handler has a rule."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
@@ -90,15 +90,15 @@ class Route:
     documented: bool = True
 
 
-# By itself aiohttp matches no brace, so that an IID with one would be no route instead of no IID.
+# aiohttp's default pattern excludes braces: an IID with one would be no route instead of an invalid IID.
 _PARAMETER = re.compile(r"\{(\w+)\}")
 RULE: web.AppKey[dict[Handler, Rule]] = web.AppKey("rule", dict)
 NO_ROUTE = Rule(name="none", any_origin=True)
-PRE_FLIGHT = Rule(name="pre-flight")  # says itself from where its path may be asked
+PRE_FLIGHT = Rule(name="pre-flight")  # its middleware sends the CORS headers itself
 
 
 async def expected(request: web.Request) -> None:
-    """Say that a body may come. Any other expectation is refused on the way, where a problem document is made of it."""
+    """Send 100 Continue. The negotiation middleware refuses every other expectation with a problem document."""
     if request.headers.get(hdrs.EXPECT, "").lower() == CONTINUE:
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -117,7 +117,7 @@ def register(app: web.Application, routes: Iterable[Route]) -> None:
 
 
 def rule_of(request: web.Request) -> Rule:
-    """Return the rule of the matched route, or that of no route (404, 405); OPTIONS is the same for all."""
+    """Return the rule of the matched route, or of none (404, 405); OPTIONS has the same rule on every path."""
     if request.method == hdrs.METH_OPTIONS:
         return PRE_FLIGHT
     return request.app[RULE].get(request.match_info.handler, NO_ROUTE)

@@ -15,7 +15,7 @@ _SIGNATURE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
 class Link(NamedTuple):
-    """What a link says of itself."""
+    """The query of a signed URL."""
 
     expires: int
     organization: str
@@ -23,19 +23,19 @@ class Link(NamedTuple):
 
 
 class SignedUrls:
-    """Signs under one secret; while it is rotated, accepts what the previous one has signed."""
+    """Signs with one secret; while it is rotated, accepts signatures of the previous one."""
 
     def __init__(self, secret: str, previous: str = "") -> None:
         self._secret = secret.encode()
         self._accepted = (self._secret, previous.encode()) if previous else (self._secret,)
 
     def query(self, sha256: str, organization: str, expires: int) -> str:
-        """Return the query that makes a file's address a link."""
+        """Return the query that signs a file's URL."""
         signature = self._sign(self._secret, sha256, organization, expires)
         return f"expires={expires}&organization={organization}&signature={signature}"
 
     def holds(self, link: Link, sha256: str) -> bool:
-        """Tell whether the link was made by us for this file, whether or not it has expired."""
+        """Return whether this service signed the link for this file, whether or not it has expired."""
         if not _SIGNATURE.fullmatch(link.signature):
             return False
         signatures = [self._sign(secret, sha256, link.organization, link.expires) for secret in self._accepted]

@@ -66,7 +66,7 @@ class Lookup:
 def answer(found: Record, if_none_match: str | None, address: str | None = None) -> web.Response:
     """Make the answer for a record, which has an address of its own where it was asked for otherwise.
 
-    The fast lane makes the same one, byte for byte.
+    The fast path makes the same one, byte for byte.
     """
     fields: dict[str, str] = {"Cache-Control": CACHE_CONTROL}
     if address is not None:

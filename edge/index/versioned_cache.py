@@ -77,7 +77,7 @@ class VersionedCache(Generic[E]):
         version.on_change(self._clear)
 
     def peek(self, key: str) -> E | None:
-        """Return what memory has, without waiting. For the fast lane."""
+        """Return what memory has, without waiting. For the fast path."""
         return self._memory.get(key)
 
     async def find(self, key: str) -> E:

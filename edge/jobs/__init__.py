@@ -1,1 +1,1 @@
-"""Jobs as their organization sees them: placed, listed, watched, fetched, cancelled."""
+"""Jobs of an organization: submitted, listed, followed, fetched, cancelled."""

@@ -1,4 +1,4 @@
-"""Orders: an organization's own interest in a job. Placed, read, waited for, cancelled."""
+"""Orders of jobs by organizations: submitted, read, waited for, cancelled."""
 
 import json
 import time
@@ -60,7 +60,7 @@ class Order:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will change any more, but for expiry."""
+        """Whether nothing but expiry can change it any more."""
         return self.state in ENDED
 
     @property
@@ -70,7 +70,7 @@ class Order:
 
     @property
     def manifest(self) -> Manifest | None:
-        """What was published, if anything can be read of it; an export's is `export`."""
+        """The published result, if there is one; an export's is `export`."""
         if self.state != "succeeded" or not self.row["result"] or self.row["kind"] == EXPORT.name:
             return None
         return manifest_from(json.loads(self.row["result"]))

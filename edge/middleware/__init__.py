@@ -1,1 +1,1 @@
-"""What every request passes before its handler: one middleware a module, listed in edge/app.py."""
+"""The middlewares that every request passes before its handler, one to a module; edge/app.py lists their order."""

@@ -1,4 +1,4 @@
-"""The auth gate: from a request's headers to a principal, by the rule of the route."""
+"""Authentication: from a request's headers to a principal, by the rule of the route."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ _CHALLENGES = {
 
 
 class Authentication:
-    """Lets in who the rule accepts. Routes that accept no credential are open to all and look at none."""
+    """Admits the callers that the rule accepts. Routes that accept no credential are open to all and read none."""
 
     def __init__(
         self, credentials: CredentialStore, users: UserService, anonymous_token: str, sign_up_url: str
@@ -68,7 +68,7 @@ class Authentication:
 
     async def _signed_in(self, token: str, rule: Rule, context: Context) -> Principal:
         try:
-            # Metered calls are many and ask for nothing about organizations.
+            # Charged calls are many and do not depend on memberships.
             person = await self._users.by_token(token, fresh=not rule.is_charged)
         except ExpiredToken:
             raise self._unauthorized(rule, "expired-credentials", "The ID token has expired.") from None
@@ -96,10 +96,10 @@ class Authentication:
 
 
 def credential_of(request: web.Request) -> tuple[CredentialKind | None, str]:
-    """Find the one credential of a request; raise the problem `ambiguous-credentials` where there are two."""
+    """Return the one credential of a request. Raises the problem `ambiguous-credentials` if there are two."""
     tokens = request.headers.getall(PUBLIC_TOKEN_FIELD, [])
     authorizations = request.headers.getall("Authorization", [])
-    # A front may join two headers of one name with a comma, which no credential contains.
+    # A proxy may join two headers of one name with a comma, which no credential contains.
     if len(tokens) + len(authorizations) > 1 or any("," in text for text in tokens + authorizations):
         raise Problem("ambiguous-credentials", "Send one credential: a public token, an API key, or an ID token.")
     if tokens:

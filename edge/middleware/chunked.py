@@ -1,4 +1,4 @@
-"""The bound of chunked framing: extensions and trailers must stay in proportion to the body that they carry."""
+"""A bound on chunked framing: extensions and trailers must stay in proportion to the body."""
 
 import re
 
@@ -7,7 +7,7 @@ from aiohttp.typedefs import Handler
 
 from edge.http.problems import Problem
 
-# nginx.conf sends it with a chunked request only: bytes of the whole request, then bytes of its head.
+# nginx.conf sends it with a chunked request only: bytes of the whole request, then bytes of its headers.
 LENGTHS_FIELD = "X-Chunked-Length"
 _LENGTHS = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 # A chunk of one byte is six bytes on the wire: no client needs more for each byte of its body.

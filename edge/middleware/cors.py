@@ -11,7 +11,7 @@ _MAX_AGE_SECONDS = "86400"
 
 @web.middleware
 async def preflight(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer OPTIONS where the path exists: what may be asked, and for free endpoints from where."""
+    """Respond to OPTIONS of an existing path with its methods, and for free endpoints with the allowed origin."""
     if request.method != hdrs.METH_OPTIONS or request.match_info.http_exception is None:
         return await handler(request)
     error = request.match_info.http_exception
@@ -30,7 +30,7 @@ async def preflight(request: web.Request, handler: Handler) -> web.StreamRespons
 
 
 async def _any_origin(request: web.Request) -> bool:
-    """Look the path up as if it were a GET, because the rule belongs to that."""
+    """Return the `any_origin` of the path's GET rule; OPTIONS has no rule of its own."""
     match = await request.app.router.resolve(request.clone(method=hdrs.METH_GET))
     rule = request.app[RULE].get(match.handler)
     return rule is not None and rule.any_origin

@@ -1,4 +1,4 @@
-"""Wishes at the door that decide whether there is an answer: `Accept` (RFC 9110, section 12), `Expect` (10.1.1)."""
+"""Headers that decide before the handler whether a response is possible: `Accept` and `Expect` (RFC 9110)."""
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
@@ -11,7 +11,7 @@ from edge.http.routing import CONTINUE, rule_of
 
 @web.middleware
 async def negotiation(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse an `Accept` that excludes all that the route gives; a problem document is sent whatever it says.
+    """Refuse an `Accept` that excludes every media type of the route. Problem documents are sent regardless of it.
 
     Routes that offer nothing here decide for themselves: by a parameter, or by always answering.
     """

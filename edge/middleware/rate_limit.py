@@ -1,5 +1,7 @@
-"""Charges of the calls whose price is fixed, and the limit of calls of people. Calls with a price of their own charge
-themselves, once they know it."""
+"""Charges the calls whose price is fixed, and limits calls about organizations by person.
+
+Where the price depends on the request, the handler charges as soon as it knows it.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The outermost step: request id, the fields that every answer has, one access line, two metrics."""
+"""The outermost middleware: request id, the headers of every response, one access line, two metrics."""
 
 import time
 from collections.abc import Callable
@@ -17,9 +17,9 @@ from shared.telemetry import metrics
 from shared.telemetry.spans import Attributes, Spans
 from shared.telemetry.trace_context import step_from
 
-# Told of every call whose caller is known: who, from which network, which route, which status, how many units.
+# Called for every request of a known caller: principal, network, route, status, units.
 Used = Callable[[Principal, str, str, int, int], None]
-# What a browser's script may read of an answer; without it the limits would be invisible to web pages.
+# Headers that a browser's script may read; without them web pages would not see the limits.
 EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Link, Location"
 COMMON_FIELDS: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
 ANY_ORIGIN_FIELDS: tuple[tuple[str, str], ...] = (
@@ -29,7 +29,7 @@ ANY_ORIGIN_FIELDS: tuple[tuple[str, str], ...] = (
 
 
 class RequestContext:
-    """Makes the context, times the request, and finishes the answer's head."""
+    """Creates the context, times the request, and completes the response's headers."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class RequestContext:
 
 
 def finish_head(head: CIMultiDict[str], context: Context, rule: Rule) -> None:
-    """Add the fields that every answer of this rule has, always in the same order."""
+    """Add the headers that every response of this rule has, always in the same order."""
     for line in () if rule.page else context.limit_fields.decode("ascii").splitlines():
         name, _, value = line.partition(": ")
         head[name] = value
@@ -109,4 +109,4 @@ def finish_head(head: CIMultiDict[str], context: Context, rule: Rule) -> None:
 
 
 def _no_address() -> Problem:
-    return Problem("internal-error", "The front did not say who is calling; its X-Real-IP header is missing.")
+    return Problem("internal-error", "The reverse proxy did not send the caller's address (X-Real-IP).")

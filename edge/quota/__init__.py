@@ -1,1 +1,1 @@
-"""Metering: exact, all windows or none, one request to the state store."""
+"""Quotas: exact, all windows or none, one request to the state store."""

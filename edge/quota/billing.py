@@ -1,4 +1,4 @@
-"""A paid call in three steps: prepare it, charge it, answer it. A charge is given back unless its call is counted."""
+"""Charging of calls: prepare, charge, respond. A charge is refunded unless its response counts."""
 
 from collections.abc import Awaitable
 from enum import Enum
@@ -87,7 +87,7 @@ class Charge:
 
 
 class Billing:
-    """Charges the caller of a request. The context keeps what the access line and the limit fields say of it."""
+    """Charges the caller of a request; units and limit headers are kept in the context."""
 
     def __init__(self, limiter: RateLimiter) -> None:
         self._limiter = limiter

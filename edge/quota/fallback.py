@@ -1,8 +1,8 @@
-"""What is let in while the state store is down: a little for each network, by this process alone, and counted.
+"""The limiter for outages of the state store: each process allows a small number for each network.
 
 Availability limits fail open to a bound: with w processes an anonymous caller gets at most w more requests in an
-outage's day. Past the table's size nobody new is let in, or an attacker with many addresses would have no limit.
-Where `closed`, nobody is let in: a limit is then never exceeded, and callers are told to come back.
+outage's day. When the table is full no new account is allowed, or an attacker with many addresses would have no limit.
+With `closed` no call is allowed: a limit is then never exceeded, and callers get 503 with Retry-After.
 """
 
 import time
@@ -40,7 +40,7 @@ class DegradedLimiter:
         if self._closed:
             return NOT_COUNTED
         if plan.counted_by == "organization":
-            return TAKEN  # paid work goes on; the metric tells how much went uncounted
+            return TAKEN  # paid work continues; the metric counts what was not charged
         used = self._used.get(account, 0)
         if used >= _ALLOWED.get(plan.name, _ALLOWED_SIGNED_UP) or (not used and len(self._used) >= _ACCOUNTS_MAX):
             return REFUSED_DAY

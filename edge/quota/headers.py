@@ -1,4 +1,4 @@
-"""The limit fields of an answer: `RateLimit-Policy` and `RateLimit`, structured fields. Pure.
+"""The limit headers of a response: `RateLimit-Policy` and `RateLimit`, structured fields. Pure.
 
 Source: IETF draft "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers).
 """
@@ -10,7 +10,7 @@ from shared.plans import Plan
 
 
 def limit_fields(decision: Decision) -> bytes:
-    """Return both fields as header lines; nothing where nothing was counted: we state no number we do not know."""
+    """Return both as header lines; empty if nothing was counted, because the numbers are then unknown."""
     if not decision.verified:
         return b""
     daily, burst, policy = _named(decision.plan)

@@ -1,4 +1,4 @@
-"""The meter: one script call to the state store charges all windows of an account, or none."""
+"""The rate limiter: one script call to the state store charges all windows of an account, or none."""
 
 import asyncio
 import hashlib
@@ -33,7 +33,7 @@ TAKE, REFUND = LuaScript("take.lua"), LuaScript("refund.lua")
 
 
 class RateLimiter:
-    """Takes and refunds units. Never raises: while the store is down the local allowance decides."""
+    """Consumes and refunds units. Never raises: during an outage of the store the degraded limiter decides."""
 
     def __init__(self, store: RedisClient, local: DegradedLimiter) -> None:
         self._store = store
@@ -42,7 +42,7 @@ class RateLimiter:
     def consume_then(
         self, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]
     ) -> None:
-        """Charge, and call `done` with the decision. The same charge id is taken once, however often it is asked."""
+        """Charge, and call `done` with the decision. A repeated charge id is charged once."""
 
         if not self._store.healthy:
             done(self._local.decide(account, plan, units, charge_id))
@@ -62,7 +62,7 @@ class RateLimiter:
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
 
         def decided(decision: Decision) -> None:
-            if not future.done():  # the caller may have gone in the meantime
+            if not future.done():  # the caller may have disconnected
                 future.set_result(decision)
 
         self.consume_then(account, plan, units, charge_id, decided)
@@ -72,11 +72,11 @@ class RateLimiter:
         return decision
 
     async def usage(self, account: str, plan: Plan) -> Decision:
-        """Tell what is used, and count nothing."""
+        """Return what is used, and charge nothing."""
         return await self.consume(account, plan, 0, "")
 
     async def refund(self, decision: Decision) -> Decision:
-        """Give a taken charge back and return the decision with what is used now; once only, and never below zero."""
+        """Refund a charge once, never below zero, and return the decision with what is used now."""
         if not decision.verified or not decision.allowed or not decision.units:
             return decision
         names = (
@@ -85,7 +85,7 @@ class RateLimiter:
         )
         try:
             given, used = await self._store.command("EVAL", REFUND.source, 2, *names)
-        except StoreUnavailable:  # the charge stays: an outage may cost the caller a unit, never give one away twice
+        except StoreUnavailable:  # the charge stays: a retried refund could be paid twice
             return decision
         if given:
             metrics.quota_decisions.labels(decision.plan.name, "refunded").inc()
@@ -103,20 +103,20 @@ class RateLimiter:
         )
 
     async def refund_order(self, account: str, charge_id: str, day: int, units: int) -> None:
-        """Give an order's charge back as the dispatcher would, once between them. Raises StoreUnavailable."""
+        """Refund an order's charge as the dispatcher would; only one of both takes effect. Raises StoreUnavailable."""
         await self._store.command("EVAL", *refunds.call(account, charge_id, day, units))
 
     def _decide(
         self, reply: Any, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]
     ) -> None:
-        """Decide by the second reply, or without one."""
+        """Decide by the reply of the retry, or without one."""
         if type(reply) is list:
             done(Decision(account, charge_id, plan, units, *reply))
         else:
             done(self._local.decide(account, plan, units, charge_id))
 
     def _retry(self, reply: Any, packed: bytes, done: Callable[[Any], None]) -> None:
-        """Ask once more where that can help: the script was not loaded, or the reply was lost with its connection.
+        """Retry once where it can help: the script was not loaded, or the reply was lost with its connection.
 
         The charge id makes the second asking harmless: a charge that was taken before its reply was lost is `repeated`.
         """

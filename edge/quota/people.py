@@ -8,7 +8,7 @@ from shared.plans import Plan
 
 
 class PersonLimits:
-    """Consumes one call at a time. While the state store is down a few calls of each person are let in."""
+    """Consumes one call at a time. During an outage of the state store a few calls of each person are allowed."""
 
     def __init__(self, limiter: RateLimiter, settings: Settings) -> None:
         self._limiter = limiter
@@ -40,7 +40,7 @@ class PersonLimits:
         return _allowed(await self._limiter.consume(f"person:{person_id}", self._calls, 1, charge_id), network)
 
     async def consume_sign_in(self, network: str, charge_id: str) -> Decision:
-        """Count one beginning of a sign-in from an address. Raises the problem `rate-limited`."""
+        """Count one started sign-in of an address. Raises the problem `rate-limited`."""
         return _allowed(await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id), network)
 
 

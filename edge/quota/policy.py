@@ -1,4 +1,4 @@
-"""What a charge came to, as a value. Pure."""
+"""The decision on one charge, as a value. Pure."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""How a refusal is told: which limit, when it opens again, who was counted, and what would lift it. Pure."""
+"""The problem document of a refusal: which limit, when it resets, which account, what would raise it. Pure."""
 
 from edge.http.problems import Problem, unavailable
 from edge.quota.policy import NOT_COUNTED, Decision

@@ -9,8 +9,8 @@ from shared.plans import Plan
 NAME = "unmetered"
 _CALLS_PER_SECOND_FACTOR = 2
 _DAY_SECONDS = 86_400
-# A client that repeats a refused call at once would otherwise come back thousands of times a second and take the
-# processor from all others. Bounded, so that held refusals cannot use up the connections.
+# A client that repeats a refused call at once would otherwise do so thousands of times a second at all others' expense.
+# Bounded, so that held refusals cannot use up the connections.
 _HOLD_SECONDS = 0.25
 _HELD_MAX = 64
 
@@ -43,7 +43,7 @@ class UnmeteredLimits:
             self._held -= 1
 
     def _burst(self, plan: Plan) -> Plan:
-        """Return the limit beside a plan; made once, because what is remembered of plans is remembered by object."""
+        """Return a plan's limit of such calls; one object for each plan, because caches of plans compare by object."""
         if plan not in self._plans:
             calls = plan.burst_units * _CALLS_PER_SECOND_FACTOR
             self._plans[plan] = Plan(

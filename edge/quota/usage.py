@@ -1,7 +1,7 @@
-"""Statistics of use: counted in memory at every answer, handed to PostgreSQL in batches.
+"""Statistics of use: counted in memory at every answer, flushed to PostgreSQL in batches.
 
-These tell people what was called; they never decide anything. What an edge had not handed over when it was killed is
-lost, `usage_flush_seconds` of it at most; the quota itself lives in the state store and stays exact.
+They show people what was called and never decide anything. What an edge had not flushed when it was killed is lost, at
+most `usage_flush_seconds` of it; the quota itself lives in the state store and stays exact.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ Key = tuple[int, str, str, str, str]
 
 
 def outcome_of(status: int) -> str:
-    """Name what became of a call: served, not-found, not-modified, refused, rejected or failed."""
+    """Return a call's outcome: served, not-found, not-modified, refused, rejected or failed."""
     if status in _NAMED:
         return _NAMED[status]
     return "served" if status < 400 else "rejected" if status < 500 else "failed"
 
 
 class UsageRecorder:
-    """The book of one process."""
+    """The counts of one process, flushed to PostgreSQL every few seconds."""
 
     def __init__(self, database: Database, flush_seconds: float, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -43,7 +43,7 @@ class UsageRecorder:
         self._task: asyncio.Task[None] | None = None
 
     def note(self, principal: Principal, network: str, route: str, status: int, units: int) -> None:
-        """Count one answer for whoever asked; the anonymous token stands for nobody."""
+        """Count one response for its caller's account; the anonymous token has none."""
         if principal.kind == "api-key":
             account = f"org:{principal.organization_id}"
             self._keys[principal.credential_id] = (self._clock(), network)
@@ -65,11 +65,11 @@ class UsageRecorder:
             metrics.usage_lost.inc()
 
     def start(self) -> None:
-        """Begin to hand over, in the background."""
+        """Start to flush in the background."""
         self._task = asyncio.create_task(self._flush_forever())
 
     async def stop(self) -> None:
-        """Hand over what is left and stop."""
+        """Flush what is left and stop."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -77,21 +77,21 @@ class UsageRecorder:
         await self.flush()
 
     async def flush(self) -> None:
-        """Hand over what was counted; while PostgreSQL is down it is kept, up to a bound."""
+        """Flush the counts; during an outage of PostgreSQL they are kept, up to a bound."""
         counts, self._counts = self._counts, {}
         keys, self._keys = self._keys, {}
         try:
             if counts:
                 await self._database.fetch(SQL.add_usage, *_columns(counts), scope=_SCOPE)
-                counts = {}  # kept now: an outage that begins behind this must not count them twice
+                counts = {}  # kept now: an outage that begins after this must not count them twice
             if keys:
                 moments = [datetime.fromtimestamp(at, UTC) for at, _ in keys.values()]
                 networks = [network for _, network in keys.values()]
                 await self._database.fetch(SQL.note_key_use, list(keys), moments, networks, scope=_SCOPE)
         except StoreUnavailable:
-            self._take_back(counts)
+            self._requeue(counts)
 
-    def _take_back(self, counts: dict[Key, list[int]]) -> None:
+    def _requeue(self, counts: dict[Key, list[int]]) -> None:
         for key, (calls, units) in counts.items():
             entry = self._counts.setdefault(key, [0, 0])
             entry[0] += calls

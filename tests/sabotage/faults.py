@@ -235,7 +235,7 @@ FAULTS = (
         "edge/fast_path.py",
         "inc(sum(tallies[200].count for tallies in self._tallies.values()))",
         "inc(sum(tally.count for tallies in self._tallies.values() for tally in tallies.values()))",
-        "tests/service/http/test_lane.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
+        "tests/service/http/test_fast_path.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
     ),
     # What the drills notice.
     drilled(

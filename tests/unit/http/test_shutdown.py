@@ -30,8 +30,8 @@ async def answered() -> AsyncIterator[tuple[EdgeServer, asyncio.StreamReader]]:
         done.set()
         return answer
 
-    lane: Any = SimpleNamespace(draining=True)
-    server = EdgeServer(handler, lane=lane, problem_base_url="http://errors")
+    fast_path: Any = SimpleNamespace(draining=True)
+    server = EdgeServer(handler, fast_path=fast_path, problem_base_url="http://errors")
     ours, theirs = socket.socketpair()
     await asyncio.get_running_loop().connect_accepted_socket(server, ours)
     reader, writer = await asyncio.open_unix_connection(sock=theirs)

@@ -1,4 +1,4 @@
-"""The fast lane answers as the ordinary way does, byte for byte, and knows when it is not its turn."""
+"""The fast path responds as the ordinary way does, byte for byte, and leaves to it what is unusual."""
 
 import asyncio
 import re
@@ -70,7 +70,7 @@ def _alike(answer: bytes) -> bytes:
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request, whether the lane took it."""
+    """For each request, whether the fast path took it."""
     seen: list[bool] = []
     original = FastPathProtocol._answered
 
@@ -93,7 +93,7 @@ async def test_both_ways_give_the_same_bytes(
         "key": f"Authorization: ApiKey {api_key(settings)}",
     }[caller]
     async with running_edge(settings, tmp_path) as edge:  # which hears of no new account then
-        # Warms what the lane needs.
+        # Warms what the fast path needs.
         await _exchange(edge, _head(edge, 1, address="192.0.2.9", credential=credential, target=target))
         taken.clear()
         lane, slow = [], []
@@ -112,7 +112,7 @@ async def test_both_ways_give_the_same_bytes(
     assert [_alike(a) for a in lane] == [_alike(a).replace(b"192.0.2.11", b"192.0.2.10") for a in slow]
 
 
-async def test_a_request_without_an_id_takes_the_lane_and_is_given_a_uuid_of_version_7(
+async def test_a_request_without_an_id_takes_the_fast_path_and_is_given_a_uuid_of_version_7(
     edge: Edge, taken: list[bool]
 ) -> None:
     def bare(charge: int, extra: str = "") -> bytes:
@@ -131,7 +131,7 @@ async def test_both_ways_say_the_same_where_nothing_can_be_counted(
     closed = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_fail_mode="closed")
     async with running_edge(closed, tmp_path) as edge:
         await edge.resources.records.find(SOY)
-        await _exchange(edge, _head(edge, 1, address="192.0.2.9"))  # teaches the lane who calls
+        await _exchange(edge, _head(edge, 1, address="192.0.2.9"))  # the fast path needs the principal in memory
         lane = await _exchange(edge, _head(edge, 2, address="192.0.2.10"))
         slow = await _exchange(edge, _head(edge, 3, address="192.0.2.10", extra="Accept: application/json\r\n"))
         edge.resources.access_log.flush()
@@ -182,7 +182,7 @@ async def test_a_second_request_before_the_first_answer_waits_its_turn(edge: Edg
 
 
 @pytest.mark.parametrize("target", ["", BY_BARCODE])
-async def test_the_lane_counts_lines_and_metrics_like_the_ordinary_way(
+async def test_the_fast_path_counts_lines_and_metrics_like_the_ordinary_way(
     edge: Edge, taken: list[bool], target: str
 ) -> None:
     await _exchange(edge, *[_head(edge, n, address="192.0.2.14", target=target) for n in range(1, 5)])
