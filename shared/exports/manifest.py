@@ -4,8 +4,9 @@ from typing import Any
 
 import msgspec
 
-from shared.exports.contract import FORMATS
-from shared.releases.datasets import Dataset, schema_of
+from shared.exports.contract import FORMATS, ROWS
+from shared.exports.request import Request
+from shared.releases.datasets import DATASETS, Dataset, schema_of
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +83,31 @@ def described(dataset: Dataset, columns: list[str]) -> list[dict[str, Any]]:
     """Return the schema of the chosen columns as manifests show it."""
     by_name = {column["name"]: column for column in schema_of(dataset)}
     return [by_name[name] for name in columns] if columns else list(by_name.values())
+
+
+def manifest_of(
+    request: Request, data_version: int, months: list[str] | None, files: list[File], created_at: str
+) -> ExportManifest:
+    """Return the manifest of an export's files, in their order. `months` as in the manifest, None: all.
+
+    A file without rows is not listed; if none has rows, the first one is, because it shows the schema.
+    """
+    listed = [file for file in files if file.rows] or files[:1]
+    return ExportManifest(
+        dataset=request.dataset,
+        schema=described(DATASETS[request.dataset], request.columns),
+        format=request.format,
+        compression=request.compression,
+        media_type=media_type(request.format, request.compression),
+        data_version=data_version,
+        since=request.since,
+        months=months or [],
+        all_months=months is None,
+        created_at=created_at,
+        rows=sum(file.rows for file in listed if file.content == ROWS),
+        bytes=sum(file.bytes for file in listed),
+        files=listed,
+    )
 
 
 def export_manifest_from(document: Any) -> ExportManifest:

@@ -1,5 +1,6 @@
 """What an export asks for, as its job's parameters keep it, and the arguments that this gives the queries. Pure."""
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -77,6 +78,16 @@ def arguments(dataset: str, scope: Scope, id_from: int, id_to: int) -> list[Any]
         return of_items
     currencies = minor_exceptions()
     return [*of_items, *scope.of_observations(), list(currencies), list(currencies.values())]
+
+
+def read_scope(rows: Callable[..., list[tuple[Any, ...]]], request: Request) -> Scope:
+    """Return what the request means in one snapshot; `rows` runs a query there and returns all its rows."""
+    [named] = rows(ROWS_SQL.named, request.brand, request.category, request.channel)
+    months = None
+    if request.since is not None:
+        [(known, changed)] = rows(ROWS_SQL.months_since, request.since)
+        months = list(changed) if known else None
+    return scope_of(request, named, months)
 
 
 def scope_of(request: Request, named: Any, months: list[date] | None) -> Scope:

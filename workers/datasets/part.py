@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from shared.exports.request import Request
 from shared.objects.directory import Reader
 
 RELEASE = "release"
@@ -9,9 +10,13 @@ RELEASE = "release"
 
 
 class Part(NamedTuple):
-    """A range of a snapshot's items or of a release's files, and a slot: a number that no other claim has."""
+    """What to write: a range of a snapshot's items or of a release's files, as the export's request narrows it.
+
+    The slot is a number that no other claim has; the part's file is stored under it.
+    """
 
     job_id: str
+    request: Request
     number: int
     content: str
     data_version: int

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from shared.db.connect import Connection
 from shared.exports.manifest import File
-from shared.exports.request import Request
 from workers.context import Services
 from workers.datasets.part import RELEASE, Part
 from workers.datasets.sources.export_rows import snapshot_batches
@@ -17,7 +16,6 @@ def write_part(
     services: Services,
     connection: Connection,
     part: Part,
-    request: Request,
     check: Callable[[], None],
     progress: Progress,
 ) -> File:
@@ -25,18 +23,18 @@ def write_part(
 
     Raises SnapshotGone or SnapshotLost if the snapshot cannot be read, ResultGone if the release lacks a file.
     """
-    with PartFile.begun(services.objects, part, request, progress) as file:
+    with PartFile.begun(services.objects, part, progress) as file:
         if part.snapshot == RELEASE:
-            stored = stored_copy(connection, services.objects, part, request)
+            stored = stored_copy(connection, services.objects, part)
             if stored is not None:
                 return file.copied(stored, check)
-            for batch in release_batches(connection, services.objects, part, request):
+            for batch in release_batches(connection, services.objects, part):
                 check()
                 file.write(batch)
         else:
             url = services.settings.worker_database_url
             with Snapshot(url, part.snapshot, application="export", check=check) as snapshot:
-                for batch in snapshot_batches(snapshot, part, request):
+                for batch in snapshot_batches(snapshot, part):
                     file.write(batch)
         check()
         return file.closed()

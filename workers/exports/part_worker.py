@@ -3,7 +3,6 @@
 from shared.db.connect import Connection, unavailable
 from shared.errors import ItemIndexError
 from shared.exports.manifest import File
-from shared.exports.request import Request
 from shared.telemetry.log import trace_of
 from workers.context import Services
 from workers.datasets.part import Part
@@ -15,13 +14,10 @@ from workers.leases import Lease, LeaseLost
 
 def help_export(services: Services, connection: Connection, job_id: str) -> int:
     """Write parts of a running export until none is left or another export waits; return how many were written."""
-    row = connection.execute(parts.SQL.running_export, (job_id,)).fetchone()
-    if row is None:
-        return 0
-    request, written = Request.read(row[0]), 0
+    written = 0
     while (part := parts.claim(connection, job_id, services.settings.lease_ttl_seconds)) is not None:
         try:
-            written += write_claimed(services, connection, part, request)
+            written += write_claimed(services, connection, part)
         except SnapshotGone:
             return written  # the worker that claims the job next plans anew and asks for help again
         waiting = connection.execute(parts.SQL.other_export_waits, (job_id,)).fetchone()
@@ -30,16 +26,14 @@ def help_export(services: Services, connection: Connection, job_id: str) -> int:
     return written
 
 
-def write_claimed(
-    services: Services, connection: Connection, part: Part, request: Request, job: Lease | None = None
-) -> bool:
+def write_claimed(services: Services, connection: Connection, part: Part, job: Lease | None = None) -> bool:
     """Write one part; False if another worker has it, or if it failed and its row says so.
 
     `job` is the lease of the whole export, if this worker holds it. Raises SnapshotGone or an outage of PostgreSQL,
     after the part was released, and LeaseLost if the job's lease is lost.
     """
     try:
-        file = _written(services, connection, part, request, job)
+        file = _written(services, connection, part, job)
         return parts.finish(connection, part, file)
     except LeaseLost:
         if job is not None:
@@ -53,7 +47,7 @@ def write_claimed(
         return False
 
 
-def _written(services: Services, connection: Connection, part: Part, request: Request, job: Lease | None) -> File:
+def _written(services: Services, connection: Connection, part: Part, job: Lease | None) -> File:
     lease = parts.lease_of(services.settings, part)
     before = job.progress.rows_done if job else 0
 
@@ -68,7 +62,7 @@ def _written(services: Services, connection: Connection, part: Part, request: Re
             job.progress.rows_done = before + rows
 
     with lease:
-        file = write_part(services, connection, part, request, check, progress)
+        file = write_part(services, connection, part, check, progress)
     check()
     return file
 

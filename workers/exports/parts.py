@@ -10,6 +10,7 @@ from shared.config import Settings
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.exports.manifest import File
+from shared.exports.request import Request
 from shared.jobs.contract import EXPORT
 from workers.context import Job
 from workers.datasets.part import Part
@@ -29,6 +30,11 @@ class ExportProgress(NamedTuple):
     queued: int
     rows: int
     failure: dict[str, Any] | None
+
+    @property
+    def all_done(self) -> bool:
+        """Whether every part is done."""
+        return self.done == self.parts
 
 
 @dataclass
@@ -56,23 +62,23 @@ def lease_of(settings: Settings, part: Part) -> PartLease:
     )
 
 
-def plan(connection: Connection, job: Job, version: int, snapshot: str, ranges: list[tuple[str, int, int]]) -> None:
+def plan(connection: Connection, job: Job, version: int, source: str, ranges: list[tuple[str, int, int]]) -> None:
     """Insert the parts, or keep those that another worker has planned of the same version. Raises LeaseLost."""
     job_id = job.id
     with connection.transaction():
         if connection.execute(SQL.lock_job, (job_id, job.attempt)).fetchone() is None:
             raise LeaseLost(job_id)
-        if connection.execute(SQL.keep_plan, (job_id, version, snapshot)).fetchone() is not None:
+        if connection.execute(SQL.keep_plan, (job_id, version, source)).fetchone() is not None:
             return
         connection.execute(SQL.drop_plan, (job_id,))
         columns = ([one[n] for one in ranges] for n in range(3))
-        connection.execute(SQL.plan, (job_id, version, snapshot, *columns))
+        connection.execute(SQL.plan, (job_id, version, source, *columns))
 
 
 def claim(connection: Connection, job_id: str, ttl_seconds: int) -> Part | None:
     """Claim the next part for this worker; None if none is queued."""
     row = connection.execute(SQL.claim, (job_id, ttl_seconds, ATTEMPTS_MAX)).fetchone()
-    return None if row is None else Part(job_id, *row)
+    return None if row is None else Part(job_id, Request.read(row[0]), *row[1:])
 
 
 def finish(connection: Connection, part: Part, file: File) -> bool:

@@ -20,19 +20,15 @@ FROM unnest($4::text[], $5::bigint[], $6::bigint[]) WITH ORDINALITY AS p (c, f, 
 
 -- name: claim
 -- The next part that is queued, or whose lease has expired; its slot is a number that no claim has had before.
-UPDATE export_parts SET state = 'running', attempt = attempt + 1, slot = nextval('export_slots'), rows_done = 0,
+UPDATE export_parts p SET state = 'running', attempt = p.attempt + 1, slot = nextval('export_slots'), rows_done = 0,
     lease_until = statement_timestamp() + make_interval(secs => $2)
-WHERE job_id = $1 AND number = (
+FROM jobs j
+WHERE j.id = $1 AND j.state = 'running' AND p.job_id = j.id AND p.number = (
     SELECT number FROM export_parts
     WHERE job_id = $1 AND attempt < $3 AND not_before <= statement_timestamp()
       AND (state = 'queued' OR (state = 'running' AND lease_until < statement_timestamp()))
     ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED)
-  AND EXISTS (SELECT FROM jobs WHERE id = $1 AND state = 'running')
-RETURNING number, content, data_version, snapshot, id_from, id_to, attempt, slot;
-
--- name: running_export
--- What a helper must know of the export.
-SELECT parameters FROM jobs WHERE id = $1 AND kind = 'export' AND state = 'running';
+RETURNING j.parameters, p.number, p.content, p.data_version, p.snapshot, p.id_from, p.id_to, p.attempt, p.slot;
 
 -- name: renew
 -- Fenced by the slot; a cancelled or failed export ends its parts. A job back in the queue has only lost its planner.

@@ -9,10 +9,9 @@ import psycopg
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.exports.contract import GONE, ID_END, ROWS
-from shared.exports.request import NO_MONTH, ROWS_SQL, Request, counting
+from shared.exports.request import NO_MONTH, ROWS_SQL, Request, counting, read_scope
 from shared.objects.directory import ResultStore
 from workers.datasets.part import RELEASE
-from workers.datasets.sources.export_rows import read_scope
 from workers.datasets.sources.release import ranges_of_release
 
 SQL = beside(__file__, "plan.sql")

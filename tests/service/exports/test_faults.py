@@ -17,7 +17,6 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.exports.manifest import ExportManifest, File
-from shared.exports.request import Request
 from shared.jobs.contract import EXPORT
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
@@ -32,8 +31,7 @@ from workers.datasets.pipeline import write_part
 from workers.dispatch.dispatcher import Dispatcher
 from workers.dispatch.retention import delete_old
 from workers.exports import part_worker, parts, plan
-from workers.exports.coordinator import manifest_of as manifest_for
-from workers.exports.coordinator import outcome_of
+from workers.job_handler import Outcome
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
 # A worker of its own that makes parts until the third, says so, and hangs.
@@ -288,7 +286,7 @@ def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
 ) -> None:
     job, began = ordered(settings, WANTED), threading.Event()
 
-    def endless(services: Any, connection: Any, part: Any, request: Any, check: Any, progress: Any) -> Any:
+    def endless(services: Any, connection: Any, part: Any, check: Any, progress: Any) -> Any:
         began.set()
         while True:
             check()
@@ -337,7 +335,7 @@ def test_nothing_is_published_while_a_part_is_missing(settings: Settings) -> Non
         assert part is not None
         file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
         assert parts.finish(connection, part, file)
-        outcome = outcome_of(manifest_for(Request.read(WANTED), plan.Plan(1, "snapshot", [], []), [file]))
+        outcome = Outcome({}, file.bytes, file.rows, data_version=1)
         assert not parts.publish(connection, held, outcome)
         other = parts.claim(connection, job, 30)
         assert other is not None and parts.finish(connection, other, file)

@@ -1,6 +1,6 @@
 """Rows of an export's part from PostgreSQL: by its range of items, narrowed as the request says, as record batches."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
@@ -11,29 +11,18 @@ import pyarrow.csv
 from shared.db.copy_binary import Array
 from shared.db.queries import beside
 from shared.exports.contract import GONE, ROWS, dataset_of
-from shared.exports.request import ROWS_SQL, Request, Scope, arguments, scope_of
+from shared.exports.request import ROWS_SQL, Scope, arguments, read_scope
 from workers.datasets.codecs.csv_rows import CsvRows
 from workers.datasets.codecs.observations import SharedDictionaries, columns_of, observations_batch
 from workers.datasets.part import Part
 from workers.datasets.sources.snapshot import Snapshot
 
 SQL = beside(__file__, "export_rows.sql")
-Rows = Callable[..., list[tuple[Any, ...]]]
-"""Runs a query in the snapshot, and returns all its rows."""
 
 
-def read_scope(rows: Rows, request: Request) -> Scope:
-    """Return what the request means in the snapshot that is read."""
-    [named] = rows(ROWS_SQL.named, request.brand, request.category, request.channel)
-    months = None
-    if request.since is not None:
-        [(known, changed)] = rows(ROWS_SQL.months_since, request.since)
-        months = list(changed) if known else None
-    return scope_of(request, named, months)
-
-
-def snapshot_batches(snapshot: Snapshot, part: Part, request: Request) -> Iterator[Any]:
+def snapshot_batches(snapshot: Snapshot, part: Part) -> Iterator[Any]:
     """Yield the part's rows as record batches of all the dataset's columns."""
+    request = part.request
     scope = read_scope(snapshot.rows, request)
     if request.dataset == "observations" and part.content == ROWS:
         yield from _observations(snapshot, scope, part)

@@ -74,8 +74,9 @@ def _grouped(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:
     return found
 
 
-def stored_copy(connection: Connection, objects: ResultStore, part: Part, request: Request) -> StoredCopy | None:
+def stored_copy(connection: Connection, objects: ResultStore, part: Part) -> StoredCopy | None:
     """Return the one file of the part's places if it is the part already, else None. Raises ResultGone."""
+    request = part.request
     sources = _sources(connection, request.dataset, part.data_version, part.id_from, part.id_to)
     span = _span(sources[0], SHAPES[request.dataset].key) if len(sources) == 1 and _is_stored_form(request) else None
     if span is None:
@@ -85,8 +86,9 @@ def stored_copy(connection: Connection, objects: ResultStore, part: Part, reques
     return StoredCopy(key, source.sha256, source.bytes, source.rows, *span, objects.open(key))
 
 
-def release_batches(connection: Connection, objects: ResultStore, part: Part, request: Request) -> Iterator[Any]:
+def release_batches(connection: Connection, objects: ResultStore, part: Part) -> Iterator[Any]:
     """Yield the rows of the part's files, narrowed as the request says. Raises ResultGone if a file is missing."""
+    request = part.request
     columns = [*request.columns, SHAPES[request.dataset].key]
     if request.dataset == "observations":
         columns += ["day", "channel", "currency"]  # the filters, and the currency that decides the digits of amounts

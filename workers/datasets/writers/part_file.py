@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from shared.errors import ResultGone
 from shared.exports.contract import ROWS, SHAPES, dataset_of
 from shared.exports.manifest import File, file_name
-from shared.exports.request import Request
 from shared.objects.directory import ResultStore
 from shared.releases.arrow import arrow_schema
 from workers.datasets.part import Part, StoredCopy
@@ -23,7 +22,8 @@ _COPY_BYTES = 4 << 20
 class PartFile:
     """Takes batches into the file of a part; knows the least and greatest key of the rows written."""
 
-    def __init__(self, file: DigestingFile, key: str, part: Part, request: Request, progress: Progress) -> None:
+    def __init__(self, file: DigestingFile, key: str, part: Part, progress: Progress) -> None:
+        request = part.request
         self._file = file
         self._key = key
         self._content = part.content
@@ -41,12 +41,13 @@ class PartFile:
 
     @classmethod
     @contextmanager
-    def begun(cls, store: ResultStore, part: Part, request: Request, progress: Progress) -> Iterator[Self]:
+    def begun(cls, store: ResultStore, part: Part, progress: Progress) -> Iterator[Self]:
         """Begin the part's file; on leaving without an error it is whole and durable, else it is not there."""
+        request = part.request
         name = file_name(request.dataset, part.content, part.number, request.format, request.compression)
         key = f"{part.job_id}/{part.slot}/{name}"
         with store.writing(key) as file:
-            yield cls(DigestingFile(file), key, part, request, progress)
+            yield cls(DigestingFile(file), key, part, progress)
 
     def write(self, batch: Any) -> None:
         """Write a record batch, which may hold more columns than were chosen, and holds the key column."""
