@@ -66,7 +66,7 @@ async def estimate(database: Database, request: Request, scope: Scope) -> Estima
 async def preview(database: Database, request: Request, scope: Scope) -> list[dict[str, Any]]:
     """Return ten rows as NDJSON would have them."""
     query = getattr(ROWS_SQL, request.dataset)
-    listed = ", ".join(request.columns)
+    listed = ", ".join(f'"{name}"' for name in request.columns)
     lists = {column.name for column in DATASETS[request.dataset].columns if column.type == LIST}
     values = arguments(request.dataset, scope, 0, ID_END)
     few = f"SELECT {listed} FROM ({query}) r LIMIT {_PREVIEW_ROWS}"  # noqa: S608 - names of declared columns only

@@ -706,8 +706,11 @@ COMMENT ON COLUMN public.impacts.deviation IS 'standard deviation as the source 
 
 CREATE TABLE public.inactive_items (
     item_id bigint NOT NULL,
-    owner_id bigint
+    owner_id bigint,
+    data_version bigint DEFAULT 0 NOT NULL
 );
+
+COMMENT ON COLUMN public.inactive_items.data_version IS 'the first with the present owner; 0: before this was kept';
 
 CREATE TABLE public.indicators (
     code text NOT NULL,
@@ -1807,16 +1810,22 @@ GRANT SELECT ON TABLE public.derived_layouts TO itemindex_worker;
 GRANT SELECT ON TABLE public.derived_layouts TO itemindex_analytics;
 
 GRANT SELECT(no) ON TABLE public.events TO itemindex_edge;
+GRANT SELECT(no) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT(kind) ON TABLE public.events TO itemindex_edge;
+GRANT SELECT(kind) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT(at) ON TABLE public.events TO itemindex_edge;
+GRANT SELECT(at) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT(item_id) ON TABLE public.events TO itemindex_edge;
+GRANT SELECT(item_id) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT(survivor_id) ON TABLE public.events TO itemindex_edge;
+GRANT SELECT(survivor_id) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_edge;
+GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.export_parts TO itemindex_worker;
 

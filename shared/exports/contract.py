@@ -35,6 +35,7 @@ SHAPES: dict[str, Shape] = {
     "impacts": Shape(_ITEM, True, "iid"),
     "brands": Shape(frozenset(), False, "slug"),
     "categories": Shape(frozenset(), False, "code"),
+    "merged": Shape(frozenset(), False, "from"),
 }
 GONE_ITEMS = Dataset(
     "gone",

@@ -9,6 +9,8 @@ from shared.exports.contract import ID_END
 from shared.money import minor_exceptions
 
 ROWS_SQL = beside(__file__, "rows.sql")
+SMALL = ("brands", "categories", "merged")
+"""Datasets that cannot be narrowed, and are read whole."""
 FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 NO_MONTH = FIRST_DAY
 """Stands alone in a scope's months where nothing has changed: it has no rows, and an empty list would mean all."""
@@ -71,7 +73,7 @@ class Scope(NamedTuple):
 
 def arguments(dataset: str, scope: Scope, id_from: int, id_to: int) -> list[Any]:
     """Return the arguments of a dataset's query in rows.sql."""
-    if dataset in ("brands", "categories"):
+    if dataset in SMALL:
         return []
     of_items = scope.of_items(id_from, id_to)
     if dataset != "observations":
@@ -120,7 +122,7 @@ def counting(dataset: str, scope: Scope, most: int) -> tuple[str, list[Any]]:
             scope.channel_ids,
             scope.months,
         ]
-    if dataset in ("brands", "categories"):
+    if dataset in SMALL:
         return ROWS_SQL.small_count, [dataset]
     query: str = getattr(ROWS_SQL, f"{dataset}_count")
     return query, [*scope.of_items(0, ID_END), most]

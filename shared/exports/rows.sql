@@ -89,6 +89,15 @@ SELECT count(*) FROM (
       AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
       AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[])) LIMIT $6::bigint) found;
 
+-- name: merged
+-- Every item that is part of another's record, by what, and since which data_version.
+SELECT i.iid AS "from", i.survivor_iid AS "to", coalesce(
+           (SELECT max(CASE e.kind WHEN 'merge' THEN 'merge' ELSE 'review' END) FROM events e
+            WHERE e.kind IN ('merge', 'link') AND e.undone_at IS NULL AND i.id IN (e.item_id, e.survivor_id)),
+           (SELECT min(l.kind) FROM links l WHERE l.decision = 'link' AND i.id IN (l.left_id, l.right_id)), 'source') AS reason,
+       x.data_version
+FROM items i JOIN inactive_items x ON x.item_id = i.id WHERE i.status = 'merged' ORDER BY i.iid COLLATE "C";
+
 -- name: observations_estimate
 -- From the cells instead of the rows: exact for whole months and one filter; part of a month counts by its days, and of
 -- several filters the narrowest is an upper bound.
@@ -106,8 +115,9 @@ SELECT ceil(coalesce(least(
 ), 0))::bigint AS count;
 
 -- name: small_count
--- Brands and categories are few.
+-- Brands, categories and merged items are few.
 SELECT CASE $1::text WHEN 'brands' THEN (SELECT count(*) FROM brands WHERE item_count > 0)
+       WHEN 'merged' THEN (SELECT count(*) FROM items WHERE status = 'merged')
        ELSE (SELECT count(*) FROM categories c WHERE EXISTS (
             SELECT FROM categories d JOIN items i ON i.category_id = d.id AND i.status = 'active'
             WHERE d.code = c.code OR starts_with(d.code, c.code || '.'))) END AS count;

@@ -110,8 +110,21 @@ _CATEGORIES = Dataset(
     ),
     ("code",),
 )
+_MERGED = Dataset(
+    "merged",
+    "Items that are part of another's record, because both are one article.",
+    (
+        Column("from", "string", "The item's identifier, which redirects."),
+        Column("to", "string", "The item that it redirects to."),
+        Column(
+            "reason", "dictionary", "identifier, likeness, source (its own source says so), review or merge (a person)."
+        ),
+        Column("data_version", "long", "Since which data_version; 0: before this was kept."),
+    ),
+    ("from",),
+)
 DATASETS: dict[str, Dataset] = {
-    dataset.name: dataset for dataset in (_ITEMS, _OBSERVATIONS, _IMPACTS, _BRANDS, _CATEGORIES)
+    dataset.name: dataset for dataset in (_ITEMS, _OBSERVATIONS, _IMPACTS, _BRANDS, _CATEGORIES, _MERGED)
 }
 PREFIX = "releases/"
 MEDIA_TYPE = "application/vnd.apache.parquet"

@@ -79,6 +79,6 @@ def rows_by_sql(settings: Settings, wanted: Any) -> list[tuple[Any, ...]]:
         named = connection.execute(ROWS_SQL.named, (request.brand, request.category, request.channel)).fetchone()
         scope = scope_of(request, named, None)
         query = getattr(ROWS_SQL, request.dataset)
-        listed = ", ".join(request.columns)
+        listed = ", ".join(f'"{name}"' for name in request.columns)
         values = arguments(request.dataset, scope, 0, ID_END)
         return connection.execute(f"SELECT {listed} FROM ({query}) r", values or None).fetchall()

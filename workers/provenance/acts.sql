@@ -22,9 +22,11 @@ WHERE d.item_id = ANY($1::bigint[]);
 DELETE FROM inactive_items WHERE item_id = ANY($1::bigint[]);
 
 -- name: keep
--- $1, $2: items and their owners.
-INSERT INTO inactive_items (item_id, owner_id) SELECT * FROM unnest($1::bigint[], $2::bigint[])
-ON CONFLICT (item_id) DO UPDATE SET owner_id = excluded.owner_id;
+-- $1, $2: items and their owners. The version is the one that this event commits.
+INSERT INTO inactive_items (item_id, owner_id, data_version)
+SELECT n.item_id, n.owner_id, coalesce((SELECT max(version) FROM data_versions), 0) + 1
+FROM unnest($1::bigint[], $2::bigint[]) AS n (item_id, owner_id)
+ON CONFLICT (item_id) DO UPDATE SET owner_id = excluded.owner_id, data_version = excluded.data_version;
 
 -- name: forget_changes
 -- Acts that are undone, or have no effect any more. $1: those that have.

@@ -3,12 +3,15 @@
 import random
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 from shared.config import Settings
 from shared.errors import LoadRefused
 from shared.ids import mint
+from shared.releases.datasets import key_of
 from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, ask, row, shop, take_back
+from tests.support.releases import cut
 from tests.support.servers import Servers
 
 
@@ -126,3 +129,12 @@ def test_the_order_of_loads_changes_no_article(servers: Servers, tmp_path: Path,
             found.append(articles(settings))
     assert found[0] == found[1]
     assert len(set(found[0].values())) < len(found[0])
+
+
+def test_the_data_as_files_says_what_is_merged_into_what_and_why(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY))
+    version = shop(settings, tmp_path, "shop_b", row("x", SOY)).data_version
+    cut(settings)
+    [(sha256,)] = ask(settings, "SELECT sha256 FROM release_files WHERE dataset = 'merged'")
+    table = pyarrow.parquet.read_table(settings.results_dir / key_of(sha256))
+    assert table.to_pylist() == [{"from": B, "to": A, "reason": "identifier", "data_version": version}]

@@ -54,7 +54,9 @@ async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> 
 @pytest.mark.parametrize("contents", [load_rows])
 async def test_an_index_that_was_never_cut_has_datasets_and_no_releases(edge: Edge, settings: Settings) -> None:
     key = api_key(settings, "institutional")
-    assert [entry["latest"] for entry in (await edge.get("/index/datasets", key=key)).json["data"]] == [None] * 5
+    assert [entry["latest"] for entry in (await edge.get("/index/datasets", key=key)).json["data"]] == [None] * len(
+        DATASETS
+    )
     assert (await edge.get(RELEASES, key=key)).json["data"] == []
     assert (await edge.get(f"{RELEASES}/latest", key=key)).status == 404
 

@@ -158,5 +158,12 @@ def test_fetch_refuses_what_it_is_not_given(buyer: Buyer, tmp_path: Path) -> Non
 def test_the_command_line_cuts_lists_and_expires(buyer: Buyer) -> None:
     assert "is cut" in buyer.stack.ctl("releases", "cut", "--wait")
     listed = json.loads(buyer.stack.ctl("releases", "list", "--json"))
-    assert {entry["dataset"] for entry in listed} == {"items", "observations", "impacts", "brands", "categories"}
+    assert {entry["dataset"] for entry in listed} == {
+        "items",
+        "observations",
+        "impacts",
+        "brands",
+        "categories",
+        "merged",
+    }
     assert "deleted: 0" in buyer.stack.ctl("releases", "expire")

@@ -52,7 +52,7 @@ def test_the_protocols_own_client_reads_everything(buyer: Buyer, tmp_path: Path)
     told = json.loads(done.stdout.splitlines()[-1])
     manifests = {name: buyer.manifest(name) for name in ("items", "observations", "brands")}
     assert (told["shares"], told["schemas"]) == (["item-index"], ["releases"])
-    assert told["tables"] == ["brands", "categories", "impacts", "items", "observations"]
+    assert told["tables"] == ["brands", "categories", "impacts", "items", "merged", "observations"]
     assert told["version"] == manifests["items"]["data_version"]
     assert (told["items"], told["seen"], told["some"]) == (
         manifests["items"]["rows"],

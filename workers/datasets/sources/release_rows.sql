@@ -63,3 +63,12 @@ FROM categories c
 WHERE EXISTS (SELECT FROM categories d JOIN items i ON i.category_id = d.id AND i.status = 'active'
               WHERE d.code = c.code OR starts_with(d.code, c.code || '.'))
 ORDER BY c.code COLLATE "C";
+
+-- name: merged
+-- Every item that is part of another's record, by what, and since which data_version.
+SELECT i.iid AS "from", i.survivor_iid AS "to", coalesce(
+           (SELECT max(CASE e.kind WHEN 'merge' THEN 'merge' ELSE 'review' END) FROM events e
+            WHERE e.kind IN ('merge', 'link') AND e.undone_at IS NULL AND i.id IN (e.item_id, e.survivor_id)),
+           (SELECT min(l.kind) FROM links l WHERE l.decision = 'link' AND i.id IN (l.left_id, l.right_id)), 'source') AS reason,
+       x.data_version
+FROM items i JOIN inactive_items x ON x.item_id = i.id WHERE i.status = 'merged' ORDER BY i.iid COLLATE "C";
