@@ -149,6 +149,9 @@ class RollupQuery(ReportQuery):
 class MethodName(fields.String):
     """A method of price indices, by any usual spelling; the same method is the same question."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(validate=validate.OneOf(list(METHODS)), **options)
+
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
         name = offered_method(str(super()._deserialize(value, attr, data, **options)))
         if name is None:
@@ -174,8 +177,7 @@ class PriceIndexQuery(ReportQuery):
     method = MethodName(
         load_default=DEFAULT_METHOD,
         metadata={
-            "description": f"Index formula, one of {', '.join(METHODS)} (or a usual spelling of it, as ccdi); default: "
-            f"{DEFAULT_METHOD}",
+            "description": f"Index formula; usual spellings of it, as ccdi, are the same; default: {DEFAULT_METHOD}",
             "example": DEFAULT_METHOD,
         },
     )

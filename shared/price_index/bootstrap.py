@@ -41,10 +41,21 @@ def bootstrap(panel: Panel, question: Question, replicates: int, seed: int) -> I
     return Interval(low, high)
 
 
+def comparisons(panel: Panel, question: Question, replicates: int) -> int:
+    """Return how many prices of items are compared for an index and its interval: what its time grows with."""
+    count = panel.periods
+    window = count if question.window is None else min(question.window, count)
+    if of_pairs(question) and question.method.formula in FORMULAE:
+        return len(wanted_pairs(count, question, [0] * count)) * panel.items
+    windows = count - window + 1 if question.over_window else 1
+    return windows * window * panel.items * (replicates + 1)
+
+
 def _by_sums(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:
     groups = min(panel.items, GROUPS_MAX)
     group = np.arange(panel.items) if groups == panel.items else random.permutation(panel.items) % groups
-    counts = random.multinomial(groups, np.full(groups, 1 / groups), size=replicates).astype("f8")
+    drawn = random.integers(0, groups, (replicates, groups)) + groups * np.arange(replicates)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=replicates * groups).reshape(replicates, groups).astype("f8")
     compared = compared_with(panel, question)
     pairs = wanted_pairs(panel.periods, question, compared)
     samples = Pairs(panel, question).resampled_logs(pairs, group, counts)

@@ -1,6 +1,6 @@
 """Indices between pairs of periods of a panel, over the items that both have. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from shared.price_index.question import TIME_PRODUCT_DUMMY, Question
 from shared.price_index.shares import SHARE_FORMULAE, DummyWeights, time_product_dummy
 
 _NONE = np.empty(0)
-Places = Iterable[tuple[int, int]]
+Places = Sequence[tuple[int, int]]
 """Pairs of periods, from and to."""
 
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
+from shared.price_index.bootstrap import comparisons
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE
-from shared.price_index.panel import IndexNotDefined
+from shared.price_index.panel import IndexNotDefined, PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, Resampling, index_rows
 from shared.results.rounding import SIX_DECIMALS
@@ -26,6 +27,8 @@ from workers.reports.set_aside import METHOD as OUTLIERS
 from workers.reports.set_aside import SetAside
 
 FIRST = 100.0
+COMPARISONS_MAX = 4_000_000_000
+"""With more, an index takes minutes: longer than a job of its kind may."""
 SCHEMA = pa.schema(
     [
         ("period", pa.date32()),
@@ -90,7 +93,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     others = _Beside(_medians(found), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
     rows = []
     for done, ((currency, _), table) in enumerate(tables.items()):
-        index = _computed(table.periods, table.panel, question, seed)
+        index = _computed(table, question, seed)
         rows += _rows(index, chosen.kind, currency, others)
         told("computing", done + 1, len(tables))
     rows.sort(key=lambda row: (row["currency"], row["period"]))
@@ -126,9 +129,11 @@ def _sold(chosen: Filter, question: Question) -> Filter:
     return replace(chosen, kinds=KINDS["sale"])
 
 
-def _computed(periods: list[str], panel: Any, question: Question, seed: int) -> list[IndexRow]:
+def _computed(table: PriceTable, question: Question, seed: int) -> list[IndexRow]:
+    if comparisons(table.panel, question, REPLICATES) > COMPARISONS_MAX:
+        raise InvalidParameter("granularity", "these are too many periods for so many items; take longer or fewer ones")
     try:
-        return index_rows(periods, panel, question, FIRST, Resampling(REPLICATES, seed))
+        return index_rows(table.periods, table.panel, question, FIRST, Resampling(REPLICATES, seed))
     except IndexNotDefined as error:
         raise InvalidParameter("splice", str(error)) from None
 

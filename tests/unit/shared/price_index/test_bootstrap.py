@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shared.price_index.bootstrap import GROUPS_MAX, bootstrap
+from shared.price_index.bootstrap import GROUPS_MAX, bootstrap, comparisons
 from shared.price_index.panel import Panel
 from shared.price_index.question import Question, method_named
 from tests.unit.shared.price_index.cases import GAPS
@@ -59,3 +59,12 @@ def test_replicates_in_which_a_period_is_not_connected_are_left_out() -> None:
     interval = bootstrap(GAPS, Question(method_named("geks-fisher")), 200, seed=0)
     assert np.isfinite(interval.low).all()
     assert (interval.low <= interval.high).all()
+
+
+def test_comparisons_grow_with_pairs_or_with_windows_and_replicates() -> None:
+    panel = Panel(np.ones((10, 7)), np.ones((10, 7)))
+    every_pair, windows = (Question(method_named(name), window=4) for name in ("geks-jevons", "tpd"))
+    assert comparisons(panel, Question(method_named("geks-jevons")), 200) == 45 * 7
+    assert comparisons(panel, every_pair, 200) == (7 * 3 + 2 + 1) * 7
+    assert comparisons(panel, windows, 200) == 7 * 4 * 7 * 201
+    assert comparisons(panel, Question(method_named("jevons")), 200) == 10 * 7

@@ -1,0 +1,38 @@
+"""The dashboard draws the index beside the median, and the matched share below."""
+
+from edge.dashboard.charts import plots
+from edge.reports.declarations import REPORTS_BY_KIND
+
+PICTURE = REPORTS_BY_KIND["price-index"].picture
+
+
+def row(period: str, index: float, share: float | None, currency: str = "HKD") -> dict[str, object]:
+    return {
+        "period": period,
+        "currency": currency,
+        "index": index,
+        "low": index - 1,
+        "high": index + 1,
+        "median_index": 2 * index,
+        "share_matched": share,
+    }
+
+
+def test_one_plot_has_index_interval_and_median_and_the_next_one_the_matched_share() -> None:
+    both, matched = plots(PICTURE, [row("2026-05-01", 100, None), row("2026-06-01", 103, 0.8)])
+    assert both["title"] == "Price index and median per period, HKD"
+    assert {one["label"]: one["values"] for one in both["series"]} == {
+        "index": [100, 103],
+        "low": [99, 102],
+        "high": [101, 104],
+        "median_index": [200, 206],
+    }
+    assert matched["title"] == "share_matched per period"
+    assert [one["values"] for one in matched["series"]] == [[None, 0.8]]
+
+
+def test_several_currencies_are_compared_by_their_index() -> None:
+    rows = [row("2026-05-01", 100, None), row("2026-05-01", 100, None, "USD"), row("2026-06-01", 90, 0.5, "USD")]
+    compared = plots(PICTURE, rows)[0]
+    assert compared["title"] == "Price index per period"
+    assert {one["label"]: one["values"] for one in compared["series"]} == {"HKD": [100, None], "USD": [100, 90]}
