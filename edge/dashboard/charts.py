@@ -1,4 +1,4 @@
-"""From the rows of a report to pictures: lines over periods, bars of shares and distributions. Pure."""
+"""From the rows of a report to pictures: lines over periods, bars of shares and distributions."""
 
 from collections import defaultdict
 from collections.abc import Sequence

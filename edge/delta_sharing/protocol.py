@@ -7,12 +7,14 @@ action one file of its manifest.
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from edge.releases.repository import Release, ReleaseFile
 from shared.releases.datasets import DATASETS
+
+if TYPE_CHECKING:
+    from edge.releases.repository import Release, ReleaseFile
 
 SHARE, SCHEMA = "item-index", "releases"
 NDJSON = "application/x-ndjson"
@@ -37,7 +39,7 @@ def lines(documents: Iterable[Mapping[str, Any]]) -> bytes:
     return b"".join(msgspec.json.encode(document) + b"\n" for document in documents)
 
 
-def head(release: Release, files: int) -> list[dict[str, Any]]:
+def head(release: "Release", files: int) -> list[dict[str, Any]]:
     """Return the two lines that everything begins with: the protocol, and what the table is."""
     return [
         {"protocol": {"minReaderVersion": _READER_VERSION}},
@@ -58,12 +60,14 @@ def head(release: Release, files: int) -> list[dict[str, Any]]:
     ]
 
 
-def file_line(file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
+def file_line(file: "ReleaseFile", url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
     """Return the line of one file of a version."""
     return {"file": {**_action(file, url, expires), "version": version, "timestamp": _milliseconds(moment)}}
 
 
-def change_line(kind: str, file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
+def change_line(
+    kind: str, file: "ReleaseFile", url: str, expires: int, version: int, moment: datetime
+) -> dict[str, Any]:
     """Return the line of a file that a version added or removed, as `kind` says."""
     return {kind: {**_action(file, url, expires), "version": version, "timestamp": _milliseconds(moment)}}
 
@@ -82,7 +86,7 @@ def schema_string(columns: list[dict[str, Any]]) -> str:
     return msgspec.json.encode({"type": "struct", "fields": fields}).decode()
 
 
-def enough(files: list[ReleaseFile], limit: int | None) -> list[ReleaseFile]:
+def enough(files: "list[ReleaseFile]", limit: int | None) -> "list[ReleaseFile]":
     """Return the first files that have so many rows; all of them without a limit."""
     if limit is None:
         return files
@@ -95,7 +99,7 @@ def enough(files: list[ReleaseFile], limit: int | None) -> list[ReleaseFile]:
     return chosen
 
 
-def _action(file: ReleaseFile, url: str, expires: int) -> dict[str, Any]:
+def _action(file: "ReleaseFile", url: str, expires: int) -> dict[str, Any]:
     return {
         "url": url,
         "id": file.sha256,

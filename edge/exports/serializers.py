@@ -2,15 +2,17 @@
 
 import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from edge.http.signed_urls import SignedUrls
 from edge.jobs.serializers import JobSerializer
-from edge.jobs.service import Order
 from shared.clock import Clock, rfc3339, utc_now
 from shared.exports.contract import FORMULA_PREFIX
+
+if TYPE_CHECKING:
+    from edge.jobs.service import Order
 
 
 class ExportSerializer:
@@ -33,15 +35,15 @@ class ExportSerializer:
         """Return an export's address."""
         return f"{self._base_url}/index/exports/{order_id}"
 
-    def listed(self, order: Order) -> dict[str, Any]:
+    def listed(self, order: "Order") -> dict[str, Any]:
         """Return an export as lists show it."""
         return {**self._jobs.make(order), "request": json.loads(order.row["parameters"])}
 
-    def make(self, order: Order, organization: str | None) -> dict[str, Any]:
+    def make(self, order: "Order", organization: str | None) -> dict[str, Any]:
         """Return an export with its files, where it has any; their signed addresses are this organization's alone."""
         return {**self.listed(order), "manifest": self._manifest(order, organization or "")}
 
-    def _manifest(self, order: Order, organization: str) -> dict[str, Any] | None:
+    def _manifest(self, order: "Order", organization: str) -> dict[str, Any] | None:
         manifest = order.export
         if manifest is None:
             return None

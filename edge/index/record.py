@@ -1,4 +1,4 @@
-"""A record as the contract shows it (section 2), made from one row of PostgreSQL. Pure."""
+"""A record as the contract shows it (section 2), made from one row of PostgreSQL."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,13 +1,15 @@
 """A job as the contract shows it (section 5). Pure."""
 
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from edge.http.catalogue import CATALOGUE, reason_phrase
-from edge.jobs.service import Order
 from shared.clock import rfc3339
+
+if TYPE_CHECKING:
+    from edge.jobs.service import Order
 
 
 class JobSerializer:
@@ -21,7 +23,7 @@ class JobSerializer:
         """Return a job's address."""
         return f"{self.base_url}/jobs/{order_id}"
 
-    def make(self, order: Order) -> dict[str, Any]:
+    def make(self, order: "Order") -> dict[str, Any]:
         """Return the document of an order."""
         row, url = order.row, self.url(order.id)
         return {
@@ -46,7 +48,7 @@ class JobSerializer:
             "links": {"self": url, "result": f"{url}/result", "events": f"{url}/events"},
         }
 
-    def _result(self, order: Order, url: str) -> dict[str, Any] | None:
+    def _result(self, order: "Order", url: str) -> dict[str, Any] | None:
         manifest, export = order.manifest, order.export
         if export is not None:
             # Of many files, the digest is that of the list which `sha256sum` would write of them.
@@ -68,7 +70,7 @@ class JobSerializer:
             "sha256": manifest.sha256,
         }
 
-    def _error(self, order: Order) -> dict[str, Any] | None:
+    def _error(self, order: "Order") -> dict[str, Any] | None:
         found = failure(order)
         if found is None:
             return None
@@ -83,7 +85,7 @@ class JobSerializer:
         }
 
 
-def failure(order: Order) -> tuple[str, str] | None:
+def failure(order: "Order") -> tuple[str, str] | None:
     """Return slug and sentence of why an order has no result and never will; None where it has or may have one."""
     if order.state == "cancelled":
         return "job-cancelled", "The job was cancelled; nothing was charged."

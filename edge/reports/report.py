@@ -1,4 +1,4 @@
-"""What a report declares of itself: one value that the routes, documents, entitlements and pages read. Pure."""
+"""What a report declares of itself: one value that the routes, documents, entitlements and pages read."""
 
 from dataclasses import dataclass
 

@@ -2,14 +2,16 @@
 
 from datetime import date
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shared.outliers import NONE
 from workers.rollups.codec import Array, Entries, Stratum
-from workers.rollups.item_groups import Items
 from workers.rollups.outliers import find
+
+if TYPE_CHECKING:
+    from workers.rollups.item_groups import Items
 
 ByStratum = dict[Stratum, Entries]
 _EPOCH = date(2000, 1, 1)
@@ -35,7 +37,7 @@ class Observed(NamedTuple):
     marks: Marks
 
 
-def by_stratum(month: date, items: Items, rows: Array) -> Observed:
+def by_stratum(month: date, items: "Items", rows: Array) -> Observed:
     """Make entries of rows with the columns item, day (since 2000), channel, price, units, list, currency and kind.
 
     The column `outlier` has the marks that are in the table. Without it, no row has one.
