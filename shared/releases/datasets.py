@@ -67,6 +67,12 @@ _OBSERVATIONS = Dataset(
         Column("list_price", MONEY, "The price before a reduction.", True),
         Column("list_minor", "long", "The same in minor units.", True),
         Column("units", "integer", "How many units it stands for."),
+        Column(
+            "outlier",
+            "dictionary",
+            "Why statistics set it aside: the likely cause of a price off its neighbours.",
+            True,
+        ),
     ),
     ("iid", "day", "channel"),
     "month",

@@ -14,7 +14,7 @@ from tests.truth.index import Group, Index, Scope
 from tests.truth.questions.items import names_of
 from tests.truth.questions.numbers import brand_numbers
 from tests.truth.questions.ranks import most, percentile, rank
-from tests.truth.questions.scopes import parameters_of, random_insight
+from tests.truth.questions.scopes import everything, random_insight
 
 _PATH = "/index/insights/brands"
 PEERS = 5
@@ -44,7 +44,7 @@ def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Qu
 
 
 def _question(client: Client, index: Index, scope: Scope, brands: list[str], below: str) -> Question:
-    parameters = parameters_of(scope)
+    parameters = everything(scope)
     found = client.get(_PATH + below, parameters).body
     scope = replace(scope, kind=index.settled(replace(scope, brands=brands if below else ())).kind)
     rows = list(_Report(client, index, scope, brands).rows()) if brands else []

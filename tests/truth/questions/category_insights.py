@@ -13,7 +13,7 @@ from tests.truth.index import Group, Index, Scope
 from tests.truth.questions.items import names_of, path_of
 from tests.truth.questions.numbers import brand_numbers
 from tests.truth.questions.ranks import most, rank
-from tests.truth.questions.scopes import parameters_of, random_insight
+from tests.truth.questions.scopes import everything, random_insight
 
 _PATH = "/index/insights/categories"
 TOP_BRANDS = 5
@@ -37,7 +37,7 @@ def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Qu
 def _question(client: Client, index: Index, random: Random, codes: list[str], below: str) -> Question:
     known = index.seen_days(Scope(date.min, date.max, categories=codes))
     scope = random_insight(index, random, known)
-    parameters = parameters_of(scope)
+    parameters = everything(scope)
     found = client.get(_PATH + below, parameters).body
     scope = replace(scope, kind=index.settled(replace(scope, categories=codes if below else ())).kind)
     rows = [row for code in codes for row in _rows(client, index, scope, code)]

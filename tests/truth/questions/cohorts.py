@@ -9,7 +9,7 @@ from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.exact import Near, deviation, mean, percentile, share
 from tests.truth.index import Group, Index, Scope
-from tests.truth.questions.scopes import parameters_of, random_kind, random_scope
+from tests.truth.questions.scopes import everything, random_kind, random_scope
 
 PERCENTS = (10, 25, 50, 75, 90)
 
@@ -18,7 +18,7 @@ def cohorts(client: Client, index: Index, random: Random, count: int) -> Iterato
     """Compare random cohorts of brands, categories or both, in every granularity and grouping."""
     for _ in range(count):
         scope = replace(random_scope(index, random, named=True), kind=random_kind(random))
-        parameters = parameters_of(scope)
+        parameters = everything(scope)
         if random.random() < 0.2 and not scope.channels and not (scope.brands and scope.categories):
             scope = index.default_window(scope)
             parameters |= {"from": None, "to": None}
@@ -27,6 +27,17 @@ def cohorts(client: Client, index: Index, random: Random, count: int) -> Iterato
         ours = {"data": found.get("data", found), "from": meta.get("from"), "to": meta.get("to")}
         theirs = {"data": expected(index, index.settled(scope)), "from": scope.first, "to": scope.last}
         yield Question(f"cohorts {parameters}", ours, theirs)
+        yield _counted(client, parameters, sum(row["observations"] for row in theirs["data"]))
+
+
+def _counted(client: Client, parameters: dict[str, Any], observations: int) -> Question:
+    """Compare how many observations there are where outliers are set aside: those that count, and those that do not."""
+    found = client.get("/index/cohorts", {**parameters, "outliers": "exclude"}).body
+    if "data" not in found:
+        return Question(f"cohorts without outliers {parameters}", found, "an answer")
+    counted = sum(row["observations"] for row in found["data"])
+    total = counted + found["meta"]["outliers"]["set_aside"]
+    return Question(f"cohorts without outliers {parameters}", total, observations)
 
 
 def expected(index: Index, scope: Scope) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ def pricing(client: Client, index: Index, random: Random, count: int) -> Iterato
     known = index.column("SELECT DISTINCT iid FROM observations JOIN active USING (iid) ORDER BY iid")
     for iid in random.sample(known, min(count, len(known))):
         parameters = _narrowed(index, random, iid)
-        found = client.get(f"/index/pricing/{iid}", parameters).body
+        found = client.get(f"/index/pricing/{iid}", {**parameters, "outliers": "include"}).body
         text = f"/index/pricing/{iid} {parameters}"
         if "data" not in found:
             yield Question(text, found, "an answer")

@@ -51,6 +51,11 @@ def random_insight(index: Index, random: Random, days: Sequence[date] = ()) -> S
     )
 
 
+def everything(scope: Scope) -> dict[str, Any]:
+    """Return a scope as query parameters of a statistic of prices that counts outliers too: all that the source has."""
+    return {**parameters_of(scope), "outliers": "include"}
+
+
 def random_range(random: Random, days: Sequence[date]) -> tuple[date, date]:
     """Return a random range around one of the days: a day, weeks or months long."""
     middle, length = random.choice(days), random.choice([1, 3, 7, 10, 31, 90, 200])

@@ -1,7 +1,8 @@
 -- name: observations
 -- Fixed width only, so that a million rows are one array and no row is touched by itself; names come in later. Where items
 -- are not narrowed, their table is not read.
-SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency
+SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency,
+       coalesce(outlier, '-')
 FROM observations
 WHERE item_id >= $1::bigint AND item_id < $2::bigint AND day >= $3::date AND day <= $4::date
   AND (cardinality($5::int[]) = 0 OR channel_id = ANY ($5::int[]))
@@ -9,7 +10,8 @@ WHERE item_id >= $1::bigint AND item_id < $2::bigint AND day >= $3::date AND day
 
 -- name: observations_of_items
 -- The same of a few items: by their index instead of past all the others.
-SELECT o.item_id, o.price_minor, coalesce(o.list_minor, -1), o.day, o.channel_id, o.units, o.source_id, o.kind, o.currency
+SELECT o.item_id, o.price_minor, coalesce(o.list_minor, -1), o.day, o.channel_id, o.units, o.source_id, o.kind, o.currency,
+       coalesce(o.outlier, '-')
 FROM items i JOIN LATERAL (
     SELECT i.id UNION ALL SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS own (id) ON true
 JOIN observations o ON o.item_id = own.id
