@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from shared.db.copy_binary import Array, TableLayout
 from shared.money import minor_digits
+from shared.outliers import CAUSES, NONE
 from shared.releases.arrow import arrow_schema
 from shared.releases.datasets import DATASETS
 
@@ -23,26 +24,29 @@ _LAYOUT = TableLayout(
         ("source", "i2"),
         ("kind", "S1"),
         ("currency", "S3"),
+        ("outlier", "S1"),  # `-`: none
     )
 )
 _EPOCH_DAYS = 10_957
 _SCALE = 4
 _KINDS = {ord("l"): "listing", ord("s"): "sale"}
+_CAUSES = {ord(letter): cause for letter, cause in CAUSES.items()}
 Columns = dict[str, Array]
 
 
 class Dictionaries(Protocol):
-    """Turns the numbers of a column (`channel`, `kind`, `source`, `currency`) into a dictionary column."""
+    """Turns the numbers of a column (`channel`, `kind`, `source`, `currency`, `outlier`) into a dictionary column."""
 
-    def encode(self, column: str, numbers: Array) -> Any:
-        """Return a dictionary array of these numbers' texts."""
+    def encode(self, column: str, numbers: Array, absent: Array | None = None) -> Any:
+        """Return a dictionary array of these numbers' texts; null where a mask says that there is none."""
 
 
 def columns_of(piece: bytes) -> Columns:
-    """Return the columns of whole rows of a COPY, `kind` as its letter's code and `currency` as one number."""
+    """Return the columns of whole rows of a COPY, letters as their codes and `currency` as one number."""
     rows = _LAYOUT.rows_in(piece)
     columns = {name: rows[name] for name in _LAYOUT.names}
-    columns["kind"] = _bytes_of(rows["kind"], 1)[:, 0]
+    for name in ("kind", "outlier"):
+        columns[name] = _bytes_of(rows[name], 1)[:, 0]
     # Three letters as one number are compared and sorted many times faster than as text.
     columns["currency"] = _bytes_of(rows["currency"], 3).astype("i4") @ np.array([65536, 256, 1], "i4")
     return {name: column.astype(column.dtype.newbyteorder("=")) for name, column in columns.items()}
@@ -70,6 +74,7 @@ def observations_batch(iid: Any, columns: Columns, dictionaries: Dictionaries) -
         "list_price": _decimals(np.where(listed, columns["list"], 0), factors, listed),
         "list_minor": pa.array(columns["list"], mask=~listed),
         "units": pa.array(columns["units"]),
+        "outlier": dictionaries.encode("outlier", columns["outlier"], columns["outlier"] == ord(NONE)),
     }
     return pa.RecordBatch.from_arrays([arrays[name] for name in SCHEMA.names], schema=SCHEMA)
 
@@ -78,12 +83,15 @@ class SharedDictionaries:
     """One dictionary for all batches of a file: a format that repeats dictionaries then writes each once."""
 
     def __init__(self, channels: Mapping[int, str], sources: Mapping[int, str]) -> None:
-        self._tables = {"channel": _Names(channels), "source": _Names(sources), "kind": _Names(_KINDS)}
+        names = {"channel": channels, "source": sources, "kind": _KINDS, "outlier": _CAUSES}
+        self._tables = {column: _Names(texts) for column, texts in names.items()}
         self._currencies: list[str] = []
 
-    def encode(self, column: str, numbers: Array) -> Any:
+    def encode(self, column: str, numbers: Array, absent: Array | None = None) -> Any:
         """Return a dictionary array whose dictionary holds all names, or all currencies met so far."""
-        return self._tables[column].encode(numbers) if column in self._tables else self._encode_currencies(numbers)
+        if column in self._tables:
+            return self._tables[column].encode(numbers, absent)
+        return self._encode_currencies(numbers)
 
     def _encode_currencies(self, codes: Array) -> Any:
         if len(codes) and (codes == codes[0]).all():  # the usual case, and much cheaper than sorting
@@ -100,10 +108,14 @@ class OwnDictionaries:
     """A dictionary of the texts that this batch has, in their order: a text elsewhere does not change this file."""
 
     def __init__(self, channels: Mapping[int, str], sources: Mapping[int, str]) -> None:
-        self._names = {"channel": channels, "source": sources, "kind": _KINDS}
+        self._names = {"channel": channels, "source": sources, "kind": _KINDS, "outlier": _CAUSES}
 
-    def encode(self, column: str, numbers: Array) -> Any:
+    def encode(self, column: str, numbers: Array, absent: Array | None = None) -> Any:
         """Return a dictionary array of the texts present. The batch must have rows."""
+        if absent is not None and absent.all():
+            return pa.DictionaryArray.from_arrays(pa.nulls(len(numbers), pa.int32()), pa.array([], pa.string()))
+        if absent is not None:
+            numbers = np.where(absent, numbers[~absent].min(), numbers)
         least = int(numbers.min())
         present = (np.flatnonzero(np.bincount(numbers - least)) + least).tolist()
         texts = {number: self._text(column, number) for number in present}
@@ -111,7 +123,7 @@ class OwnDictionaries:
         places = np.zeros(max(present) - least + 1, "i4")
         places[np.array(present) - least] = np.arange(len(present))
         values = pa.array([texts[number] for number in present], pa.string())
-        return pa.DictionaryArray.from_arrays(pa.array(places[numbers - least]), values)
+        return pa.DictionaryArray.from_arrays(pa.array(places[numbers - least], mask=absent), values)
 
     def _text(self, column: str, number: int) -> str:
         return _currency(number) if column == "currency" else self._names[column][number]
@@ -125,8 +137,9 @@ class _Names:
         self._places = np.zeros(max(names, default=0) + 1, "i4")
         self._places[list(names)] = np.arange(len(names))
 
-    def encode(self, numbers: Array) -> Any:
-        return pa.DictionaryArray.from_arrays(pa.array(self._places.take(numbers)), self._texts)
+    def encode(self, numbers: Array, absent: Array | None) -> Any:
+        # A number without a name is the first one's place: readers check the places of nulls too.
+        return pa.DictionaryArray.from_arrays(pa.array(self._places.take(numbers), mask=absent), self._texts)
 
 
 def _bytes_of(texts: Array, width: int) -> Array:

@@ -11,12 +11,14 @@ ORDER BY iid, id;
 
 -- name: observations
 -- Columns of fixed width only, so that rows can be read as one array. No order: sorting columns costs less here than there.
-SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency
+SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency,
+       coalesce(outlier, '-')
 FROM observations WHERE day >= $1::date AND day < $2::date;
 
 -- name: observations_of_range
 -- The same of a part of a month that is too large to be held at once.
-SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency
+SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency,
+       coalesce(outlier, '-')
 FROM observations WHERE day >= $1::date AND day < $2::date
   AND item_id IN (
     SELECT id FROM items WHERE iid >= $3::text COLLATE "C" AND iid < $4::text COLLATE "C" AND status = 'active'
