@@ -84,7 +84,7 @@ def _starts(settings: Settings, folder: Path, console: Console) -> Iterator[obje
     open_shop(settings, folder)
     with connect(settings.database_url, application="bench") as connection:
         connection.execute("UPDATE plans SET daily_units = $1, burst_units = $1 WHERE name = 'anonymous'", (PLENTY,))
-    yield _edge(settings, folder)
+    yield edge(settings, folder)
     state = settings.state_url.removeprefix("unix://")
     with valkey.Valkey(unix_socket_path=state) as client:
         client.set(f"r:peer:{IID}", b"x" * 1040)
@@ -99,9 +99,10 @@ def _starts(settings: Settings, folder: Path, console: Console) -> Iterator[obje
 
 
 @contextmanager
-def _edge(settings: Settings, folder: Path) -> Iterator[Server]:
-    socket = folder / "edge.sock"
-    environment = {**settings.environment(), "METRICS_DIR": "", "LOG_LEVEL": "error"}
+def edge(settings: Settings, folder: Path, name: str = "edge", **changed: str) -> Iterator[Server]:
+    """Run one process of the edge on the first core, with some settings changed."""
+    socket = folder / f"{name}.sock"
+    environment = {**settings.environment(), "METRICS_DIR": "", "LOG_LEVEL": "error", **changed}
     code = f"from edge.server import run_alone; run_alone({str(socket)!r})"
     with _process([sys.executable, "-c", code], environment) as process:
         yield Server("Item Index edge", process, _wait(socket), "198.51.100.1", "198.51.100.2")
@@ -183,9 +184,10 @@ def _wait(socket: Path) -> Path:
     return socket
 
 
-def _request(address: str, token: str) -> Callable[[int], bytes]:
+def request(address: str, token: str, target: str = f"/v1/index/lookup/{IID}") -> Callable[[int], bytes]:
+    """Return what makes the n-th request of a caller, as nginx would forward it."""
     head = (
-        f"GET /v1/index/lookup/{IID} HTTP/1.1\r\nHost: api.example\r\nX-Real-IP: {address}\r\n"
+        f"GET {target} HTTP/1.1\r\nHost: api.example\r\nX-Real-IP: {address}\r\n"
         "X-Request-Id: %032x\r\nX-Charge-Id: %032x\r\n"
         f"X-Service-Public-Token: {token}\r\nAccept: */*\r\n\r\n"
     ).encode()
@@ -197,7 +199,7 @@ def _measure(servers: list[object], requests: int, rounds: int, console: Console
     token = Settings().anonymous_token
     found: dict[str, dict[str, list[float]]] = {s.name: {"hit_us": [], "hit_rps": [], "refusal_us": []} for s in ready}
     for server in ready:  # warm: records in memory, scripts loaded, pools filled
-        outcome = drive(str(server.socket), _request(server.served, token), requests=500)
+        outcome = drive(str(server.socket), request(server.served, token), requests=500)
         assert set(outcome.statuses) == {200}, (server.name, outcome.statuses)
     state = Path(next(iter(ready)).socket).parent / "run" / "state.sock"
     with valkey.Valkey(unix_socket_path=str(state)) as client:
@@ -210,7 +212,7 @@ def _measure(servers: list[object], requests: int, rounds: int, console: Console
                         if expected == 429:
                             client.hset(f"q:{{ip:{address}}}:{day}", "n", PLENTY)
                         before = server.cpu_seconds()
-                        outcome = drive(str(server.socket), _request(address, token), requests=requests)
+                        outcome = drive(str(server.socket), request(address, token), requests=requests)
                         used = server.cpu_seconds() - before
                         assert set(outcome.statuses) == {expected}, (server.name, kind, outcome.statuses)
                         found[server.name][f"{kind}_us"].append(used / outcome.requests * 1e6)

@@ -1,0 +1,109 @@
+"""Part of `make bench`: CPU microseconds of a look-up by barcode beside one by IID, interleaved in one run, where both are
+found in memory, in the cache store, and in PostgreSQL. Only the edge's own CPU time counts."""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from tests.perf.bench import PLENTY, Server, edge, request
+from tests.perf.driver import drive
+from tests.support.servers import Servers
+from tests.support.shop import HEADER, MAPPING, load_rows
+
+BARCODE = "4006381333931"
+TARGETS = {
+    "lookup_us": f"/v1/index/lookup/{mint('shop', BARCODE).iid}",
+    "resolve_us": f"/v1/index/resolve?gtin={BARCODE}",
+}
+# A resolve that hits may cost so many look-ups.
+RATIO_MAX = 1.5
+# Where an edge finds what it answers with, and the settings that leave it nothing nearer.
+LEVELS = {
+    "memory": {},
+    "cache store": {"RECORD_CACHE_BYTES_MAX": "8"},
+    "PostgreSQL": {"RECORD_CACHE_BYTES_MAX": "8", "CACHE_URL": "unix:///nowhere/at/all.sock"},
+}
+Figures = dict[str, dict[str, float]]
+
+
+def main() -> None:
+    """Measure and print a table; exit with 1 where a barcode costs more than the bound."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--requests", type=int, default=5_000, help="requests a round, level and target (default 5000)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds (default 5)")
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="itemindex-bench-"))
+    os.sched_setaffinity(0, {1} if (os.cpu_count() or 1) > 1 else {0})
+    try:
+        with ExitStack() as stack:
+            servers = stack.enter_context(Servers.running(folder))
+            settings = stack.enter_context(servers.fresh(folder))
+            _fill(settings, folder)
+            running = {
+                level: stack.enter_context(edge(settings, folder, level.replace(" ", "-"), **changed))
+                for level, changed in LEVELS.items()
+            }
+            results = measure(running, settings.anonymous_token, options.requests, options.rounds)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if options.json:
+        print(json.dumps(results, indent=1))
+    else:
+        _show(results)
+    raise SystemExit(any(figures["ratio"] > RATIO_MAX for figures in results.values()))
+
+
+def _fill(settings: Settings, folder: Path) -> None:
+    row = f"{BARCODE},Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
+    load_rows(settings, folder, row, text=MAPPING.replace('sku = "sku"', 'gtin = "sku"'), header=HEADER)
+    with connect(settings.database_url, application="bench") as connection:
+        connection.execute("UPDATE plans SET daily_units = $1, burst_units = $1 WHERE name = 'anonymous'", (PLENTY,))
+
+
+def measure(running: dict[str, Server], token: str, requests: int, rounds: int) -> Figures:
+    """Return the medians of the rounds: microseconds of both targets, and their ratio."""
+    found: dict[str, dict[str, list[float]]] = {level: {} for level in running}
+    for _ in range(rounds + 1):  # the first one warms
+        for level, server in running.items():
+            used = {name: _one(server, token, target, requests) for name, target in TARGETS.items()}
+            used["ratio"] = used["resolve_us"] / used["lookup_us"]
+            for name, value in used.items():
+                found[level].setdefault(name, []).append(value)
+    return {level: {name: statistics.median(values[1:]) for name, values in of.items()} for level, of in found.items()}
+
+
+def _one(server: Server, token: str, target: str, requests: int) -> float:
+    before = server.cpu_seconds()
+    outcome = drive(str(server.socket), request(server.served, token, target), requests=requests)
+    assert set(outcome.statuses) == {200}, (server.socket.name, target, outcome.statuses)
+    return (server.cpu_seconds() - before) / outcome.requests * 1e6
+
+
+def _show(results: Figures) -> None:
+    table = Table(
+        title=f"A look-up by barcode beside one by IID, CPU of the edge (medians; bound {RATIO_MAX} ×)",
+        title_justify="left",
+    )
+    for name in ("found in", "by IID, µs", "by barcode, µs", "ratio"):
+        table.add_column(name, justify="left" if name == "found in" else "right")
+    for level, figures in results.items():
+        colour = "green" if figures["ratio"] <= RATIO_MAX else "red"
+        figure = [f"{figures[name]:.1f}" for name in TARGETS]
+        table.add_row(level, *figure, f"[{colour}]{figures['ratio']:.2f}[/]")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
