@@ -22,13 +22,13 @@ class DatasetPages:
 
     def __init__(
         self,
-        shelf: ReleaseRepository,
+        repository: ReleaseRepository,
         downloads: FileResponder,
         credentials: CredentialStore,
         billing: PageBilling,
         base_url: str,
     ) -> None:
-        self._shelf = shelf
+        self._repository = repository
         self._downloads = downloads
         self._credentials = credentials
         self._billing = billing
@@ -42,17 +42,17 @@ class DatasetPages:
             "datasets.html",
             visit,
             datasets=DATASETS,
-            newest=await self._shelf.newest(),
+            newest=await self._repository.newest(),
             allowed=plan.rank >= INSTITUTIONAL,
         )
 
     async def one(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """One dataset: its columns, its releases, and the files of one of them."""
         dataset = dataset_of(request.match_info["name"])
-        releases, _ = await self._shelf.listed(dataset, _LISTED, None)
+        releases, _ = await self._repository.listed(dataset, _LISTED, None)
         chosen = request.query.get("release", LATEST)
-        release = await self._shelf.release(dataset.name, chosen) if releases else None
-        files = await self._shelf.files(dataset.name, release.data_version) if release else []
+        release = await self._repository.release(dataset.name, chosen) if releases else None
+        files = await self._repository.files(dataset.name, release.data_version) if release else []
         plan = await self._billing.plan(visit)
         return render(
             request,
@@ -70,8 +70,8 @@ class DatasetPages:
         """A file, as the API would send it."""
         principal = await self._billing.principal(visit, INSTITUTIONAL)
         path = request.match_info
-        file = await self._shelf.file(path["name"], path["release"], path["file"])
-        return await self._downloads.answer(request, file, principal.organization_id)
+        file = await self._repository.file(path["name"], path["release"], path["file"])
+        return await self._downloads.respond(request, file, principal.organization_id)
 
     async def profile(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The profile file around a key that the visitor brings: we keep no key that we could put in."""

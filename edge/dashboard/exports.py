@@ -132,7 +132,7 @@ class ExportPages:
             visit,
             order=order,
             failure=failure(order),
-            export=self._serializer.make(order, organization),
+            export=self._serializer.render(order, organization),
             allowed=plan.rank >= INSTITUTIONAL,
         )
 
@@ -146,7 +146,7 @@ class ExportPages:
     async def _submit(
         self, request: web.Request, principal: Principal, order: ExportRequest, charge: Charge
     ) -> web.StreamResponse:
-        submitting = self._exports.submit(principal, order, charge, request[CONTEXT].step.traceparent)
+        submitting = self._exports.submit(principal, order, charge, request[CONTEXT].span.traceparent)
         return see(f"/dashboard/exports/{(await charge.pay_for(submitting)).order_id}")
 
 

@@ -111,7 +111,7 @@ class ReportPages:
         manifest = (await self._order(request, visit)).manifest
         if manifest is None:
             raise PageError(409, "This job has no result.")
-        return stream.answer(request, manifest, await ResultBody.whole(self._store, manifest))
+        return stream.answer(request, manifest, await ResultBody.open(self._store, manifest))
 
     async def _order(self, request: web.Request, visit: SignedIn) -> Order:
         return await self._orders.find(visit.acting.membership.organization_id, request.match_info["id"])
@@ -122,7 +122,7 @@ class ReportPages:
     async def _submit(
         self, request: web.Request, principal: Principal, quote: Quote, charge: Charge
     ) -> web.StreamResponse:
-        submitting = self._orders.submit(principal, quote.spec, charge, request[CONTEXT].step.traceparent)
+        submitting = self._orders.submit(principal, quote.spec, charge, request[CONTEXT].span.traceparent)
         return see(f"/dashboard/jobs/{(await charge.pay_for(submitting)).order_id}")
 
     async def _shown(self, order: Order) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class ReportPages:
         manifest = order.manifest
         if manifest is None or manifest.format != "json" or manifest.bytes > _SHOWN_BYTES_MAX:
             return [], {}
-        body = await ResultBody.whole(self._store, manifest)
+        body = await ResultBody.open(self._store, manifest)
         try:
             text = b""
             while len(text) < manifest.bytes and (more := await body.read(len(text), manifest.bytes - len(text))):

@@ -35,9 +35,9 @@ def profile_of(key: str, base_url: str) -> web.Response:
 class Sharing:
     """The handlers."""
 
-    def __init__(self, shelf: ReleaseRepository, signer: UrlSigner, base_url: str) -> None:
+    def __init__(self, repository: ReleaseRepository, signer: UrlSigner, base_url: str) -> None:
         self._base_url = base_url
-        self._shelf = shelf
+        self._repository = repository
         self._signer = signer
 
     @docs(
@@ -100,9 +100,9 @@ class Sharing:
         """Tell the newest version, or the first one at a moment or after it."""
         dataset, moment = _check_path(request), request[QUERY]["startingTimestamp"]
         if moment is None:
-            release = await self._shelf.release(dataset.name, LATEST)
+            release = await self._repository.release(dataset.name, LATEST)
         else:
-            release = _there(await self._shelf.release_at(dataset, moment, after=True))
+            release = _there(await self._repository.release_at(dataset, moment, after=True))
         return web.json_response({}, headers={protocol.VERSION_FIELD: str(release.data_version)})
 
     @docs(operationId="sharingMetadata", summary="What a table is", **_LINES)
@@ -111,7 +111,7 @@ class Sharing:
     async def metadata(self, request: web.Request) -> web.StreamResponse:
         """Tell schema and size of a version."""
         release = await self._release(_check_path(request), **request[QUERY])
-        files = await self._shelf.files(release.dataset, release.data_version)
+        files = await self._repository.files(release.dataset, release.data_version)
         return _answer(release.data_version, protocol.head(release, len(files)))
 
     @docs(operationId="sharingQuery", summary="The files of a table", **_LINES)
@@ -124,7 +124,7 @@ class Sharing:
         if first is not None:
             return await self._since(request, dataset, first, asked["endingVersion"])
         release = await self._release(dataset, asked["version"], asked["timestamp"])
-        files = await self._shelf.files(release.dataset, release.data_version)
+        files = await self._repository.files(release.dataset, release.data_version)
         types = {str(column["name"]): str(column["type"]) for column in release.columns}
         hints = PredicateHints.read(asked["predicateHints"], asked["jsonPredicateHints"], types)
         # A file that may match may hold no matching row: with hints a limit would leave out rows that are asked for.
@@ -148,21 +148,23 @@ class Sharing:
         if first is None:
             if asked["startingTimestamp"] is None:
                 raise InvalidParameter("startingVersion", "is needed, or `startingTimestamp`")
-            first = _there(await self._shelf.release_at(dataset, asked["startingTimestamp"], after=True)).data_version
+            first = _there(
+                await self._repository.release_at(dataset, asked["startingTimestamp"], after=True)
+            ).data_version
         last = asked["endingVersion"]
         if last is None and asked["endingTimestamp"] is not None:
-            last = _there(await self._shelf.release_at(dataset, asked["endingTimestamp"])).data_version
+            last = _there(await self._repository.release_at(dataset, asked["endingTimestamp"])).data_version
         return await self._since(request, dataset, first, last)
 
     async def _since(self, request: web.Request, dataset: Dataset, first: int, last: int | None) -> web.StreamResponse:
         newest = await self._release(dataset, last, None)
-        steps = await self._shelf.between(dataset, first, newest.data_version)
+        steps = await self._repository.between(dataset, first, newest.data_version)
         if len(steps) > _CHANGES_MAX:
             raise InvalidParameter("startingVersion", f"at most {_CHANGES_MAX} versions at once")
         if not steps or steps[-1][0] < first:
             raise InvalidParameter("startingVersion", "must be a version that is there, not after the last one")
         until = self._signer.until()
-        told = protocol.head(newest, len(await self._shelf.files(dataset.name, newest.data_version)))
+        told = protocol.head(newest, len(await self._repository.files(dataset.name, newest.data_version)))
         before: tuple[int, dict[str, ReleaseFile]] = (0, {})
         if steps[0][0] < first:
             before = await self._held(dataset, steps.pop(0)[0])
@@ -176,14 +178,14 @@ class Sharing:
         return _answer(newest.data_version, told)
 
     async def _held(self, dataset: Dataset, version: int) -> tuple[int, dict[str, ReleaseFile]]:
-        return version, {file.sha256: file for file in await self._shelf.files(dataset.name, version)}
+        return version, {file.sha256: file for file in await self._repository.files(dataset.name, version)}
 
     async def _release(self, dataset: Dataset, version: int | None, timestamp: datetime | None) -> Release:
         if version is not None and timestamp is not None:
             raise InvalidParameter("timestamp", "cannot come together with `version`")
         if timestamp is not None:
-            return _there(await self._shelf.release_at(dataset, timestamp))
-        return await self._shelf.release(dataset.name, LATEST if version is None else str(version))
+            return _there(await self._repository.release_at(dataset, timestamp))
+        return await self._repository.release(dataset.name, LATEST if version is None else str(version))
 
     def _url(self, request: web.Request, dataset: str, version: int, file: ReleaseFile, until: int) -> str:
         principal = request[CONTEXT].principal

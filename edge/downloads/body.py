@@ -18,8 +18,8 @@ _THREADS = ThreadPoolExecutor(16, "results")
 Told = TypeVar("Told")
 
 
-async def apart(ask: Callable[..., Told], *arguments: object) -> Told:
-    """Ask the store beside the event loop. Raises what it raises."""
+async def in_store_thread(ask: Callable[..., Told], *arguments: object) -> Told:
+    """Call the store in one of its threads. Raises what the call raises."""
     try:
         return await asyncio.get_running_loop().run_in_executor(_THREADS, ask, *arguments)
     except StoreUnavailable:
@@ -30,7 +30,7 @@ async def apart(ask: Callable[..., Told], *arguments: object) -> Told:
 async def _opened(store: ResultStore, manifest: Manifest) -> Reader:
     """Open an object and hold it against its manifest: a shorter one would break off in the middle of the answer."""
     try:
-        reader = await apart(store.open, manifest.key)
+        reader = await in_store_thread(store.open, manifest.key)
         if reader.size != manifest.bytes:
             reader.close()
             raise ResultGone(manifest.key)
@@ -51,16 +51,16 @@ class ResultBody:
         self.etag = etag
 
     @classmethod
-    async def whole(cls, store: ResultStore, manifest: Manifest) -> Self:
-        """Open what was published, as it was published. Raises ResultGone, also where it has another length."""
+    async def open(cls, store: ResultStore, manifest: Manifest) -> Self:
+        """Open a published result as it is. Raises ResultGone, also where it has another length."""
         reader = await _opened(store, manifest)
         return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
 
     @classmethod
-    async def told(
+    async def with_meta(
         cls, store: ResultStore, manifest: Manifest, *, cached: bool, units: int, more: Mapping[str, Any] | None = None
     ) -> Self:
-        """Open what was published, its meta saying what it cost this caller. Raises ResultGone.
+        """Open a published result with what it cost this caller in its meta. Raises ResultGone.
 
         `more` are members of the meta that only this caller's answer has. The data's bytes stay what they are; where
         the meta would say just what was published, all of them do.
@@ -68,7 +68,7 @@ class ResultBody:
         published = msgspec.json.decode(manifest.meta)
         meta = {**published, "cached": cached, "cost_units": units, **(more or {})}
         if not manifest.tail_bytes or meta == published:
-            return await cls.whole(store, manifest)
+            return await cls.open(store, manifest)
         reader = await _opened(store, manifest)
         end = tail(meta)
         etag = f'"sha256-{manifest.sha256}-{hashlib.sha256(end).hexdigest()[:16]}"'
@@ -79,8 +79,8 @@ class ResultBody:
         if offset >= self._kept:
             start = offset - self._kept
             return self._end[start : start + length]
-        return await apart(self._reader.read, offset, min(length, self._kept - offset))
+        return await in_store_thread(self._reader.read, offset, min(length, self._kept - offset))
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._reader.close()

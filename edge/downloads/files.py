@@ -6,7 +6,7 @@ from aiohttp import hdrs, web
 
 from edge.downloads import stream
 from edge.downloads.allowance import DownloadAllowance
-from edge.downloads.body import ResultBody, apart
+from edge.downloads.body import ResultBody, in_store_thread
 from edge.http.context import CONTEXT
 from edge.http.ranges import Slice
 from shared.errors import ResultGone
@@ -32,7 +32,7 @@ class FileResponder:
         self._accel_location = x_accel_location
         self._allowance = allowance
 
-    async def answer(self, request: web.Request, file: StoredFile, organization: str | None) -> web.StreamResponse:
+    async def respond(self, request: web.Request, file: StoredFile, organization: str | None) -> web.StreamResponse:
         """Answer 200, 206 or 304 with ETag, Repr-Digest and Content-Length; raises the problems 412, 416 and 429.
 
         The bytes are counted against the organization's allowance.
@@ -47,7 +47,7 @@ class FileResponder:
             "Repr-Digest": stream.repr_digest(file.sha256),
             "Content-Disposition": f'attachment; filename="{file.filename}"',
         }
-        if await apart(self._store.size, file.key) != file.bytes:
+        if await in_store_thread(self._store.size, file.key) != file.bytes:
             metrics.results_missing.inc()
             raise ResultGone(file.key)
         if organization is not None and request.method == hdrs.METH_GET:
@@ -56,7 +56,7 @@ class FileResponder:
         if self._accel_location and _nginx_agrees(request, part):
             there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}
             return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
-        reader = await apart(self._store.open, file.key)
+        reader = await in_store_thread(self._store.open, file.key)
         return stream.sending(ResultBody(reader, file.bytes, b"", etag), part, fields)
 
 

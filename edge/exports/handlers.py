@@ -94,11 +94,11 @@ class Exports:
         """Submit the order unless it is a repetition, and respond 202 with the export as it is."""
         order_id = order.replayed
         if order_id is None:
-            submitting = self._exports.submit(principal, order, charge, request[CONTEXT].step.traceparent)
+            submitting = self._exports.submit(principal, order, charge, request[CONTEXT].span.traceparent)
             order_id = (await charge.pay_for(submitting)).order_id
         export = await self._repository.find(principal.organization_id, order_id)
         headers = {"Location": self._serializer.url(export.id), "Retry-After": str(_RETRY_SECONDS)}
-        return _json(self._serializer.make(export, principal.organization_id), 202, headers)
+        return _json(self._serializer.render(export, principal.organization_id), 202, headers)
 
     @docs(
         operationId="listExports",
@@ -110,11 +110,11 @@ class Exports:
     @response_schema(schemas.ExportList(), 200, description="One page of exports")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        asked: dict[str, Any] = request[QUERY]
-        query = {name: asked[name] for name in ("state", "limit")}
+        parameters: dict[str, Any] = request[QUERY]
+        query = {name: parameters[name] for name in ("state", "limit")}
         find = partial(self._repository.listed, organization_of(request), query["state"], query["limit"])
         entry = self._serializer.listed
-        response = await self._lists.answer(KIND, query, asked["cursor"], find, entry, lambda order: order.id)
+        response = await self._lists.answer(KIND, query, parameters["cursor"], find, entry, lambda order: order.id)
         response.headers["Cache-Control"] = "no-store"
         return response
 
@@ -131,7 +131,7 @@ class Exports:
         order = await self._repository.find(organization_of(request), request[PATH]["id"])
         if order.state == "expired":
             raise ResultGone(order.id)
-        return _json(self._serializer.make(order, organization_of(request)))
+        return _json(self._serializer.render(order, organization_of(request)))
 
     @docs(
         operationId="endExport",
@@ -172,14 +172,14 @@ class Exports:
     @match_info_schema(schemas.FilePath())
     @querystring_schema(LinkQuery())
     async def signed(self, request: web.Request) -> web.StreamResponse:
-        """Send a file to who has a link that we made, while its time lasts and its organization may read."""
+        """Send a file for a signed URL until it expires, if its organization may still read."""
         path, link = request[PATH], Link(**request[QUERY])
         if not self._links.holds(link, signed_of(path["id"], path["file"])):
-            raise Problem("invalid-signature", "The address was changed. Read the export again.")
+            raise Problem("invalid-signature", "This signed URL was changed. Fetch the export again for a valid one.")
         if link.expires <= self._serializer.now():
-            raise Problem("expired-signature", "The address was good for its time. Read the export again.")
+            raise Problem("expired-signature", "This signed URL has expired. Fetch the export again to get a new one.")
         if await self._repository.rank_of(link.organization) < self._rank_min:
-            raise Problem("invalid-signature", "The organization of the address may not read it any more.")
+            raise Problem("invalid-signature", "The organization of this signed URL may not read exports any more.")
         return await self._repository.send(request, link.organization, path["id"], path["file"])
 
 

@@ -51,7 +51,7 @@ class ExportRepository:
             raise Problem("export-not-found", "The export has no file of this name (yet).")
         file = StoredFile(found.key, found.bytes, found.sha256, manifest.media_type, found.name)
         try:
-            return await self._downloads.answer(request, file, organization)
+            return await self._downloads.respond(request, file, organization)
         except ResultGone as gone:
             raise await self._orders.mark_result_missing(order.job_id, gone) from gone
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ExportSerializer:
-    """Makes documents with this service's addresses."""
+    """Renders documents with this service's addresses."""
 
     def __init__(
         self, base_url: str, jobs: JobSerializer, links: SignedUrls, link_seconds: int, clock: Clock = utc_now
@@ -37,9 +37,9 @@ class ExportSerializer:
 
     def listed(self, order: "Order") -> dict[str, Any]:
         """Return an export as lists show it."""
-        return {**self._jobs.make(order), "request": json.loads(order.row["parameters"])}
+        return {**self._jobs.render(order), "request": json.loads(order.row["parameters"])}
 
-    def make(self, order: "Order", organization: str | None) -> dict[str, Any]:
+    def render(self, order: "Order", organization: str | None) -> dict[str, Any]:
         """Return an export with its files, where it has any; their signed addresses are this organization's alone."""
         return {**self.listed(order), "manifest": self._manifest(order, organization or "")}
 

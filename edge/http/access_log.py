@@ -42,7 +42,7 @@ class AccessLog:
             "network": context.network,
             "account": context.account,
             **context.caller,
-            "problem": context.slug,
+            "problem": context.problem_slug,
             **context.trace,
         }
         self.append(json_line(line))

@@ -32,8 +32,8 @@ class Context:
     units: int = 0
     account: str | None = None
     limit_fields: bytes = b""
-    slug: str | None = None
-    step: SpanContext = _NOWHERE
+    problem_slug: str | None = None
+    span: SpanContext = _NOWHERE
 
     @property
     def caller(self) -> dict[str, str | None]:
@@ -48,9 +48,9 @@ class Context:
     def trace(self) -> dict[str, str]:
         """The members of a log line that identify the trace. Empty if the trace began here and is not collected: its id
         would be the request id."""
-        if self.step.trace_id == self.request_id and not self.step.sampled and not self.step.parent_id:
+        if self.span.trace_id == self.request_id and not self.span.sampled and not self.span.parent_id:
             return {}
-        return {"trace_id": self.step.trace_id, "span_id": self.step.span_id}
+        return {"trace_id": self.span.trace_id, "span_id": self.span.span_id}
 
 
 CONTEXT: web.RequestKey[Context] = web.RequestKey("context", Context)

@@ -151,7 +151,7 @@ class ProblemDetails:
 
     def answer(self, problem: Problem, context: Context) -> web.Response:
         """Return a problem's response and keep its slug for the access line."""
-        context.slug = problem.type.slug
+        context.problem_slug = problem.type.slug
         body = problem.document(self._errors_base, context.request_id)
         fields = {"Cache-Control": "no-store", **problem.fields}
         return web.Response(

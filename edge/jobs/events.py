@@ -110,7 +110,7 @@ class EventStream(web.StreamResponse):
         await self._send([*events, "progress", *(["done"] if order.ended else [])])
 
     async def _send(self, names: list[str]) -> None:
-        data = msgspec.json.encode(self._serializer.make(self._order))
+        data = msgspec.json.encode(self._serializer.render(self._order))
         # Only the final event carries the id, so a client that disconnects earlier is sent the whole batch again.
         ids = [b""] * (len(names) - 1) + [b"id: %d\n" % self._order.changes]
         events = [

@@ -29,9 +29,9 @@ _NO_STORE = {"Cache-Control": "no-store"}
 class Jobs:
     """The handlers."""
 
-    def __init__(self, orders: JobOrders, documents: JobSerializer, store: ResultStore, lists: Paginator) -> None:
+    def __init__(self, orders: JobOrders, serializer: JobSerializer, store: ResultStore, lists: Paginator) -> None:
         self._orders = orders
-        self._documents = documents
+        self._serializer = serializer
         self._store = store
         self._lists = lists
 
@@ -42,11 +42,11 @@ class Jobs:
     @response_schema(schemas.JobList(), 200, description="One page of jobs")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        asked: dict[str, Any] = request[QUERY]
-        query = {name: asked[name] for name in ("state", "kind", "limit")}
+        parameters: dict[str, Any] = request[QUERY]
+        query = {name: parameters[name] for name in ("state", "kind", "limit")}
         find = partial(self._orders.list, organization_of(request), query["state"], query["kind"], query["limit"])
         response = await self._lists.answer(
-            KIND, query, asked["cursor"], find, self._documents.make, lambda one: one.id
+            KIND, query, parameters["cursor"], find, self._serializer.render, lambda one: one.id
         )
         response.headers["Cache-Control"] = "no-store"
         return response
@@ -88,18 +88,18 @@ class Jobs:
         """Stream what was published, or say why there is nothing."""
         order = await self._orders.find(organization_of(request), request[PATH]["id"])
         if order.export is not None:
-            raise web.HTTPSeeOther(f"{self._documents.base_url}/index/exports/{order.id}")
+            raise web.HTTPSeeOther(f"{self._serializer.base_url}/index/exports/{order.id}")
         manifest = order.manifest
         if manifest is None:
             raise _no_result(order)
         try:
-            body = await ResultBody.whole(self._store, manifest)
+            body = await ResultBody.open(self._store, manifest)
         except ResultGone as gone:
             raise await self._orders.mark_result_missing(order.job_id, gone) from gone
         return stream.answer(request, manifest, body)
 
     def _answer(self, order: Order) -> web.Response:
-        body = msgspec.json.encode(self._documents.make(order))
+        body = msgspec.json.encode(self._serializer.render(order))
         return web.Response(body=body, content_type="application/json", headers=_NO_STORE)
 
 

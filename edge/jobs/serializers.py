@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class JobSerializer:
-    """Makes documents with this service's addresses."""
+    """Renders documents with this service's addresses."""
 
     def __init__(self, base_url: str, problem_base_url: str) -> None:
         self.base_url = base_url
@@ -23,7 +23,7 @@ class JobSerializer:
         """Return a job's address."""
         return f"{self.base_url}/jobs/{order_id}"
 
-    def make(self, order: "Order") -> dict[str, Any]:
+    def render(self, order: "Order") -> dict[str, Any]:
         """Return the document of an order."""
         row, url = order.row, self.url(order.id)
         return {

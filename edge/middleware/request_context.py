@@ -58,7 +58,7 @@ class RequestContext:
                     response = self._problems.answer(_no_address(), context)
                 else:
                     response = await handler(request)
-            finish_head(response.headers, context, rule)
+            finish_headers(response.headers, context, rule)
             self._record(request, response, context, rule)
             return response
 
@@ -66,9 +66,9 @@ class RequestContext:
 
     def _context(self, request: web.Request) -> Context:
         request_id = request_id_from(request.headers.get("X-Request-Id"))
-        step = step_from(request.headers.get("traceparent"), otherwise=request_id, share=self._spans.share)
+        span = step_from(request.headers.get("traceparent"), otherwise=request_id, share=self._spans.share)
         context = Context(
-            request_id, charge_id_of(request, self._trusted), network_of(request, self._trusted) or "", step=step
+            request_id, charge_id_of(request, self._trusted), network_of(request, self._trusted) or "", span=span
         )
         request[CONTEXT] = context
         return context
@@ -80,7 +80,7 @@ class RequestContext:
         self._lines.write(request.method, rule.name, request.raw_path, response.status, seconds, context)
         if context.principal is not None:
             self._used(context.principal, context.network, rule.name, response.status, context.units)
-        if context.step.sampled:
+        if context.span.sampled:
             self._note_span(request, response, context, rule, seconds)
 
     def _note_span(
@@ -92,13 +92,13 @@ class RequestContext:
             "http.response.status_code": response.status,
             "itemindex.request_id": context.request_id,
             "itemindex.organization": context.principal.organization_id if context.principal else None,
-            "itemindex.problem": context.slug,
+            "itemindex.problem": context.problem_slug,
         }
         failed = response.status >= 500
-        self._spans.note(context.step, f"{request.method} {rule.name}", "server", seconds, attributes, failed=failed)
+        self._spans.note(context.span, f"{request.method} {rule.name}", "server", seconds, attributes, failed=failed)
 
 
-def finish_head(head: CIMultiDict[str], context: Context, rule: Rule) -> None:
+def finish_headers(head: CIMultiDict[str], context: Context, rule: Rule) -> None:
     """Add the headers that every response of this rule has, always in the same order."""
     for line in () if rule.page else context.limit_fields.decode("ascii").splitlines():
         name, _, value = line.partition(": ")

@@ -34,7 +34,7 @@ class Datasets:
 
     def __init__(
         self,
-        shelf: ReleaseRepository,
+        repository: ReleaseRepository,
         signer: UrlSigner,
         links: SignedUrls,
         downloads: FileResponder,
@@ -42,7 +42,7 @@ class Datasets:
         version: DataVersionWatcher,
         rank_min: int,
     ) -> None:
-        self._shelf = shelf
+        self._repository = repository
         self._signer = signer
         self._links = links
         self._downloads = downloads
@@ -59,7 +59,7 @@ class Datasets:
     @response_schema(schemas.DatasetList(), 200, description="All datasets")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with all datasets."""
-        newest = await self._shelf.newest()
+        newest = await self._repository.newest()
         entries = [dataset_entry(self._signer, dataset, newest.get(name)) for name, dataset in DATASETS.items()]
         return envelope(
             entries, total=len(entries), exact=True, next_cursor=None, query={}, data_version=self._version.current
@@ -78,7 +78,7 @@ class Datasets:
         """Answer with one page."""
         dataset, asked = dataset_of(request[PATH]["name"]), request[QUERY]
         query = {"dataset": dataset.name, "limit": asked["limit"]}
-        find = partial(self._shelf.listed, dataset, asked["limit"])
+        find = partial(self._repository.listed, dataset, asked["limit"])
         entry = partial(release_entry, self._signer, dataset.name)
         return await self._lists.answer(KIND, query, asked["cursor"], find, entry, itemgetter("data_version"))
 
@@ -93,8 +93,8 @@ class Datasets:
     async def manifest(self, request: web.Request) -> web.StreamResponse:
         """Answer with the manifest."""
         path = request[PATH]
-        release = await self._shelf.release(path["name"], path["release"])
-        files = await self._shelf.files(release.dataset, release.data_version)
+        release = await self._repository.release(path["name"], path["release"])
+        files = await self._repository.files(release.dataset, release.data_version)
         principal = request[CONTEXT].principal
         assert principal is not None
         assert principal.organization_id is not None
@@ -109,8 +109,8 @@ class Datasets:
         """Send a file to who has a key."""
         path, principal = request[PATH], request[CONTEXT].principal
         assert principal is not None
-        file = await self._shelf.file(path["name"], path["release"], path["file"])
-        return await self._downloads.answer(request, file, principal.organization_id)
+        file = await self._repository.file(path["name"], path["release"], path["file"])
+        return await self._downloads.respond(request, file, principal.organization_id)
 
     @docs(
         operationId="getSignedFile",
@@ -124,15 +124,17 @@ class Datasets:
     async def signed(self, request: web.Request) -> web.StreamResponse:
         """Send a file to who has a link that we made, while its time lasts and its organization may read."""
         path, link = request[PATH], Link(**request[QUERY])
-        file = await self._shelf.file(path["name"], path["release"], path["file"])
+        file = await self._repository.file(path["name"], path["release"], path["file"])
         if not self._links.holds(link, file.sha256):
             raise Problem(
-                "invalid-signature", "The address was changed, or is of another file. Read the manifest again."
+                "invalid-signature", "This signed URL was changed, or is of another file. Fetch the manifest again."
             )
         if link.expires <= self._signer.now():
-            raise Problem("expired-signature", "The address was good for its time. Read the manifest again.")
-        if await self._shelf.rank_of(link.organization) < self._rank_min:
+            raise Problem(
+                "expired-signature", "This signed URL has expired. Fetch the manifest again to get a new one."
+            )
+        if await self._repository.rank_of(link.organization) < self._rank_min:
             raise Problem(
                 "invalid-signature", "The organization that the address was made for may not read it any more."
             )
-        return await self._downloads.answer(request, file, link.organization)
+        return await self._downloads.respond(request, file, link.organization)

@@ -116,7 +116,7 @@ class ReportService:
         context = request[CONTEXT]
         principal = context.principal
         assert principal is not None
-        submitting = self._orders.submit(principal, quote.spec, charge, context.step.traceparent)
+        submitting = self._orders.submit(principal, quote.spec, charge, context.span.traceparent)
         submitted = await charge.pay_for(submitting)
         wait = wait_seconds(request.headers.get("Prefer"))
         try:
@@ -131,7 +131,7 @@ class ReportService:
         more = {"next_cursor": cursor} if manifest.paged else None
         following = str(request.rel_url.update_query(cursor=cursor)) if cursor else None
         try:
-            body = await ResultBody.told(self._store, manifest, cached=cached, units=units, more=more)
+            body = await ResultBody.with_meta(self._store, manifest, cached=cached, units=units, more=more)
         except ResultGone as gone:
             if job_id is None:
                 raise
@@ -153,7 +153,7 @@ class ReportService:
         return self._cursors.seal(spec.kind.name, question, manifest.after)
 
     def _accepted(self, order: Order) -> web.Response:
-        body = msgspec.json.encode(self._serializer.make(order))
+        body = msgspec.json.encode(self._serializer.render(order))
         fields = {
             "Location": self._serializer.url(order.id),
             "Retry-After": str(_RETRY_SECONDS),
@@ -184,7 +184,7 @@ class ReportService:
 
 
 def _of_the_job(slug: str, detail: str, job: dict[str, str]) -> Problem:
-    """Make the problem of a job that has failed; what the data says of a parameter is told as at the door."""
+    """Return the problem of a failed job; a parameter that the data refused is reported as validation would."""
     name, _, text = detail.partition(": ")
     if slug == "invalid-parameter" and text:
         refused = invalid_parameters([(name, text)])
