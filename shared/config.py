@@ -78,6 +78,11 @@ class Settings:
         "for a provider that verifies each address without saying so.",
         "claim",
     )
+    staff: str = _setting(
+        "Addresses, comma-separated, of the people of the provider who decide in the dashboard which items are one "
+        "article; only verified addresses count.",
+        "",
+    )
     oidc_timeout_seconds: float = _setting("How long the edge waits for the identity provider.", 2.0)
     oidc_client_secret: str = _setting("Our secret at the provider; empty: a public client with PKCE.", "", secret=True)
     session_idle_seconds: int = _setting("How long a dashboard session lasts without a click.", 7_200)
@@ -226,6 +231,11 @@ class Settings:
     def signing_secrets(self) -> tuple[str, str]:
         """The key that signs, and the other one that is accepted; empty where there is none."""
         return self.signing_secret, self.signing_secret_previous
+
+    @property
+    def staff_addresses(self) -> frozenset[str]:
+        """The addresses of the operators, in small letters."""
+        return frozenset(address.strip().lower() for address in self.staff.split(",") if address.strip())
 
     def require(self, *names: str) -> None:
         """Raise ConfigurationError unless each of these settings has a value."""

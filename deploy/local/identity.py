@@ -22,6 +22,8 @@ CLIENT_ID = "item-index"
 _SCOPES = "openid profile email"
 _TOKEN_SECONDS = 3_600
 PEOPLE = (("ada", "Ada", "Lovelace"), ("grace", "Grace", "Hopper"))
+STAFF = "ada@example.org"
+"""Who of them is an operator, too: decides in the dashboard which items are one article."""
 
 
 def prepared(places: Paths, near_port: int = 8080) -> dict[str, Any]:

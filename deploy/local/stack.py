@@ -94,6 +94,7 @@ class Stack:
             self._edge("edge-a"),
             self._edge("edge-b"),
             self._relay(),
+            self._matches(),
             *self._workers(),
         ):
             self._spawn(program)
@@ -201,6 +202,7 @@ class Stack:
             own["oidc_client_id"] = identity.CLIENT_ID
             own["oidc_email_verified"] = "always"  # its people are made by us, and it sends no such claim
             own["oidc_client_secret"] = self.identity["client_secret"]
+            own["staff"] = outside.staff or identity.STAFF
         given = {name.lower() for name in os.environ}
         merged = {name: value for name, value in own.items() if name not in given}
         return Settings.from_environment({**os.environ, **{k.upper(): str(v) for k, v in merged.items()}})
@@ -247,6 +249,10 @@ class Stack:
     def _relay(self) -> Program:
         command = [sys.executable, "-m", "workers.dispatch.dispatcher"]
         return self._beating("dispatcher", command)
+
+    def _matches(self) -> Program:
+        command = [sys.executable, "-m", "deploy.ctl.main", "matches", "apply", "--watch"]
+        return Program(name="matches", command=command, log=self.places.log("matches"), environment=self._environment())
 
     def _workers(self) -> Iterator[Program]:
         for name, queues, concurrency in self.workers:

@@ -11,6 +11,7 @@ from edge.dashboard.billing import PageBilling
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.explorer import ExplorerPages
 from edge.dashboard.exports import ExportPages
+from edge.dashboard.matches import MatchPages
 from edge.dashboard.one_time import OneTimeSecrets, new_form_id
 from edge.dashboard.organization import OrganizationPages
 from edge.dashboard.person import PersonPages
@@ -39,7 +40,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         resources.state, idle_seconds=settings.session_idle_seconds, seconds_max=settings.session_seconds_max
     )
     acts, limits = services.organizations, services.person_limits
-    guard = SessionGuard(resources.users, sessions, cookies, origin, limits)
+    guard = SessionGuard(resources.users, sessions, cookies, origin, limits, settings.staff_addresses)
     sign_in = SignInPages(resources.users, limits, sessions, cookies, settings, origin, resources.log)
     sign_out = SignOutPages(resources.users, sessions, cookies, settings, origin, resources.log)
     secret = OneTimeSecrets(services.idempotent_acts, sessions)
@@ -52,6 +53,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         *_explorer(guard, services, billing),
         *_reports(guard, services, billing),
         *_bulk_data(guard, services, billing),
+        *_matches(guard, MatchPages(resources.database)),
         _get("/sign-in", guard.open(sign_in.begin)),
         _get("/sign-in/callback", guard.open(sign_in.finish)),
         _post("/sign-out", guard.form(sign_out.sign_out)),
@@ -143,6 +145,13 @@ def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) ->
         _get("/exports/{id}/state", guard.page(exports.state)),
         _get("/exports/{id}/files/{file}", guard.page(exports.file)),
         _post("/exports/{id}/end", guard.form(exports.end)),
+    )
+
+
+def _matches(guard: SessionGuard, matches: MatchPages) -> tuple[Route, ...]:
+    return (
+        _get("/matches", guard.page(matches.review)),
+        _post("/matches/decisions", guard.form(matches.decide)),
     )
 
 

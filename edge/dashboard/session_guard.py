@@ -37,12 +37,13 @@ class PageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A signed-in visitor. `actor` is None for a person of no organization."""
+    """A signed-in visitor. `actor` is None for a person of no organization; `staff` reviews matches."""
 
     cookie: str
     session: Session
     person: Person
     actor: Actor | None
+    staff: bool = False
 
     @property
     def acting(self) -> Actor:
@@ -60,13 +61,20 @@ class SessionGuard:
     """Lets visitors in: finds the session, guards forms, and shows every failure as a page."""
 
     def __init__(
-        self, users: UserService, sessions: Sessions, cookies: Cookies, origin: str, limits: PersonLimits
+        self,
+        users: UserService,
+        sessions: Sessions,
+        cookies: Cookies,
+        origin: str,
+        limits: PersonLimits,
+        staff: frozenset[str],
     ) -> None:
         self._users = users
         self._limits = limits
         self._sessions = sessions
         self._cookies = cookies
         self._origin = origin
+        self._staff = staff
 
     def open(self, page: OpenPage) -> OpenPage:
         """Make a handler for everybody."""
@@ -121,7 +129,8 @@ class SessionGuard:
             return None
         membership = person.membership(session.organization) or person.membership(None)
         request[CONTEXT].person = person
-        return SignedIn(cookie, session, person, Actor(person, membership) if membership else None)
+        staff = person.email_verified and (person.email or "").lower() in self._staff
+        return SignedIn(cookie, session, person, Actor(person, membership) if membership else None, staff)
 
     async def _guard(self, request: web.Request, visit: SignedIn) -> None:
         origin = request.headers.get("Origin")

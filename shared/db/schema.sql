@@ -435,6 +435,14 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.tell_match_reviews() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_notify('match_reviews', '');
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) RETURNS TABLE(email text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1462,6 +1470,8 @@ CREATE TRIGGER data_versions_told AFTER INSERT ON public.data_versions FOR EACH 
 CREATE TRIGGER jobs_numbered BEFORE UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION public.number_job();
 
 CREATE TRIGGER jobs_told AFTER INSERT OR UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION public.tell_job();
+
+CREATE TRIGGER match_reviews_told AFTER INSERT ON public.match_reviews FOR EACH STATEMENT EXECUTE FUNCTION public.tell_match_reviews();
 
 CREATE TRIGGER members_told AFTER INSERT OR DELETE OR UPDATE ON public.members FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 

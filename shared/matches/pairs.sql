@@ -42,3 +42,15 @@ SELECT (SELECT count(*) FROM links WHERE decision = 'link' AND kind = 'identifie
        count(*) FILTER (WHERE e.kind = 'separation' AND l.decision = 'link') AS links_undone
 FROM events e LEFT JOIN links l ON l.left_id = least(e.item_id, e.survivor_id) AND l.right_id = greatest(e.item_id, e.survivor_id)
 WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL;
+
+-- name: recent
+-- What was decided last in the dashboard, the newest first, so that it can be taken back.
+SELECT r.decision, r.person, r.at, r.applied_at IS NOT NULL AS applied, a.iid AS left_iid, b.iid AS right_iid,
+       a.name AS left_name, b.name AS right_name
+FROM match_reviews r JOIN items a ON a.id = r.left_id JOIN items b ON b.id = r.right_id ORDER BY r.id DESC LIMIT $1;
+
+-- name: decide
+-- $1, $2: the two items; no row where they are not both there, or are one.
+INSERT INTO match_reviews (left_id, right_id, decision, person_id, person)
+SELECT least(a.id, b.id), greatest(a.id, b.id), $3, $4::uuid, $5 FROM items a, items b WHERE a.iid = $1 AND b.iid = $2 AND a.id <> b.id
+RETURNING id;

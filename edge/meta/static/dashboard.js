@@ -68,6 +68,11 @@ document.addEventListener("DOMContentLoaded", () => {
     const button = event.target.closest("[data-copy]");
     if (button) copy(button);
   });
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    const chosen = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    if (chosen) chosen.click();
+  });
   document.addEventListener("htmx:afterSwap", (event) => drawAll(event.target));
   const again = () => drawAll(document);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);

@@ -1,0 +1,78 @@
+"""Pairs of items that wait for an operator: two records side by side, accept, reject, undo."""
+
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from edge.dashboard.comparison import compare
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.storage.database import Database, Scope
+from shared.ids import canonical_iid
+from shared.matches.pairs import SQL
+
+PAGE = "/dashboard/matches"
+_DECISIONS = {"accept": "accepted", "reject": "rejected", "undo": "taken back"}
+_SKIPPED_MAX = 500
+_RECENT = 10
+
+
+class MatchPages:
+    """The handlers; for operators alone."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def review(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """The most probable pair that waits, after those that were skipped; and what was decided last."""
+        _operator(visit)
+        skipped = _skipped(request.query.get("skip", "0"))
+        waiting = await self._database.fetch(SQL.pairs, "waiting", None, skipped + 1)
+        pair = waiting[skipped] if len(waiting) > skipped else None
+        figures = await self._database.fetch_row(SQL.stats)
+        assert figures is not None
+        judged = figures["accepted"] + figures["rejected"]
+        return render(
+            request,
+            "matches.html",
+            visit,
+            pair=pair,
+            evidence=msgspec.json.decode(pair["evidence"]) if pair else [],
+            sides=await self._sides(pair["left_iid"], pair["right_iid"]) if pair else None,
+            skipped=skipped,
+            figures=figures,
+            precision=f"{100 * figures['accepted'] / judged:.1f} %" if judged else None,
+            recent=await self._database.fetch(SQL.recent, _RECENT),
+        )
+
+    async def decide(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """Note a decision, and show the next pair. It becomes an event when operators' decisions are applied."""
+        _operator(visit)
+        form = await form_of(request)
+        decision = form.get("decision", "")
+        iids = [canonical_iid(form.get(side, "")) for side in ("left", "right")]
+        if decision not in _DECISIONS or None in iids:
+            raise PageError(400, "Choose a pair, and whether its items are one article.")
+        name = (visit.person.name or visit.person.email or visit.person.id)[:300]
+        scope = Scope(person=visit.person.id)
+        noted = await self._database.fetch(SQL.decide, *iids, decision, visit.person.id, name, scope=scope)
+        if not noted:
+            raise PageError(404, "There is no such pair any more. Reload the page.")
+        return see(f"{PAGE}?skip={_skipped(form.get('skip', '0'))}")
+
+    async def _sides(self, *iids: str) -> dict[str, Any]:
+        rows = {row["iid"]: dict(row) for row in await self._database.fetch(SQL.sides, list(iids))}
+        items = [
+            {**rows[iid], **{name: msgspec.json.decode(rows[iid][name]) for name in ("identifiers", "attributes")}}
+            for iid in iids
+        ]
+        return {"items": items, "lines": compare(*items)}
+
+
+def _operator(visit: SignedIn) -> None:
+    if not visit.staff:
+        raise PageError(403, "This page is for the operators of the service.")
+
+
+def _skipped(text: str) -> int:
+    return min(int(text), _SKIPPED_MAX) if text.isascii() and text.isdigit() and len(text) < 6 else 0

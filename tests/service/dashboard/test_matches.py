@@ -1,0 +1,92 @@
+"""Operators decide in the dashboard which items are one article; nobody else sees the queue."""
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from edge.dashboard.comparison import compare
+from shared.config import Settings
+from tests.service.articles.support import SOY, A, B, ask, row, shop
+from tests.service.dashboard.test_sessions import Browser
+from tests.support.client import running_edge
+from tests.support.issuer import running_issuer
+
+PAGE, DECISIONS = "/dashboard/matches", "/dashboard/matches/decisions"
+
+
+@pytest.fixture
+async def browser(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
+    """A browser in front of an edge whose operator is Ada, and two shops with a pair that waits."""
+    shop(settings, tmp_path, "shop_a", row("1", SOY, "Soy milk 1L <b>"))
+    shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 2L"))
+    async with running_issuer() as issuer:
+        chosen = replace(settings, oidc_issuer=issuer.url, staff="Ada@example.org, x@example.org")
+        async with running_edge(chosen, tmp_path) as edge:
+            yield Browser(edge, issuer)
+
+
+async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
+    await browser.sign_in("grace")
+    assert await browser.ask("GET", PAGE) == 403
+    await browser.ask("GET", "/dashboard")
+    assert "/dashboard/matches" not in browser.text
+    form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept"}
+    assert await browser.ask("POST", DECISIONS, form) == 403
+    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
+
+
+async def test_two_records_are_shown_side_by_side_with_what_agrees_and_differs(browser: Browser) -> None:
+    await browser.sign_in()
+    assert await browser.ask("GET", PAGE) == 200
+    assert browser.text.index(A) != browser.text.index(B)
+    assert '<span class="own">1L</span>' in browser.text and '<span class="own">2L</span>' in browser.text
+    assert '<span class="shared">Soy</span>' in browser.text
+    assert "&lt;b&gt;" in browser.text and "<b>" not in browser.text
+    assert [key for key in "ars" if f'data-key="{key}"' in browser.text] == ["a", "r", "s"]
+
+
+async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(browser: Browser) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", PAGE)
+    form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept", "skip": "0"}
+    assert await browser.ask("POST", DECISIONS, form) == 303
+    assert ask(browser.edge.settings, "SELECT decision, person, applied_at FROM match_reviews") == [
+        ("accept", "Ada", None)
+    ]
+    await browser.ask("GET", PAGE)
+    assert "No pair waits" in browser.text and "waits to be applied" in browser.text
+    assert await browser.ask("POST", DECISIONS, {**form, "csrf": browser.csrf(), "decision": "undo"}) == 303
+    await browser.ask("GET", PAGE)
+    assert re.search(r'data-key="a"', browser.text)
+
+
+@pytest.mark.parametrize(("left", "decision", "status"), [(A, "maybe", 400), ("?", "accept", 400), (B, "accept", 404)])
+async def test_a_form_that_names_no_pair_is_refused(browser: Browser, left: str, decision: str, status: int) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", PAGE)
+    form = {"csrf": browser.csrf(), "left": left, "right": B, "decision": decision}
+    assert await browser.ask("POST", DECISIONS, form) == status
+    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
+
+
+def test_a_comparison_tells_words_and_fields_apart() -> None:
+    left = {
+        "name": "Café 1L",
+        "brand": "Vita",
+        "category": "",
+        "identifiers": [{"scheme": "gtin", "value": "1"}],
+        "attributes": {"size": 2},
+    }
+    right = {"name": "cafe 2L", "brand": "VITA", "category": "Drinks", "identifiers": [], "attributes": {"size": 2}}
+    lines = {line.field: line for line in compare(left, right)}
+    assert {name: line.state for name, line in lines.items()} == {
+        "name": "differ",
+        "brand": "agree",
+        "category": "alone",
+        "gtin": "alone",
+        "size": "agree",
+    }
+    assert [(word.text, word.shared) for word in lines["name"].left] == [("Café", True), ("1L", False)]
