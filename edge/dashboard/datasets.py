@@ -10,8 +10,8 @@ from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
 from edge.delta_sharing.handlers import profile_of
 from edge.downloads.files import FileResponder
 from edge.releases.repository import LATEST, ReleaseRepository, dataset_of
+from shared.datasets.schema import DATASETS
 from shared.plans import INSTITUTIONAL
-from shared.releases.datasets import DATASETS
 
 _LISTED = 50
 _KEY_CHARACTERS_MAX = 200

@@ -20,10 +20,10 @@ from edge.http.problems import Problem
 from edge.jobs.serializers import failure
 from edge.quota.billing import Charge
 from shared.accounts import Principal
+from shared.datasets.schema import DATASETS
 from shared.exports.contract import FORMATS, SHAPES
 from shared.jobs.contract import EXPORT
 from shared.plans import INSTITUTIONAL
-from shared.releases.datasets import DATASETS
 
 _LISTED = 50
 _LISTS = ("brand", "category", "channel")

@@ -13,8 +13,8 @@ from edge.http.context import CONTEXT
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.releases.repository import LATEST, Release, ReleaseFile, ReleaseRepository, dataset_of, not_found
 from edge.releases.serializers import UrlSigner
+from shared.datasets.schema import DATASETS, Dataset
 from shared.errors import InvalidParameter
-from shared.releases.datasets import DATASETS, Dataset
 
 _TAGS: dict[str, Any] = {"tags": ["delta-sharing"]}
 _LINES: dict[str, Any] = {

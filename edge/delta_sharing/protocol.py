@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from shared.releases.datasets import DATASETS
+from shared.datasets.schema import DATASETS
 
 if TYPE_CHECKING:
     from edge.releases.repository import Release, ReleaseFile

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from edge.storage.database import Database
 from shared.clock import rfc3339
+from shared.datasets.schema import DATASETS, LIST
 from shared.exports.contract import ID_END, JSON_COLUMNS
 from shared.exports.manifest import described
 from shared.exports.request import ROWS_SQL, Request, Scope, arguments, counting, scope_of
 from shared.jobs.contract import EXPORT
-from shared.releases.datasets import DATASETS, LIST
 
 _COUNTED_MAX = 1_000_000
 _PREVIEW_ROWS = 10

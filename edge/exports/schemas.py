@@ -9,8 +9,8 @@ from edge.analytics.envelope import Day
 from edge.http.envelope import ListEnvelope
 from edge.http.parameters import CursorText, Flag, JsonInteger, Parameters, Utf8, WholeNumber
 from edge.jobs.schemas import STATES, Job
+from shared.datasets.schema import DATASETS
 from shared.exports.contract import FORMATS, SHAPES
-from shared.releases.datasets import DATASETS
 
 _NAMES_MAX = 100
 _COMPRESSIONS = sorted({name for names in FORMATS.values() for name in names})

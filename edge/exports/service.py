@@ -14,10 +14,10 @@ from edge.quota.billing import Charge
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
 from shared.accounts import Principal
+from shared.datasets.schema import DATASETS
 from shared.db.queries import beside
 from shared.exports.manifest import usual_compression
 from shared.jobs.contract import EXPORT
-from shared.releases.datasets import DATASETS
 
 SQL = beside(__file__, "exports.sql")
 

@@ -18,7 +18,7 @@ from edge.releases import schemas
 from edge.releases.repository import ReleaseRepository, dataset_of
 from edge.releases.serializers import UrlSigner, dataset_entry, manifest, release_entry
 from edge.storage.data_version import DataVersionWatcher
-from shared.releases.datasets import DATASETS, MEDIA_TYPE
+from shared.datasets.schema import DATASETS, MEDIA_TYPE
 
 KIND = "releases"
 _PARTS = {

@@ -9,8 +9,8 @@ import msgspec
 from edge.downloads.files import StoredFile
 from edge.http.problems import Problem
 from edge.storage.database import Database
+from shared.datasets.schema import DATASETS, MEDIA_TYPE, Dataset, key_of
 from shared.db.queries import beside
-from shared.releases.datasets import DATASETS, MEDIA_TYPE, Dataset, key_of
 
 SQL = beside(__file__, "releases.sql")
 LATEST = "latest"

@@ -6,7 +6,7 @@ from typing import Any
 from edge.http.signed_urls import SignedUrls
 from edge.releases.repository import LATEST, Release, ReleaseFile
 from shared.clock import Clock, rfc3339, utc_now
-from shared.releases.datasets import Dataset, schema_of
+from shared.datasets.schema import Dataset, schema_of
 
 
 class UrlSigner:

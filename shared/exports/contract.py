@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from shared.releases.datasets import DATASETS, Column, Dataset
+from shared.datasets.schema import DATASETS, Column, Dataset
 
 FORMATS: dict[str, tuple[str, ...]] = {
     "parquet": ("zstd", "gzip", "none"),

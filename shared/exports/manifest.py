@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
+from shared.datasets.schema import DATASETS, Dataset, schema_of
 from shared.exports.contract import FORMATS, ROWS
 from shared.exports.request import Request
-from shared.releases.datasets import DATASETS, Dataset, schema_of
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):

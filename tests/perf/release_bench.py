@@ -25,8 +25,8 @@ from rich.table import Table
 
 from deploy.local.postgres import binary
 from shared.config import Settings
+from shared.datasets.schema import key_of
 from shared.objects.directory import DirectoryStore
-from shared.releases.datasets import key_of
 from tests.support.servers import Servers
 from workers.datasets.sources.snapshot import Snapshot
 from workers.datasets.writers.release_file import ReleaseWriter

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import msgspec
 from psycopg.types.json import Jsonb
 
+from shared.datasets.schema import DATASETS, schema_of
 from shared.db.connect import Connection
 from shared.errors import ItemIndexError
-from shared.releases.datasets import DATASETS, schema_of
 from workers.datasets.sources.release_rows import month_slices, read_months, read_names, table_batches
 from workers.datasets.sources.snapshot import Snapshot
 from workers.datasets.writers.release_file import ReleaseFile, ReleaseWriter

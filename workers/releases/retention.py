@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from psycopg.types.json import Jsonb
 
 from shared.config import Settings
+from shared.datasets.schema import PREFIX, key_of, sha256_of
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.jobs.contract import RELEASE
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import ResultStore
-from shared.releases.datasets import PREFIX, key_of, sha256_of
 from shared.telemetry.log import Log
 
 SQL = beside(__file__, "releases.sql")

@@ -7,9 +7,9 @@ import pyarrow.parquet
 import pytest
 
 from shared.config import Settings
+from shared.datasets.schema import key_of
 from shared.errors import LoadRefused
 from shared.ids import mint
-from shared.releases.datasets import key_of
 from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, ask, row, shop, take_back
 from tests.support.releases import cut
 from tests.support.servers import Servers

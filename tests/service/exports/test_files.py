@@ -15,9 +15,9 @@ import pyarrow.parquet
 import pytest
 
 from shared.config import Settings
+from shared.datasets.schema import DATASETS
 from shared.exports.contract import FORMATS
 from shared.exports.manifest import ExportManifest
-from shared.releases.datasets import DATASETS
 from tests.service.reports import market
 from tests.support.exports import made, parameters, read, rows_by_sql
 from tests.support.releases import cut

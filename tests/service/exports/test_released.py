@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from shared.config import Settings
+from shared.datasets.schema import key_of
 from shared.db.connect import Connection, connect
 from shared.exports.manifest import ExportManifest
 from shared.objects.directory import DirectoryStore
 from shared.objects.open import store_of
-from shared.releases.datasets import key_of
 from tests.support.exports import column, made, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.s3 import in_bucket

@@ -10,10 +10,10 @@ import pyarrow.dataset
 import pytest
 
 from shared.config import Settings
+from shared.datasets.arrow import arrow_schema
+from shared.datasets.schema import DATASETS, key_of
 from shared.db.connect import connect
 from shared.ids import mint
-from shared.releases.arrow import arrow_schema
-from shared.releases.datasets import DATASETS, key_of
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.releases import cut

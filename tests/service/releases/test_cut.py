@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from shared.config import Settings
+from shared.datasets.arrow import arrow_schema
+from shared.datasets.schema import DATASETS, PREFIX, key_of
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
-from shared.releases.arrow import arrow_schema
-from shared.releases.datasets import DATASETS, PREFIX, key_of
 from shared.telemetry.log import Log
 from tests.support.releases import cut
 from tests.support.shop import load_rows

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from shared.config import Settings
+from shared.datasets.schema import PREFIX
 from shared.db.connect import connect
 from shared.objects.open import store_of
-from shared.releases.datasets import PREFIX
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key

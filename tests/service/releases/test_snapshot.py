@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from shared.config import Settings
+from shared.datasets.schema import PREFIX
 from shared.db.connect import connect
-from shared.releases.datasets import PREFIX
 from tests.support.shop import load_rows
 from tests.support.workers import run
 from workers.datasets.sources.snapshot import Snapshot, SnapshotLost

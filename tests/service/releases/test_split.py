@@ -8,9 +8,9 @@ import pyarrow.dataset
 import pytest
 
 from shared.config import Settings
+from shared.datasets.arrow import arrow_schema
+from shared.datasets.schema import DATASETS, key_of
 from shared.objects.open import store_of
-from shared.releases.arrow import arrow_schema
-from shared.releases.datasets import DATASETS, key_of
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from workers.datasets.sources import release_rows

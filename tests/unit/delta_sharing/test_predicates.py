@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from edge.delta_sharing.predicates import PredicateHints
 from edge.releases.repository import ReleaseFile
+from shared.datasets.arrow import arrow_schema
+from shared.datasets.schema import DATASETS, schema_of
 from shared.objects.directory import DirectoryStore
-from shared.releases.arrow import arrow_schema
-from shared.releases.datasets import DATASETS, schema_of
 from workers.datasets.writers.release_file import ReleaseWriter
 
 OBSERVATIONS = DATASETS["observations"]

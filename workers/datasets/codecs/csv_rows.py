@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shared.releases.arrow import arrow_schema
-from shared.releases.datasets import LIST, Dataset
+from shared.datasets.arrow import arrow_schema
+from shared.datasets.schema import LIST, Dataset
 
 _SEPARATOR = "\x1f"
 

@@ -6,11 +6,11 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from shared.datasets.arrow import arrow_schema
+from shared.datasets.schema import DATASETS
 from shared.db.copy_binary import Array, TableLayout
 from shared.money import minor_digits
 from shared.outliers import CAUSES, NONE
-from shared.releases.arrow import arrow_schema
-from shared.releases.datasets import DATASETS
 
 SCHEMA = arrow_schema(DATASETS["observations"])
 _LAYOUT = TableLayout(

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from shared.datasets.schema import DATASETS, PREFIX, key_of
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.exports.contract import SHAPES
 from shared.exports.request import FIRST_DAY, LAST_DAY, Request
 from shared.objects.directory import Reader, ResultStore
-from shared.releases.datasets import DATASETS, PREFIX, key_of
 from workers.datasets.part import Part, StoredCopy
 
 SQL = beside(__file__, "release.sql")

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from shared.datasets.schema import Dataset
 from shared.db.copy_binary import Array
 from shared.db.queries import beside
-from shared.releases.datasets import Dataset
 from workers.datasets.codecs.csv_rows import CsvRows
 from workers.datasets.codecs.observations import Columns, joined
 from workers.datasets.sources.snapshot import Snapshot

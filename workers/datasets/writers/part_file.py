@@ -7,11 +7,11 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shared.datasets.arrow import arrow_schema
 from shared.errors import ResultGone
 from shared.exports.contract import ROWS, SHAPES, dataset_of
 from shared.exports.manifest import File, file_name
 from shared.objects.directory import ResultStore
-from shared.releases.arrow import arrow_schema
 from workers.datasets.part import Part, StoredCopy
 from workers.datasets.writers.formats import DigestingFile, FormatWriter, format_writer
 

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shared.datasets.schema import Dataset, key_of
 from shared.objects.directory import ResultStore
-from shared.releases.datasets import Dataset, key_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ROW_GROUP_ROWS = 122_880

@@ -5,8 +5,8 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 
+from shared.datasets.schema import DATASETS
 from shared.db.copy_binary import Array
-from shared.releases.datasets import DATASETS
 from workers.datasets.codecs.observations import Columns, OwnDictionaries, observations_batch
 from workers.datasets.sources.release_rows import Names
 from workers.datasets.writers.release_file import FILE_ROWS, ReleaseFile, ReleaseWriter, ends_of_files

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shared.releases.datasets import Dataset
+from shared.datasets.schema import Dataset
 from workers.datasets.writers.release_file import ReleaseFile, ReleaseWriter, ends_of_files
 
 FILE_ROWS = 262_144

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from shared.releases.datasets import Dataset
+from shared.datasets.schema import Dataset
 
 _TYPES: dict[str, pa.DataType] = {
     "string": pa.string(),
