@@ -76,43 +76,63 @@ class Snapshot:
 
         At most three pieces of some 4 MB are held; a slow reader slows the server down.
         """
-        pieces: queue.Queue[bytes] = queue.Queue(_PIECES_AHEAD)
+        pieces: queue.Queue[bytes | None] = queue.Queue(_PIECES_AHEAD)
         stopped = threading.Event()
-        held: list[bytes] = []
-
-        async def take(piece: bytes) -> None:
-            held.append(piece)
-            if sum(map(len, held)) >= _PIECE_BYTES:
-                hand_over()
-
-        def hand_over() -> None:
-            # Blocks the loop's thread, which has nothing else to do: so the server waits, and memory does not grow.
-            whole = b"".join(held)
-            held.clear()
-            while not (stopped.is_set() or self._stopped.is_set()):
-                try:
-                    return pieces.put(whole, timeout=_POLL_SECONDS)
-                except queue.Full:
-                    continue
-            raise SnapshotLost
-
-        copying = self._start(self._connection.copy_from_query(query, *arguments, output=take, format=format))
+        copying = self._start(self._copy(query, arguments, format, pieces, stopped))
         try:
-            while not (copying.done() and pieces.empty()):
+            while True:
                 self._check()
                 try:
-                    yield pieces.get(timeout=_POLL_SECONDS if not copying.done() else 0)
+                    piece = pieces.get(timeout=_POLL_SECONDS)
                 except queue.Empty:
                     continue
+                if piece is None:  # the end, or an error
+                    break
+                yield piece
             copying.result()
-            if held:
-                yield b"".join(held)
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             if isinstance(error, asyncpg.PostgresError) and not unavailable(error):
                 raise
             raise SnapshotLost from error
         finally:
             stopped.set()
+
+    async def _copy(
+        self,
+        query: str,
+        arguments: tuple[Any, ...],
+        format: str,
+        pieces: "queue.Queue[bytes | None]",
+        stopped: threading.Event,
+    ) -> None:
+        """Put what arrives into the queue, some 4 MB at a time, then None, also after an error."""
+        held: list[bytes] = []
+        size = 0
+
+        def put(piece: bytes | None) -> None:
+            # Blocks the loop's thread, which has nothing else to do: so the server waits, and memory does not grow.
+            while not (stopped.is_set() or self._stopped.is_set()):
+                try:
+                    return pieces.put(piece, timeout=_POLL_SECONDS)
+                except queue.Full:
+                    continue
+            raise SnapshotLost
+
+        async def take(piece: bytes) -> None:
+            nonlocal size
+            held.append(piece)
+            size += len(piece)
+            if size >= _PIECE_BYTES:
+                put(b"".join(held))
+                held.clear()
+                size = 0
+
+        try:
+            await self._connection.copy_from_query(query, *arguments, output=take, format=format)
+            if held:
+                put(b"".join(held))
+        finally:
+            put(None)
 
     async def _connect(self) -> "asyncpg.Connection[asyncpg.Record]":
         settings = {"application_name": f"itemindex-{self._application}", **_SESSION}
