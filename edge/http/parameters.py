@@ -117,9 +117,14 @@ class StrictParser(AIOHTTPParser):
 
     def load_querystring(self, req: web.Request, schema: Schema) -> Any:
         """Read the query; a parameter that comes twice is an error unless it is a list."""
-        lists = {name for name, field in _named(schema).items() if isinstance(field, fields.List)}
-        twice = [name for name in dict.fromkeys(req.query) if name not in lists and len(req.query.getall(name)) > 1]
-        if twice and schema.unknown == RAISE:
+        declared = _named(schema)
+        single = [
+            name
+            for name in dict.fromkeys(req.query)
+            if not isinstance(declared.get(name), fields.List) and (name in declared or schema.unknown == RAISE)
+        ]
+        twice = [name for name in single if len(req.query.getall(name)) > 1]
+        if twice:
             raise invalid_parameters([(shown_name(name), "comes more than once; send it once") for name in twice])
         return super().load_querystring(req, schema)
 

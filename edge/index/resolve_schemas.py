@@ -3,8 +3,9 @@
 from marshmallow import Schema, fields, validate
 
 from edge.http.parameters import Flag, Parameters, Utf8
-from edge.index.schemas import IID, BrandRef, LookupList, Record
+from edge.index.schemas import IID, IID_PATTERN, BrandRef, LookupList, Record
 from shared.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
+from shared.ids import IID_CHARACTERS_MAX
 
 IDENTIFIERS_MAX = 1_000
 _TEXT_MAX = 40
@@ -36,7 +37,9 @@ class IdentifierFields(Parameters):
 class ResolveQuery(IdentifierFields):
     """Query of one identifier, or of an IID that may have been merged."""
 
-    iid = fields.Str(load_default=None, validate=validate.Length(1, 80), metadata={**IID, "pattern": "^[Ii][Ii][Dd]-"})
+    iid = fields.Str(
+        load_default=None, validate=validate.Length(1, IID_CHARACTERS_MAX), metadata={**IID, "pattern": IID_PATTERN}
+    )
 
 
 class ResolveBatchQuery(Parameters):

@@ -13,7 +13,7 @@ from shared.ids import IID_CHARACTERS_MAX, canonical_iid
 from shared.indicators import INDICATORS, Indicator
 
 IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
-_IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
+IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
 _DRY_RUN = {"description": "Say what it would cost, and charge nothing"}
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
@@ -31,7 +31,7 @@ class Iid(fields.String):
 class IidPath(Parameters):
     """Path of one item."""
 
-    iid = Iid(required=True, metadata={**IID, "pattern": _IID_PATTERN, "maxLength": IID_CHARACTERS_MAX})
+    iid = Iid(required=True, metadata={**IID, "pattern": IID_PATTERN, "maxLength": IID_CHARACTERS_MAX})
 
 
 class IidList(Parameters):

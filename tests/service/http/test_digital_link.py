@@ -208,6 +208,11 @@ async def test_s14_the_query_is_passed_on_to_a_record_that_opens_with_it(edge: E
     assert (record.status, record.json["name"]) == (200, "Olive oil")
 
 
+async def test_a_link_type_that_comes_twice_is_refused(edge: Edge) -> None:
+    answer = await ask(edge, f"{LINK}?linkType=gs1:pip&linkType=gs1:defaultLink")
+    assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, "linkType")
+
+
 async def test_a_query_cannot_lead_elsewhere_or_split_the_head(edge: Edge) -> None:
     location = (await ask(edge, f"{LINK}?a=%0D%0ASet-Cookie:%20x&//evil.test")).head["Location"]
     assert location.startswith(record_of(edge) + "?")
