@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from shared.footprint import BASES
-from shared.indicators import INDICATORS, Indicator
+from shared.indicators import CODES, INDICATORS, Indicator
 
 KINDS = ("listing", "sale", "both")
 
@@ -207,5 +207,28 @@ def _total(indicator: Indicator) -> fields.Float:
     return fields.Float(allow_none=True, metadata={"description": told})
 
 
-class RollupRow(_RollupCounts.from_dict({one.code: _total(one) for one in INDICATORS})):  # type: ignore[misc]
+def _bound(indicator: Indicator, bound: str) -> fields.Float:
+    told = {"low": "Lower bound of the middle 95 %", "central": "Median", "high": "Upper bound of the middle 95 %"}
+    return fields.Float(allow_none=True, metadata={"description": f"{told[bound]} of the sum, {indicator.unit}"})
+
+
+class Contributor(Schema):
+    """An item that a sum owes much to."""
+
+    indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
+    iid = fields.Str(required=True, metadata={"example": "IID-99D2F-46WJ3-4S6N3"})
+    share = fields.Float(required=True, metadata={"description": "Its share of the sum"})
+
+
+_TOTALS = {one.code: _total(one) for one in INDICATORS}
+_BOUNDS = {f"{one.code}_{bound}": _bound(one, bound) for one in INDICATORS for bound in ("low", "central", "high")}
+
+
+class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignore[misc]
     """What the items of one period and group cause, by indicator."""
+
+    contributors = fields.List(
+        fields.Nested(Contributor()),
+        required=True,
+        metadata={"description": "For each indicator up to three items with the largest shares"},
+    )

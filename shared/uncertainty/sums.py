@@ -94,6 +94,18 @@ def sum_interval(terms: Sequence[Moments]) -> Interval:
     return _convolved(terms, fit)
 
 
+def interval_of_many(medians: Array, sigmas: Array, shared: Sequence[Moments]) -> Interval:
+    """Return the interval of a sum of any number of independent log-normals and of sums that share an error each."""
+    means2 = np.square(medians * np.exp(np.square(sigmas) / 2))
+    order = np.argsort(-means2 * np.expm1(np.square(sigmas)), kind="stable")
+    widest, rest = order[:CONVOLVED_TERMS_MAX], order[CONVOLVED_TERMS_MAX:]
+    listed = zip(medians[widest].tolist(), sigmas[widest].tolist(), strict=True)
+    terms = [*shared, *(moments(LogNormal(median, sigma)) for median, sigma in listed)]
+    if len(rest):
+        terms.append(total_moments(medians[rest], sigmas[rest]))
+    return sum_interval(terms)
+
+
 def _convolved(terms: Sequence[Moments], fit: Shifted) -> Interval:
     widest = sorted(terms, key=lambda term: term.variance, reverse=True)
     rest = Moments()

@@ -1,24 +1,36 @@
 """What a unit of an item costs the planet: its own figure, else its product type's by weight, else its category's."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from shared.db.connect import Connection
 from shared.indicators import CODES
+from shared.uncertainty.stated import Spread, Stated, enough, of_factor, of_item
 from workers.reports.filters import SQL, Filter, Tree
 from workers.rollups.codec import Array
 
 EVIDENCE = ("none", "category_average", "modelled", "measured")
 """What an item's figures rest on, the best of them; `Footprints.evidence` counts into it."""
+OWN = -1
+"""The factor number of a figure that is the item's own."""
 
 
 class Footprints(NamedTuple):
-    """Items in the order of their ids; a column of figures per unit for each indicator, NaN where nothing is known."""
+    """Items in the order of their ids; a column for each indicator, NaN where nothing is known.
+
+    `medians` and `sigmas` are of the figures' distributions; `factors` number the factor that a figure rests on, or are
+    OWN; `common` holds the sigma of the error that all figures of a factor share.
+    """
 
     item: Array
     figures: Array
     evidence: Array
+    medians: Array
+    sigmas: Array
+    factors: Array
+    common: Array
 
     def places(self, item: Array) -> Array:
         """Return where items are; those of which nothing is known are at the end, in a row of NaN."""
@@ -28,46 +40,90 @@ class Footprints(NamedTuple):
         return np.where(known, found, len(self.item))
 
 
+class _Factor(NamedTuple):
+    number: int
+    per_kg: float
+    samples: int
+    stated: Stated
+
+
+class _Cell(NamedTuple):
+    """A figure of an item for one indicator."""
+
+    figure: float = np.nan
+    median: float = np.nan
+    sigma: float = 0.0
+    factor: int = OWN
+
+
+_Factors = dict[str, _Factor]
+_Cells = dict[int, list[_Cell]]
+_UNKNOWN = _Cell()
+
+
 def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     """Read the figures of every item that has any."""
     brands = list(chosen.brands) if chosen.brands is not None else None
     categories = list(chosen.categories) if chosen.categories is not None else None
-    figures = _by_weight(connection, tree, brands, categories)
+    factors = [
+        (scope, code, indicator, _Factor(number, per_kg, samples, of_factor(per_kg, samples, *moments)))
+        for number, (scope, code, indicator, per_kg, samples, *moments) in enumerate(connection.execute(SQL.factors))
+    ]
+    cells = _by_weight(connection, tree, factors, (brands, categories))
     average = EVIDENCE.index("category_average")
-    evidence = {item: average for item, known in figures.items() if not np.isnan(known).all()}
-    for item, indicator, per_unit, basis in connection.execute(SQL.own_figures, (brands, categories)):
-        figures.setdefault(item, [np.nan] * len(CODES))[CODES.index(indicator)] = per_unit
+    evidence = {item: average for item, known in cells.items() if any(one.factor != OWN for one in known)}
+    for item, indicator, per_unit, basis, *spread in connection.execute(SQL.own_figures, (brands, categories)):
+        stated = of_item(per_unit, basis, Spread(*spread))
+        own = _Cell(per_unit, stated.median, stated.sigma)
+        cells.setdefault(item, [_UNKNOWN] * len(CODES))[CODES.index(indicator)] = own
         evidence[item] = max(evidence.get(item, 0), EVIDENCE.index(basis))
-    ids = np.array(sorted(figures), "i8")
-    table = np.array([figures[item] for item in ids.tolist()] + [[np.nan] * len(CODES)], "f8")
-    return Footprints(ids, table, np.array([evidence.get(item, 0) for item in ids.tolist()] + [0]))
+    ids = np.array(sorted(cells), "i8")
+    table = [cells[item] for item in ids.tolist()] + [[_UNKNOWN] * len(CODES)]
+    columns = [np.array([[cell[n] for cell in row] for row in table]) for n in range(len(_UNKNOWN))]
+    figures, medians, sigmas, numbers = columns
+    known = np.array([evidence.get(item, 0) for item in ids.tolist()] + [0])
+    common = np.array([factor.stated.common_sigma for *_, factor in factors], "f8")
+    return Footprints(ids, figures, known, medians, sigmas, numbers, common)
 
 
 def _by_weight(
-    connection: Connection, tree: Tree, brands: list[int] | None, categories: list[int] | None
-) -> dict[int, list[float]]:
-    of_type: dict[str, dict[str, float]] = {}
-    of_category: dict[str, dict[str, float]] = {}
-    for scope, code, indicator, per_kg in connection.execute(SQL.factors):
-        (of_type if scope == "product_type" else of_category).setdefault(code, {})[indicator] = per_kg
+    connection: Connection,
+    tree: Tree,
+    factors: list[tuple[str, str, str, _Factor]],
+    chosen: tuple[list[int] | None, list[int] | None],
+) -> _Cells:
+    of_type: dict[str, _Factors] = {}
+    of_category: dict[str, _Factors] = {}
+    for scope, code, indicator, factor in factors:
+        (of_type if scope == "product_type" else of_category).setdefault(code, {})[indicator] = factor
     nearest = {one.id: _nearest(one.code, of_category) for one in tree.by_id.values()}
     reached = [number for number, found in nearest.items() if found]
-    figures = {}
-    values = (brands, categories, list(of_type), reached)
+    cells: _Cells = {}
+    values = (*chosen, list(of_type), reached)
     for item, product_type, category, weight in connection.execute(SQL.weighed_items, values):
         kilograms = _weight(weight)
         if kilograms is not None:
-            per_kg = {**nearest.get(category, {}), **of_type.get(product_type, {})}
-            figures[item] = [per_kg.get(name, np.nan) * kilograms for name in CODES]
-    return figures
+            found = {**nearest.get(category, {}), **of_type.get(product_type, {})}
+            cells[item] = [_cell(found.get(name), kilograms) for name in CODES]
+    return cells
 
 
-def _nearest(code: str, factors: dict[str, dict[str, float]]) -> dict[str, float]:
-    """Return a category's factors: for each indicator its own, or that of the nearest category above it."""
-    found: dict[str, float] = {}
+def _cell(factor: _Factor | None, kilograms: float) -> _Cell:
+    if factor is None:
+        return _UNKNOWN
+    stated = factor.stated
+    return _Cell(factor.per_kg * kilograms, stated.median * kilograms, stated.sigma, factor.number)
+
+
+def _nearest(code: str, factors: Mapping[str, _Factors]) -> _Factors:
+    """Return for each indicator the factor of the nearest category with enough samples, else of the nearest."""
+    found: _Factors = {}
     parts = code.split(".")
-    for depth in range(1, len(parts) + 1):
-        found.update(factors.get(".".join(parts[:depth]), {}))
+    for depth in range(len(parts), 0, -1):
+        for indicator, factor in factors.get(".".join(parts[:depth]), {}).items():
+            nearer = found.get(indicator)
+            if nearer is None or (not enough(nearer.samples) and enough(factor.samples)):
+                found[indicator] = factor
     return found
 
 

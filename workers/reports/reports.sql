@@ -56,7 +56,8 @@ ORDER BY id, currency;
 
 -- name: own_figures
 -- What was measured or modelled for the item itself.
-SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis FROM impacts p JOIN items i ON i.id = p.item_id
+SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis, p.low::float8, p.high::float8, p.deviation::float8
+FROM impacts p JOIN items i ON i.id = p.item_id
 WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
 
 -- name: unpriced_items
@@ -70,7 +71,12 @@ ORDER BY i.id;
 
 -- name: factors
 -- What stands in, per kilogram.
-SELECT scope, code, indicator, per_kg::float8 FROM impact_factors;
+SELECT scope, code, indicator, per_kg::float8, samples, log_mean, log_deviation FROM impact_factors
+ORDER BY scope, code, indicator;
+
+-- name: iids
+-- Names the items that a sum owes most to.
+SELECT id, iid FROM items WHERE id = ANY($1::bigint[]);
 
 -- name: weighed_items
 -- Items that a factor reaches, if they have a weight: the others need not be read at all.

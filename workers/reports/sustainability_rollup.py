@@ -11,10 +11,11 @@ from shared.errors import InvalidParameter
 from shared.footprint import BASES
 from shared.indicators import CODES, INDICATORS
 from shared.results.rounding import NINE_DIGITS, SIX_DECIMALS
+from workers.reports import footprint_intervals as intervals
 from workers.reports import impacts
 from workers.reports.aggregator import Key
 from workers.reports.assortment import Quantities
-from workers.reports.filters import KINDS, Filter, Tree, filter_of, range_of
+from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.reports.periods import Range, day_of
 from workers.reports.query import Told, has_sales, snapshot
 from workers.reports.rendering import Names, coverage
@@ -22,10 +23,12 @@ from workers.reports.result import Answer
 from workers.rollups.codec import Array
 
 _EVIDENCE = {f"{name}_items": name for name in ("measured", "modelled", "category_average")}
+_BOUNDS = tuple(f"{name}_{bound}" for name in CODES for bound in intervals.Bounds._fields)
 UNITS = {
     "units": "units",
     "items": "items",
     **{one.code: one.unit for one in INDICATORS},
+    **{f"{one.code}_{bound}": one.unit for one in INDICATORS for bound in intervals.Bounds._fields},
     "items_covered": "share of items",
     "items_measured": "share of items",
     **dict.fromkeys(_EVIDENCE, "items"),
@@ -35,14 +38,24 @@ METHOD = (
     "observed or with figures of its own and no price; a figure is the item's own, else its product type's per "
     "kilogram times its weight, else that of the nearest category; items without any figure count in units and items, "
     "not in the sums, and a sum is null where no item of the group has a figure; an item is counted under the best "
-    "that its figures rest on"
+    "that its figures rest on; low to high are the middle 95 % of a sum and central its median, above the sum of "
+    "medians: figures are log-normal, those of one factor share its error, all others err independently; contributors "
+    "have the largest shares of a sum"
 )
-ROUNDING = {**dict.fromkeys(CODES, NINE_DIGITS), **dict.fromkeys(("items_covered", "items_measured"), SIX_DECIMALS)}
+ROUNDING = {
+    **dict.fromkeys((*CODES, *_BOUNDS), NINE_DIGITS),
+    **dict.fromkeys(("items_covered", "items_measured", "contributors.share"), SIX_DECIMALS),
+}
 _FIGURES = [
     ("basis", pa.string()),
     ("items", pa.int64()),
     ("units", pa.int64()),
     *((name, pa.float64()) for name in CODES),
+    *((name, pa.float64()) for name in _BOUNDS),
+    (
+        "contributors",
+        pa.list_(pa.struct([("indicator", pa.string()), ("iid", pa.string()), ("share", pa.float64())])),
+    ),
     ("items_covered", pa.float64()),
     ("items_measured", pa.float64()),
     *((name, pa.int64()) for name in _EVIDENCE),
@@ -69,7 +82,8 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
             quantities.add_unpriced()
         told("reading", len(months), len(months))
         keys = quantities.keys
-        sums = _sums(quantities, footprints, basis)
+        told("intervals", 0, None)
+        sums = _sums(connection, quantities, footprints, basis)
         names = Names.read(connection, tree, chosen, keys)
     table = _table(keys, sums, chosen, names)
     covered = coverage(days, quantities.seen)
@@ -84,12 +98,15 @@ def _basis(connection: Connection, tree: Tree, chosen: Filter, days: Range, aske
     return "sales" if has_sales(connection, tree, chosen, days) else "assortment"
 
 
-def _sums(quantities: Quantities, footprints: impacts.Footprints, basis: str) -> list[dict[str, Any]]:
+def _sums(
+    connection: Connection, quantities: Quantities, footprints: impacts.Footprints, basis: str
+) -> list[dict[str, Any]]:
     """Return each segment's figures."""
     segment, item, units = quantities.totals()
     count = len(quantities.keys)
     place = footprints.places(item)
     figures, evidence = footprints.figures[place], footprints.evidence[place]
+    amounts = intervals.Amounts(segment, item, place, units)
     items = np.bincount(segment, minlength=count)
     by_evidence = {
         name: np.bincount(segment[evidence == impacts.EVIDENCE.index(name)], minlength=count)
@@ -103,10 +120,26 @@ def _sums(quantities: Quantities, footprints: impacts.Footprints, basis: str) ->
     }
     for n, name in enumerate(CODES):
         columns[name] = _total(segment, figures[:, n], units, count)
+        bounds = intervals.bounds(amounts, footprints, n, count)
+        columns |= {f"{name}_{bound}": values for bound, values in bounds._asdict().items()}
+    columns["contributors"] = _contributors(connection, amounts, footprints, count)
     columns["items_covered"] = _shares(items - by_evidence["none"], items)
     columns["items_measured"] = _shares(by_evidence["measured"], items)
     columns |= {name: by_evidence[evidence].tolist() for name, evidence in _EVIDENCE.items()}
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _contributors(
+    connection: Connection, amounts: intervals.Amounts, footprints: impacts.Footprints, count: int
+) -> list[list[dict[str, Any]]]:
+    """Return for each segment the items that its sums owe most to, by indicator."""
+    found = list(intervals.contributors(amounts, footprints))
+    named = connection.execute(SQL.iids, (sorted({one.item for one in found}),)).fetchall()
+    iids: dict[int, str] = dict(named)
+    rows: list[list[dict[str, Any]]] = [[] for _ in range(count)]
+    for one in found:
+        rows[one.segment].append({"indicator": one.indicator, "iid": iids[one.item], "share": one.share})
+    return rows
 
 
 def _total(segment: Array, figures: Array, units: Array, count: int) -> list[float | None]:

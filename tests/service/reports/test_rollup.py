@@ -181,6 +181,8 @@ def test_random_rollups_equal_another_engine(
             assert (mine["items"], mine["units"]) == (items, units if basis == "sales" else None)
             for name, total in zip(NAMES, sums, strict=True):
                 assert mine[name] == (None if total is None else pytest.approx(total, rel=1e-8)), (name, parameters)
+                bounds = [mine[f"{name}_{bound}"] for bound in ("low", "central", "high")]
+                assert bounds == (sorted(bounds) if total else [total] * 3), (name, parameters)
             by_evidence = (mine["measured_items"], mine["modelled_items"], mine["category_average_items"])
             assert by_evidence == (measured, modelled, averaged)
             assert mine["items_measured"] == pytest.approx(measured / items, abs=1e-6)
