@@ -7,6 +7,7 @@ import numpy as np
 from workers.matching.index import MatchIndex, place_in_group
 from workers.matching.segment import SPACES, Array
 
+_BEST = 3
 CONTEXT_FEATURES = tuple(
     f"{space}_{feature}"
     for space in SPACES
@@ -52,6 +53,19 @@ def context_features(index: MatchIndex, pairs: Pairs, turned: Array) -> Array:
         columns.append(cosine[:, None])
         columns += [np.where(turned[:, None], sides[1 - side], sides[side]) for side in (0, 1)]
     return np.hstack(columns)
+
+
+def contenders(index: MatchIndex, pairs: Pairs) -> Array:
+    """Say which pairs are worth judging.
+
+    In one of the spaces a contender is the best candidate of one of its records, or among the best three of both.
+    """
+    found = np.zeros(len(pairs.left), bool)
+    for space in SPACES:
+        left = _standing(pairs.left, index.sources(pairs.right), pairs.cosines[space])[:, 0]
+        right = _standing(pairs.right, index.sources(pairs.left), pairs.cosines[space])[:, 0]
+        found |= (np.minimum(left, right) < 1) | (np.maximum(left, right) < _BEST)
+    return found
 
 
 def _standing(row: Array, source: Array, cosine: Array) -> Array:

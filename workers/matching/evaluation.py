@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from shared.errors import ItemIndexError
-from workers.matching.context import Pairs, pairs_of
+from workers.matching.context import Pairs, contenders, pairs_of
 from workers.matching.evaluation_files import LabelledPairs, read_pairs, read_records
 from workers.matching.index import MatchIndex
 from workers.matching.model import Model
-from workers.matching.scoring import feature_matrix
+from workers.matching.scoring import feature_matrix, fitting
 from workers.matching.segment import Array
 from workers.matching.supervised import judge
 
@@ -84,9 +84,10 @@ def evaluate(files: Files, model: Model, *, end_to_end: bool) -> Evaluation:
     if examples:
         probabilities, bound, link, score = _supervised(index, pairs, positions[1:], examples)
     else:
-        probabilities = model.probabilities(feature_matrix(index, pairs))
+        probabilities = fitting(model).probabilities(feature_matrix(index, pairs))
         bound, link, score = model.review, model.link, None
     if end_to_end:
+        candidate &= contenders(index, pairs)
         probabilities = np.where(candidate, probabilities, 0.0)
     chosen, labels = probabilities[positions[0]], np.array(asked.labels)
     listed = np.zeros(len(candidate), bool)

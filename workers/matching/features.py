@@ -29,6 +29,7 @@ def _words(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict[str, f
     weight_left = sum(rarity[word] for word in left.named) or 1.0
     weight_right = sum(rarity[word] for word in right.named) or 1.0
     weight_shared = sum(rarity[word] for word in shared)
+    letters = len(left.trigrams & right.trigrams)
     odd_left = [rarity[word] for word in unsaid_left if not _spelled_alike(word, right.named)]
     odd_right = [rarity[word] for word in unsaid_right if not _spelled_alike(word, left.named)]
     return {
@@ -48,6 +49,8 @@ def _words(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict[str, f
         "odd_left_weight": sum(odd_left),
         "odd_right_rarest": max(odd_right, default=0.0),
         "odd_right_weight": sum(odd_right),
+        "letters_alike": 2 * letters / max(1, len(left.trigrams) + len(right.trigrams)),
+        "letters_of_shorter": letters / max(1, min(len(left.trigrams), len(right.trigrams))),
         "same_beginning": _common_beginning(left.order, right.order),
     }
 
@@ -123,11 +126,13 @@ def _spelled_alike(word: str, others: Collection[str]) -> bool:
     """Say whether another word is an abbreviation or a longer form of this one."""
     if len(word) < 3 or word[0].isdigit():
         return False
-    return any(
-        other.startswith(word) or (len(other) > 2 and (word.startswith(other) or _letters_kept(word, other)))
-        for other in others
-        if other[0] == word[0]
-    )
+    first = word[0]
+    for other in others:
+        if other[0] != first or len(other) < 3:
+            continue
+        if other.startswith(word) or word.startswith(other) or _letters_kept(word, other):
+            return True
+    return False
 
 
 def _letters_kept(one: str, other: str) -> bool:

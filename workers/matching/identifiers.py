@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
+from shared.identifiers import is_restricted
 from workers.matching.quantities import amounts, contradictions
 from workers.matching.records import Decision, Evidence, Kind, Link, Record
 from workers.matching.text import squash
@@ -19,23 +20,12 @@ _WORDS = re.compile(r"[^\W_]+")
 
 def identifier_keys(record: Record) -> list[str]:
     """Return what identifies a record across sources: `gtin:…` and `mpn:brand/number`."""
-    keys = [f"gtin:{gtin}" for gtin in record.gtins if not restricted(gtin)]
+    keys = [f"gtin:{gtin}" for gtin in record.gtins if not is_restricted(gtin)]
     brand, number = squash(record.brand), squash(record.mpn)
     # A short number without letters, as 100, is an article of many makers' and of one maker's many lines.
     if brand and len(number) >= 4 and any(mark.isdigit() for mark in number):
         keys.append(f"mpn:{brand}/{number}")
     return keys
-
-
-def restricted(gtin: str) -> bool:
-    """Say whether a 14-digit GTIN has a prefix for circulation inside one company: 02, 04 and 20 to 29 in GTIN-13 form.
-
-    So has a GTIN-8 that begins with 0 or 2. Such a code means another article in each shop.
-    """
-    if gtin.startswith("000000"):
-        return gtin[6] in "02"
-    prefix = gtin[1:3]
-    return prefix in {"02", "04"} or prefix.startswith("2")
 
 
 def identifier_links(records: Sequence[Record], index: Callable[[str], Iterable[Record]]) -> list[Link]:

@@ -4,15 +4,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from workers.matching.context import Pairs, pairs_of
+from workers.matching.context import Pairs, contenders, pairs_of
 from workers.matching.evidence import evidence
 from workers.matching.identifiers import identifier_keys, identifier_links
 from workers.matching.index import MatchIndex
 from workers.matching.model import Model
 from workers.matching.records import Decision, Kind, Link, Linkage
-from workers.matching.scoring import Profiles, feature_matrix
+from workers.matching.scoring import Profiles, feature_matrix, fitting
 from workers.matching.segment import Array
 
+# A new record touches so many of each source's records, if they are alike enough to compete.
+_COMPETES, _LEAST_ALIKE = 3, 0.2
 # Pairs are judged in blocks of this many, so that memory does not follow the size of a load.
 _BLOCK = 50_000
 
@@ -21,7 +23,7 @@ class Matcher:
     """Judges pairs of records of an index with a model."""
 
     def __init__(self, model: Model, index: MatchIndex) -> None:
-        self._model, self._index = model, index
+        self._model, self._index = fitting(model), index
 
     def link(self, keys: Iterable[str]) -> Linkage:
         """Return the links of the records with these keys and of all that compete with them."""
@@ -35,8 +37,8 @@ class Matcher:
 
     def _touched(self, fresh: Array) -> Array:
         """Return the rows and those that have one of them among their candidates or share an identifier with one."""
-        near = self._index.nearest(fresh)
-        rows = {*fresh.tolist(), *near.other.tolist()}
+        near = self._index.nearest(fresh, most=_COMPETES)
+        rows = {*fresh.tolist(), *near.other[near.score >= _LEAST_ALIKE].tolist()}
         for row in fresh.tolist():
             for identifier in identifier_keys(self._index.record(row)):
                 shared = self._index.by_identifier(identifier)
@@ -49,7 +51,8 @@ class Matcher:
         others = np.setdiff1d(near.other, touched)
         back = self._index.nearest(others)
         pairs = pairs_of(self._index, np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other]))
-        wanted = np.flatnonzero(np.isin(pairs.left, touched) | np.isin(pairs.right, touched))
+        ends_touched = np.isin(pairs.left, touched) | np.isin(pairs.right, touched)
+        wanted = np.flatnonzero(ends_touched & contenders(self._index, pairs))
         links: list[Link] = []
         for at in range(0, len(wanted), _BLOCK):
             links += self._judged(pairs, wanted[at : at + _BLOCK])

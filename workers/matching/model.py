@@ -10,7 +10,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.errors import ItemIndexError
+
 _SHIPPED = Path(__file__).with_name("model.json")
+
+
+class UnusableModel(ItemIndexError):
+    """A file is no model, or one for other features."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +46,11 @@ class Model:
 
     @classmethod
     def read(cls, path: Path) -> "Model":
-        """Read a model file; `ValueError` where it is none."""
-        return _checked(msgspec.json.decode(path.read_bytes(), type=cls))
+        """Read a model file; `UnusableModel` where it is none."""
+        try:
+            return _checked(msgspec.json.decode(path.read_bytes(), type=cls))
+        except (OSError, msgspec.DecodeError) as error:
+            raise UnusableModel(f"{path} is no model file: {error}") from None
 
     @classmethod
     @cache
@@ -86,9 +95,9 @@ def _checked(model: Model) -> Model:
         size = len(tree.value)
         columns: Sequence[Sequence[Any]] = (tree.feature, tree.threshold, tree.missing_left, tree.left, tree.right)
         if not size or any(len(column) != size for column in columns):
-            raise ValueError("the model file has a tree of unequal lists")
+            raise UnusableModel("the model file has a tree of unequal lists")
         for node, (left, right, feature) in enumerate(zip(tree.left, tree.right, tree.feature, strict=True)):
             # A child comes after its parent, so that no tree can go round in a circle.
             if left and not (node < left < size and node < right < size and 0 <= feature < len(model.features)):
-                raise ValueError("the model file has a tree with a wrong branch")
+                raise UnusableModel("the model file has a tree with a wrong branch")
     return model

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from workers.matching.quantities import Amounts, amounts
 from workers.matching.records import Record
-from workers.matching.text import codes, normalize, numbers, squash, words
+from workers.matching.text import codes, normalize, numbers, squash, trigrams, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,7 @@ class Profile:
     order: tuple[str, ...]
     named: frozenset[str]
     said: frozenset[str]
+    trigrams: frozenset[str]
     codes: tuple[str, ...]
     all_codes: frozenset[str]
     squashed: str
@@ -42,6 +43,7 @@ def profile(record: Record) -> Profile:
         order=tuple(words(name)),
         named=frozenset(words(named)),
         said=frozenset(words(said)),
+        trigrams=trigrams(name),
         codes=tuple(codes(f"{name} {mpn}")),
         all_codes=frozenset(codes(said)),
         squashed=squash(said),

@@ -5,6 +5,7 @@ import numpy as np
 from workers.matching.context import CONTEXT_FEATURES, Pairs, context_features
 from workers.matching.features import pair_features
 from workers.matching.index import MatchIndex
+from workers.matching.model import Model, UnusableModel
 from workers.matching.profiles import Profile, profile
 from workers.matching.records import Record
 from workers.matching.segment import Array
@@ -32,6 +33,13 @@ def feature_matrix(index: MatchIndex, pairs: Pairs, *, chosen: Array | None = No
             left, right = right, left
         rows[at] = list(pair_features(left, right, index.vocabulary).values())
     return np.hstack([rows, context_features(index, pairs, turned)[chosen]])
+
+
+def fitting(model: Model) -> Model:
+    """Return the model if it was trained on `FEATURES`; `UnusableModel` otherwise."""
+    if model.features != FEATURES:
+        raise UnusableModel("the model was trained on other features: train it anew with `itemindex matches train`")
+    return model
 
 
 class Profiles:

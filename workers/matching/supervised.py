@@ -43,8 +43,6 @@ class Judged:
 def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judged:
     """Train on the pairs at the positions `known`, with their labels, and judge every pair."""
     features = feature_matrix(index, pairs, fixed_sides=True)
-    # A column without a single value cannot be cut; it says nothing.
-    features[:, np.isnan(features[known]).all(axis=0)] = 0.0
     fold = np.random.default_rng(0).integers(0, _FOLDS, len(known))
     first = _cross_fitted(features, known, labels, fold)
     words = _word_scores(index, pairs, known, labels, fold)

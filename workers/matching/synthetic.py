@@ -112,7 +112,7 @@ def _style(chance: random.Random, kind: str) -> _Style:
         drops=chance.uniform(0.05, 0.35),
         fillers=chance.uniform(0.0, 0.6),
         shortens=chance.uniform(0.0, 0.3),
-        scatter=chance.uniform(0.02, 0.35),
+        scatter=chance.choice((0.02, 0.08, 0.2, 0.35)),
     )
 
 

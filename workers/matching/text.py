@@ -20,11 +20,14 @@ _WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
 _CODE = re.compile(r"[^\W_]+(?:[.\-/][^\W_]+)*")
 _NO_CODE = re.compile(rf"\d+(?:{_UNITS}|x\d+|k|p|th|fps|cc)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]+")  # Chinese and Japanese
 _SQUASH = re.compile(r"[^a-z0-9]+")
 
 
 def normalize(text: str) -> str:
     """Bring a text into compatibility form and small letters, with each number joined to its unit: `8 GB` to `8gb`."""
+    if not text:
+        return ""
     text = unicodedata.normalize("NFKC", text).lower()
     text = _BLANK_BEFORE_POINT.sub(".", text)
     text = _INCH_SIGN.sub(r"\1 in ", text)
@@ -32,8 +35,19 @@ def normalize(text: str) -> str:
 
 
 def words(normalized: str) -> list[str]:
-    """Return the words of a normalized text, without a plural's `s`."""
-    return [_stem(word) for word in _WORD.findall(normalized)]
+    """Return the words of a normalized text, without a plural's `s`; of scripts without blanks each two characters."""
+    found = [_stem(word) for word in _WORD.findall(normalized)]
+    if normalized.isascii() or not _UNSPACED.search(normalized):
+        return found
+    kept = [word for word in found if not _UNSPACED.search(word)]
+    runs = _UNSPACED.findall(normalized)
+    return kept + [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
+
+
+def trigrams(normalized: str) -> frozenset[str]:
+    """Return every three neighbouring letters and digits of a text, blanks and signs left out."""
+    letters = "".join(_WORD.findall(normalized))
+    return frozenset(letters[at : at + 3] for at in range(len(letters) - 2))
 
 
 def codes(normalized: str) -> list[str]:

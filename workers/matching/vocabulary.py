@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 BUCKETS = 1 << 22
 # Fewer records than this say little of what is rare.
 _LEAST_RECORDS = 1000
+_MOST_KNOWN = 1 << 17
 
 
 @lru_cache(1 << 18)
@@ -26,6 +27,7 @@ class Vocabulary:
     def __init__(self, frequency: NDArray[np.uint32] | None = None, records: int = 0) -> None:
         self.frequency = np.zeros(BUCKETS, np.uint32) if frequency is None else frequency
         self.records = records
+        self._known: dict[str, float] = {}
         self._scale = math.log(max(records, _LEAST_RECORDS) + 1)
 
     @classmethod
@@ -40,7 +42,13 @@ class Vocabulary:
 
     def rarity(self, word: str) -> float:
         """Return 0 for a word of every record up to 1 for one that is in none."""
-        return max(0.0, 1.0 - math.log(int(self.frequency[bucket(word)]) + 1) / self._scale)
+        found = self._known.get(word)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            found = max(0.0, 1.0 - math.log(int(self.frequency[bucket(word)]) + 1) / self._scale)
+            self._known[word] = found
+        return found
 
     def rarities(self, buckets: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return `rarity` of each bucket."""

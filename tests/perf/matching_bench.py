@@ -1,0 +1,88 @@
+"""How long linking takes: new items against an index, with peak memory. Prints a table.
+
+`python -m tests.perf.matching_bench --old 1000000 --new 100000`: invented articles with brand, series, model number,
+colour and size; half of the new ones are in the index, written by another shop. Then a load of ten on the same index.
+"""
+
+import argparse
+import multiprocessing
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from workers.matching.index import MatchIndex, vocabulary_of
+from workers.matching.matcher import Matcher
+from workers.matching.model import Model
+from workers.matching.records import Record
+from workers.matching.synthetic_words import ADJECTIVES, COLOURS, FEATURES, GOODS, SYLLABLES
+
+_BATCH = 250_000
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--old", type=int, default=1_000_000)
+    parser.add_argument("--new", type=int, default=100_000)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="itemindex-matching-") as folder:
+        directory = Path(folder) / "index"
+        _measured("build the index and write it", arguments.old, lambda: _in_child(directory, arguments.old))
+        index = _measured("open it", arguments.old, lambda: MatchIndex.open(directory))
+        matcher = Matcher(Model.shipped(), index)
+        fresh = [
+            _record(number, "new")
+            for number in range(arguments.old - arguments.new // 2, arguments.old + arguments.new // 2)
+        ]
+        for name, batch in (("a load of ten", fresh[:10]), ("a large load", fresh[10:])):
+            _measured(f"{name}: add", len(batch), lambda batch=batch: index.add(batch))
+            linkage = _measured(f"{name}: link", len(batch), lambda batch=batch: matcher.link(one.key for one in batch))
+            print(f"    {len(linkage.touched):,} records touched, {len(linkage.links):,} links")
+
+
+def _in_child(directory: Path, count: int) -> None:
+    """Build in another process, so that its memory does not count as the load's."""
+    child = multiprocessing.get_context("spawn").Process(target=_build, args=(directory, count))
+    child.start()
+    child.join()
+    if child.exitcode:
+        raise SystemExit("the index was not built")
+
+
+def _build(directory: Path, count: int) -> None:
+    index = MatchIndex(vocabulary_of(_record(number, "old") for number in range(0, count, 10)))
+    for start in range(0, count, _BATCH):
+        index.add(_record(number, "old") for number in range(start, min(count, start + _BATCH)))
+    index.save(directory)
+
+
+def _measured(what: str, count: int, act: Callable[[], Any]) -> Any:
+    """Do something; print how long it took and the most memory so far."""
+    began, worked = time.perf_counter(), time.process_time()
+    result = act()
+    wall, work = time.perf_counter() - began, time.process_time() - worked
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{what:32} {count:>10,} records  {wall:8.2f} s  CPU {work:8.2f} s  peak {peak:6.0f} MB", flush=True)
+    return result
+
+
+def _record(number: int, source: str) -> Record:
+    """Describe article `number` as a source would: the same article for the same number, words its own."""
+    article, shop = random.Random(f"article {number}"), random.Random(f"{source} {number}")
+    brand = "".join(article.choice(SYLLABLES) for _ in range(3))
+    series = "".join(article.choice(SYLLABLES) for _ in range(3))
+    code = f"{article.choice('abcdefgh')}{article.choice('klmnoprst')}-{article.randint(100, 99999)}"
+    noun = article.choice(article.choice(list(GOODS.values())))
+    words = [article.choice(ADJECTIVES), noun, article.choice(COLOURS), f"{article.choice((10, 20, 32, 50))} cm"]
+    words += article.sample(FEATURES, 2)
+    said = [word for word in words if shop.random() > 0.2]
+    name = " ".join([brand, series, *said, code if shop.random() < 0.7 else code.replace("-", "")])
+    return Record(f"{source}/{number}", source, name, brand=brand, category=noun, price=20.0 + number % 400)
+
+
+if __name__ == "__main__":
+    main()

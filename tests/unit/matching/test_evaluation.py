@@ -1,0 +1,125 @@
+"""`itemindex matches evaluate`: the figures, the forms of files that it reads, and what it refuses."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from deploy.ctl.matches_model import evaluate
+from workers.matching.evaluation import Files, TooFewExamples
+from workers.matching.evaluation import evaluate as measure
+from workers.matching.evaluation_files import UnusableFile, read_pairs, read_records
+from workers.matching.model import Model
+from workers.matching.synthetic import World, worlds
+
+
+def _write(path: Path, rows: list[dict[str, object]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def _files(folder: Path, world: World) -> tuple[Path, Path, list[dict[str, object]]]:
+    """Write a world's records; return the files and pairs of every record with its twin and with another record."""
+    paths = []
+    for side, records in (("left", world.left), ("right", world.right)):
+        rows: list[dict[str, object]] = [
+            {"id": record.key, "title": record.name, "manufacturer": record.brand, "price": record.price or ""}
+            for record in records
+        ]
+        paths.append(_write(folder / f"{side}.csv", rows))
+    matches = sorted(world.matches)
+    rights = [right for _, right in matches]
+    wrong = [(left, other) for (left, _), other in zip(matches, rights[1:] + rights[:1], strict=True)]
+    pairs: list[dict[str, object]] = []
+    for match, other in zip(matches, wrong, strict=True):
+        pairs.append({"left_id": match[0], "right_id": match[1], "label": 1})
+        if other not in world.matches:
+            pairs.append({"left_id": other[0], "right_id": other[1], "label": 0})
+    return paths[0], paths[1], pairs
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return next(worlds(1, seed=99, articles=160))
+
+
+def test_the_command_prints_figures_that_agree_with_one_another(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    asked = _write(tmp_path / "pairs.csv", pairs)
+    arguments = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--end-to-end", "--json"]
+    printed = CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
+    found = json.loads(printed.output)
+    assert found["pairs"] == len(pairs)
+    assert found["matches"] == len(world.matches)
+    right_ones = round(found["recall"] * found["matches"])
+    assert found["precision"] == pytest.approx(right_ones / found["found"], abs=1e-3)
+    assert found["f1"] == pytest.approx(2 * right_ones / (found["found"] + found["matches"]), abs=1e-3)
+    assert found["f1"] > 0.6
+
+
+def test_training_on_examples_does_better_than_calling_everything_a_match(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    asked, train = _write(tmp_path / "p.csv", pairs[::3]), _write(tmp_path / "t.csv", pairs[1::3] + pairs[2::3])
+    found = measure(Files(left, right, asked, (train,)), Model.shipped(), end_to_end=False)
+    everything = 2 * found.all.matches / (found.all.pairs + found.all.matches)
+    assert found.method == "supervised"
+    assert found.all.f1 > max(everything, 0.8)
+    assert found.cross_validated_f1 is not None
+
+
+def test_pairs_of_unknown_ids_are_counted_and_left_out(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    strange: list[dict[str, object]] = [{"left_id": "nowhere", "right_id": "neither", "label": 1}]
+    asked = _write(tmp_path / "pairs.csv", pairs + strange)
+    found = measure(Files(left, right, asked), Model.shipped(), end_to_end=False)
+    assert (found.unknown_ids, found.all.pairs) == (1, len(pairs))
+
+
+def test_a_file_without_labels_lists_every_match(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    only = [{name: row[name] for name in ("left_id", "right_id")} for row in pairs if row["label"]][:5]
+    found = measure(Files(left, right, _write(tmp_path / "pairs.csv", only)), Model.shipped(), end_to_end=True)
+    assert found.all.found - found.unlisted <= 5
+    assert found.unlisted > 5
+    assert found.all.precision < 0.5
+
+
+def test_too_few_examples_are_refused(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    few = _write(tmp_path / "few.csv", pairs[:6])
+    with pytest.raises(TooFewExamples):
+        measure(Files(left, right, few, (few,)), Model.shipped(), end_to_end=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [("$1,299.00", 1299.0), ("12,50", 12.5), ("1,299", 1299.0), ("", None), ("free", None), ("88.88 usd", 88.88)],
+)
+def test_prices_are_read_as_people_write_them(tmp_path: Path, text: str, price: float | None) -> None:
+    path = _write(tmp_path / "left.csv", [{"ID": "1", "Name": "lamp", "Price": text}])
+    assert read_records(path, "left")["1"].price == price
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"id": "", "name": "lamp"}], "needs an id"),
+        ([{"id": "1", "name": "lamp"}, {"id": "1", "name": "vase"}], "occurs twice"),
+        ([{"id": "1", "colour": "red"}], "no name"),
+    ],
+)
+def test_record_files_that_cannot_be_used_are_refused(tmp_path: Path, rows: list[dict[str, object]], said: str) -> None:
+    with pytest.raises(UnusableFile, match=said):
+        read_records(_write(tmp_path / "left.csv", rows), "left")
+
+
+def test_a_label_that_is_neither_yes_nor_no_is_refused(tmp_path: Path) -> None:
+    records = read_records(_write(tmp_path / "left.csv", [{"id": "1", "name": "lamp"}]), "left")
+    pairs = _write(tmp_path / "pairs.csv", [{"ltable_id": "1", "rtable_id": "1", "label": "perhaps"}])
+    with pytest.raises(UnusableFile, match="neither 1 nor 0"):
+        read_pairs(pairs, records, records)

@@ -1,0 +1,63 @@
+"""The model file: what it computes, that it can be trained anew, and what is refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workers.matching.model import Model, Tree, UnusableModel
+from workers.matching.scoring import FEATURES
+from workers.matching.synthetic import worlds
+from workers.matching.training import boosted, bound, fitted, labelled_world, merged, train_shipped
+
+
+def test_the_plain_trees_give_the_probabilities_of_the_library() -> None:
+    chance = np.random.default_rng(1)
+    features = chance.normal(size=(600, len(FEATURES)))
+    features[chance.random(features.shape) < 0.2] = np.nan
+    labels = np.nan_to_num(features[:, 0]) + np.nan_to_num(features[:, 5]) ** 2 > 0.5
+    classifier = fitted(boosted(0, max_iter=20), features, labels)
+    expected = classifier.predict_proba(features)[:, 1]
+    assert merged([classifier]).probabilities(features) == pytest.approx(expected, abs=1e-9)
+
+
+def test_training_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        train_shipped(worlds_count=4, seed=5).write(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_the_shipped_model_knows_the_twins_of_a_world_that_it_has_not_seen() -> None:
+    model = Model.shipped()
+    world = labelled_world(next(worlds(1, seed=12345)))
+    scores = model.probabilities(world.features)
+    called = scores >= model.review
+    assert world.labels[called].mean() > 0.8
+    assert called[world.labels].mean() > 0.7
+    assert world.labels[scores >= model.link].mean() >= 0.99
+
+
+def test_a_written_model_is_read_back_the_same(tmp_path: Path) -> None:
+    Model.shipped().write(tmp_path / "model.json")
+    assert Model.read(tmp_path / "model.json") == Model.shipped()
+
+
+def test_a_tree_whose_branches_lead_back_is_refused(tmp_path: Path) -> None:
+    circle = Tree([0, 0, 0], [0.5] * 3, [True] * 3, [1, 1, 0], [2, 2, 0], [0.0] * 3)
+    Model(FEATURES, 0.0, (circle,), 1.0, 0.5).write(tmp_path / "model.json")
+    with pytest.raises(UnusableModel, match="wrong branch"):
+        Model.read(tmp_path / "model.json")
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text('{"trees": 1}')
+    with pytest.raises(UnusableModel, match="no model file"):
+        Model.read(tmp_path / "model.json")
+
+
+def test_the_bound_is_the_least_probability_with_the_precision() -> None:
+    probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.5])
+    labels = np.array([True, True, False, True, False])
+    assert bound(probabilities, labels, 0.75) == 0.6
+    assert bound(probabilities, labels, 1.0) == 0.8
+    assert bound(probabilities, ~labels, 1.0) == 1.0
