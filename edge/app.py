@@ -29,11 +29,14 @@ from edge.index.resolve import Resolve, Resolver
 from edge.index.resolve_batch import ResolveBatch
 from edge.jobs.events import Events
 from edge.jobs.handlers import RESULT_PROBLEMS, Jobs
-from edge.meta.docs import Pages
+from edge.meta.docs import SCALAR_VERSION, Docs
+from edge.meta.guides import Guides
 from edge.meta.health import Health
+from edge.meta.openapi_files import OpenApiFiles
 from edge.meta.problem_types import Errors
 from edge.meta.quota import QuotaPage
 from edge.meta.root import Root
+from edge.meta.well_known import WellKnown
 from edge.middleware import cors, redirects
 from edge.middleware.authentication import Authentication
 from edge.middleware.chunked import chunked_framing
@@ -106,23 +109,44 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
     settings, resources = services.settings, services.resources
     stores = {"state": resources.state, "cache": resources.cache}
     health = Health(settings, resources.database, stores, resources.version, resources.search)
-    pages, errors = Pages(settings, document, resources.credentials), Errors(settings)
+    guides = Guides()
+    docs, errors = Docs(settings, document, resources.credentials, guides), Errors(settings)
+    openapi = OpenApiFiles(document, settings.base_url, settings.anonymous_token)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
     root, quota = Root(settings, resources.limiter), QuotaPage(resources.limiter, resources.database)
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),
         Route("GET", "/metrics", health.metrics, Rule(name="metrics")),
-        Route("GET", f"{PREFIX}/openapi.json", pages.openapi_json, Rule(name="openapi", any_origin=True)),
-        Route("GET", f"{PREFIX}/openapi.yaml", pages.openapi_yaml, Rule(name="openapi", any_origin=True)),
-        Route("GET", f"{PREFIX}/docs", pages.docs, Rule(name="docs")),
+        Route("GET", f"{PREFIX}/openapi.json", openapi.as_json, Rule(name="openapi", any_origin=True)),
+        Route("GET", f"{PREFIX}/openapi.yaml", openapi.as_yaml, Rule(name="openapi", any_origin=True)),
+        Route("GET", f"{PREFIX}/docs", docs.show, Rule(name="docs")),
+        *_pages(docs, guides, openapi, WellKnown(settings, guides)),
         Route("GET", f"{PREFIX}/errors", errors.list, Rule(name="errors", any_origin=True)),
         Route("GET", f"{PREFIX}/errors/{{slug}}", errors.show, Rule(name="errors", any_origin=True)),
-        Route("GET", "/", pages.home, Rule(name="home", any_origin=True), documented=False),
+        Route("GET", "/", docs.home, Rule(name="home", any_origin=True), documented=False),
         Route("GET", f"{PREFIX}/", root.show, root_rule),
         Route("GET", PREFIX, root.show, root_rule, documented=False),
         Route("GET", f"{PREFIX}/quota", quota.show, Rule(name="quota", accepts=ANY, any_origin=True, offers=JSON)),
     )
+
+
+def _pages(docs: Docs, guides: Guides, openapi: OpenApiFiles, well_known: WellKnown) -> tuple[Route, ...]:
+    """Return what people and crawlers read: no part of the API's contract."""
+    reference = f"{PREFIX}/docs/reference"
+    listed = (
+        (reference, docs.reference),
+        (f"{reference}/scalar-{SCALAR_VERSION}.js", docs.script),
+        (f"{reference}/openapi.json", openapi.with_samples),
+        (f"{PREFIX}/docs/guides", guides.index),
+        (f"{PREFIX}/docs/guides/{{guide}}", guides.show),
+        ("/.well-known/api-catalog", well_known.api_catalog),
+        ("/.well-known/security.txt", well_known.security_txt),
+        ("/llms.txt", well_known.llms),
+        ("/robots.txt", well_known.robots),
+        ("/favicon.ico", well_known.favicon),
+    )
+    return tuple(Route("GET", path, handler, Rule(name="docs"), documented=False) for path, handler in listed)
 
 
 def _free_routes(services: Services) -> tuple[Route, ...]:

@@ -50,6 +50,9 @@ class Settings:
     problem_base_url: str = _setting(
         "Address below which each problem's slug is explained; empty: BASE_URL + /errors.", ""
     )
+    security_contact: str = _setting(
+        "Contact for reports of vulnerabilities, as a URI (mailto: or https:), named in security.txt; empty: none.", ""
+    )
     revision: str = _setting("Identity of the running code, shown by /health as `api-<id>`.", "dev")
 
     anonymous_token: str = _setting(

@@ -187,6 +187,7 @@ class Stack:
             "x_accel_location": "" if outside.s3_bucket else "/_stored/",
             "metrics_dir": places.run / "metrics",
             "access_log": str(places.root / "log" / "access.log"),
+            "security_contact": "mailto:operator@localhost",
             "base_url": f"{'https' if self.certificate else 'http'}://127.0.0.1:{self.port}/v1",
         }
         if not outside.database_url:

@@ -81,7 +81,23 @@ function answer(r) {
     if (status === 405) {
         fields["Allow"] = ALLOW;
     }
+    if (status === 404 && (r.variables.http_accept || "").includes("text/html")) {
+        fields["Content-Type"] = "text/html; charset=utf-8";
+        fields["Content-Security-Policy"] = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'";
+        r.return(status, page(document));
+        return;
+    }
     r.return(status, JSON.stringify(document));
+}
+
+// For a person whose browser has followed a wrong link; as edge/meta/templates/problem.html. All of its text is ours.
+function page(problem) {
+    return '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>' + problem.title + ' · Item Index</title>' +
+        '<link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/style.css"></head><body><main>' +
+        '<h1>' + problem.title + '</h1><p class="lead">There is nothing at this address.</p>' +
+        '<p><a href="/v1/docs">Documentation</a> · <a href="/dashboard">Dashboard</a></p>' +
+        '<p class="dim">' + problem.instance + '</p></main></body></html>';
 }
 
 // The first four groups of an IPv6 address, as nginx writes it; asked for IPv6 callers only.

@@ -1,6 +1,7 @@
 """From errors to problem documents (RFC 9457), the bodies of all responses that are not successes."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from aiohttp.typedefs import Handler
 
 from edge.http.catalogue import CATALOGUE
 from edge.http.context import CONTEXT, Context, instance_of
+from edge.http.html import Templates, wants_html
 from shared.errors import (
     IdentifierNotFound,
     InvalidCursor,
@@ -28,6 +30,7 @@ from shared.errors import (
 from shared.telemetry.log import Log, trace_of
 
 CONTENT_TYPE = "application/problem+json"
+_PAGES = Templates(Path(__file__).parents[1] / "meta" / "templates")
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -168,11 +171,27 @@ class ProblemDetails:
                 return await handler(request)
             except (ItemIndexError, Problem, web.HTTPException) as error:
                 known = problem_of(error)
+                if isinstance(error, web.HTTPNotFound) and wants_html(request):
+                    return self._page(known or self._unexpected(error, context), context)
                 return self.answer(known or self._unexpected(error, context), context)
             except Exception as error:  # noqa: BLE001 - the last line of defence: the caller always gets a document
                 return self.answer(self._unexpected(error, context), context)
 
         return problems
+
+    def _page(self, problem: Problem, context: Context) -> web.Response:
+        """Make the answer to a person whose browser has followed a wrong link."""
+        context.slug = problem.type.slug
+        answer = _PAGES.page(
+            "problem.html",
+            title=problem.type.title,
+            detail="There is nothing at this address.",
+            slug=problem.type.slug,
+            instance=instance_of(context.request_id),
+        )
+        answer.set_status(problem.type.status, problem.type.title)
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
 
     def _unexpected(self, error: Exception, context: Context) -> Problem:
         log = self._log.bind(request_id=context.request_id, **context.caller, **context.trace)

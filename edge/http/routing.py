@@ -81,7 +81,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One line of the map in edge/app.py. A path that is not `documented` is another spelling of one that is."""
+    """One line of the map in edge/app.py. What is not `documented` is a page, or another spelling of a path that is."""
 
     method: str
     path: str

@@ -1,114 +1,112 @@
-"""The contract for programs (/openapi.json, /openapi.yaml) and for people (/docs)."""
+"""The documentation for people: first calls, limits and prices, and the reference of all calls."""
 
 import asyncio
-import hashlib
-from collections.abc import Callable
-from dataclasses import astuple
+import gzip
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-import yaml
 from aiohttp import web
 from aiohttp_apispec import docs
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from edge.auth.credentials import CredentialStore
-from edge.http.conditional import none_match
-from edge.http.html import Templates, page_of
+from edge.http.html import PAGE_FIELDS, POLICY, Templates
+from edge.http.prefer import best_format
+from edge.http.representation import Representation
 from edge.http.routing import API_PATH
+from edge.meta.guides import FORMS, MARKDOWN, Guides
+from edge.meta.markdown import render
 from edge.openapi.document import Document
 from shared.config import Settings
 from shared.errors import StoreUnavailable
 from shared.plans import Plan
 
-_YAML = "application/yaml"
-# PyYAML's own dumper takes a second for the document; libyaml's, where it is built in, a tenth of that.
-_Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_TEMPLATES = Path(__file__).with_name("templates")
+_SCALAR = Path(__file__).parent / "static" / "vendor" / "scalar.js.gz"
+SCALAR_VERSION = "1.46.4"
+_HTML = "text/html; charset=utf-8"
+# Scalar styles its parts by attributes and embeds fonts and icons as data; no other page may. It calls this origin.
+_REFERENCE_FIELDS = {
+    **PAGE_FIELDS,
+    "Content-Security-Policy": POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+    + "; font-src 'self' data:; worker-src 'self' blob:",
+}
 
 
-class Pages:
-    """The handlers. Each form of the document is made once, when it is first asked for, and in a thread.
+@dataclass(frozen=True, slots=True)
+class _Page:
+    html: Representation
+    markdown: Representation
 
-    Made for each request, or on the event loop, it would let anybody keep all other callers of the process waiting.
-    """
 
-    def __init__(self, settings: Settings, document: Document, credentials: CredentialStore) -> None:
+class Docs:
+    """The handlers of /docs and /docs/reference."""
+
+    def __init__(self, settings: Settings, document: Document, credentials: CredentialStore, guides: Guides) -> None:
         self._settings = settings
         self._document = document
         self._credentials = credentials
-        self._templates = Templates(Path(__file__).with_name("templates"))
-        self._texts: dict[str, asyncio.Task[str]] = {}
-        self._page: tuple[tuple[Any, ...], asyncio.Task[str]] | None = None
-
-    @docs(
-        operationId="getOpenApiJson",
-        summary="This contract, as OpenAPI 3.1 in JSON",
-        description="Needs no credential and costs nothing.",
-        tags=["service"],
-    )
-    async def openapi_json(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the document."""
-        return _cached(request, await self._text(self._as_json), "application/json")
-
-    @docs(
-        operationId="getOpenApiYaml",
-        summary="This contract, as OpenAPI 3.1 in YAML",
-        description="Needs no credential and costs nothing.",
-        tags=["service"],
-        produces=[_YAML],
-    )
-    async def openapi_yaml(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the document."""
-        return _cached(request, await self._text(self._as_yaml), _YAML)
+        self._guides = guides
+        self._templates = Templates(_TEMPLATES)
+        self._page: tuple[tuple[Any, ...], asyncio.Task[_Page]] | None = None
+        self._reference = Representation.of(self._templates.text("reference.html", version=SCALAR_VERSION), _HTML)
+        compressed = _SCALAR.read_bytes()
+        etag = f'W/"scalar-{SCALAR_VERSION}"'
+        self._script = Representation(gzip.decompress(compressed), compressed, "text/javascript; charset=utf-8", etag)
 
     @docs(
         operationId="getDocs",
-        summary="A page to read the contract and try it",
-        description="Needs no credential. Calls that the page sends are counted like any other.",
+        summary="First calls, limits and prices, for people",
+        description="Needs no credential. Calls that the page sends are counted like any other. As Markdown where "
+        "`Accept` prefers it.",
         tags=["service"],
-        produces=["text/html"],
+        produces=["text/html", "text/markdown"],
     )
-    async def docs(self, request: web.Request) -> web.StreamResponse:
+    async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the page. Its limits are the plans' as they are now; without PostgreSQL they are left out."""
         try:
             plans = await self._credentials.all_plans()
         except StoreUnavailable:
             plans = ()
+        guides = [(guide.name, guide.title) for guide in (await self._guides.all()).values()]
         # Operators change plans seldom: the page of the plans as they are is made once, and the former one is dropped.
         known = tuple(astuple(plan) for plan in plans)
         if self._page is None or self._page[0] != known:
-            self._page = known, asyncio.create_task(asyncio.to_thread(self._as_page, plans))
-        return page_of(await asyncio.shield(self._page[1]))
+            self._page = known, asyncio.create_task(asyncio.to_thread(self._make, plans, guides))
+        page = await asyncio.shield(self._page[1])
+        if best_format(request.headers.get("Accept"), FORMS) == "markdown":
+            return page.markdown.respond(request)
+        return page.html.respond(request, PAGE_FIELDS)
+
+    async def reference(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the reference of all calls, which the browser makes from the OpenAPI document."""
+        return self._reference.respond(request, _REFERENCE_FIELDS)
+
+    async def script(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the reference's program; its address names its version, so a browser keeps it for good."""
+        return self._script.respond(request, {"Cache-Control": "public, max-age=31536000, immutable"})
 
     async def home(self, request: web.Request) -> web.StreamResponse:
         """Lead from the origin itself to the page."""
         raise web.HTTPFound(f"{API_PATH}/docs")
 
-    async def _text(self, make: Callable[[], str]) -> str:
-        task = self._texts.get(make.__name__)
-        if task is None:
-            task = self._texts[make.__name__] = asyncio.create_task(asyncio.to_thread(make))
-        return await asyncio.shield(task)
-
-    def _as_json(self) -> str:
-        return msgspec.json.encode(self._document.as_dict()).decode()
-
-    def _as_yaml(self) -> str:
-        document = self._document.as_dict()
-        text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
-        return text
-
-    def _as_page(self, plans: tuple[Plan, ...]) -> str:
-        document, settings = self._document.as_dict(), self._settings
-        prices = prices_of(document)
-        return self._templates.text(
-            "docs.html",
-            document=document,
-            base_url=settings.base_url,
-            token=settings.anonymous_token,
+    def _make(self, plans: tuple[Plan, ...], guides: list[tuple[str, str]]) -> _Page:
+        """Write the page once as Markdown; its HTML is made of that."""
+        loader = FileSystemLoader(_TEMPLATES)
+        # Markdown, which knows no escaping of HTML: every value that goes in is ours, an operator's or a setting's.
+        writer = Environment(loader=loader, autoescape=False, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
+        text = writer.get_template("docs.md").render(
+            base_url=self._settings.base_url,
+            token=self._settings.anonymous_token,
             plans=plans,
-            prices=prices,
+            prices=prices_of(self._document.as_dict()),
+            guides=guides,
         )
+        page = self._templates.text(
+            "docs.html", page=render(text), token=self._settings.anonymous_token, base_url=self._settings.base_url
+        )
+        return _Page(Representation.of(page, _HTML), Representation.of(text, MARKDOWN))
 
 
 class PriceLine(NamedTuple):
@@ -133,12 +131,3 @@ def prices_of(document: dict[str, Any]) -> list[PriceLine]:
                 stored = price["units"] if price["stored"] is None else price["stored"]
                 lines.append(PriceLine(method.upper(), path, operation["summary"], price["units"], per, stored))
     return lines
-
-
-def _cached(request: web.Request, text: str, content_type: str) -> web.Response:
-    body = text.encode()
-    etag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
-    fields = {"ETag": etag, "Cache-Control": "public, max-age=300"}
-    if none_match(request.headers.get("If-None-Match"), etag):
-        return web.Response(status=304, headers=fields)
-    return web.Response(body=body, headers={**fields, "Content-Type": content_type})

@@ -139,7 +139,9 @@ def _visitor(context: BrowserContext, stack: Running) -> Visitor:
         "request",
         lambda r: (
             faults.append(r.url)
-            if page.url.startswith(f"{ours}/dashboard") and not r.is_navigation_request() and not r.url.startswith(ours)
+            if page.url.startswith((f"{ours}/dashboard", f"{ours}/v1/"))
+            and not r.is_navigation_request()
+            and not r.url.startswith((ours, "data:", "blob:"))
             else None
         ),
     )

@@ -141,7 +141,10 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
         await asyncio.sleep(0.005)
     connector, jar = aiohttp.UnixConnector(path), aiohttp.DummyCookieJar()
     try:
-        async with aiohttp.ClientSession(connector=connector, auto_decompress=False, cookie_jar=jar) as session:
+        # As nginx, which passes on only what the edge needs, no `Accept-Encoding` but the one that a test sends.
+        async with aiohttp.ClientSession(
+            connector=connector, auto_decompress=False, cookie_jar=jar, skip_auto_headers=("Accept-Encoding",)
+        ) as session:
             yield Edge(settings, resources, session, path, runner, document)
     finally:
         if runner.server is not None:

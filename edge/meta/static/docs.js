@@ -1,13 +1,11 @@
 // Runs the first calls from the page, with the anonymous token, against the same origin.
-const token = document.getElementById("token");
+const page = document.getElementById("docs");
 
-async function run(button) {
-  const answer = button.parentElement.querySelector(".answer");
+async function run(path, answer) {
   answer.hidden = false;
   answer.textContent = "…";
   try {
-    const path = new URL(token.dataset.base).pathname + button.dataset.run;
-    const response = await fetch(path, { headers: { "X-Service-Public-Token": token.textContent } });
+    const response = await fetch(path, { headers: { "X-Service-Public-Token": page.dataset.token } });
     const limits = response.headers.get("RateLimit");
     const body = JSON.stringify(await response.json(), null, 2);
     answer.textContent = `${response.status} ${response.statusText}\n${limits ? `RateLimit: ${limits}\n` : ""}\n${body}`;
@@ -16,6 +14,15 @@ async function run(button) {
   }
 }
 
-for (const button of document.querySelectorAll("[data-run]")) {
-  button.addEventListener("click", () => run(button));
+for (const code of page.querySelectorAll("code.language-try")) {
+  const address = code.textContent.match(/'(https?:\/\/[^']+)'/)[1];
+  const url = new URL(address);
+  const answer = document.createElement("output");
+  const button = document.createElement("button");
+  answer.className = "answer";
+  answer.hidden = true;
+  button.type = "button";
+  button.textContent = "Run it";
+  button.addEventListener("click", () => run(url.pathname + url.search, answer));
+  code.parentElement.after(button, answer);
 }

@@ -1,0 +1,45 @@
+"""A document that is made once and sent many times: its bytes, compressed once, and the ETag that stands for them."""
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from edge.http.conditional import none_match
+
+_CACHE_SECONDS = 300
+_COMPRESSED_FROM_BYTES = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """One form of a document. `compressed` is empty where compression would not pay."""
+
+    body: bytes
+    compressed: bytes
+    content_type: str
+    etag: str
+
+    @classmethod
+    def of(cls, content: str | bytes, content_type: str) -> "Representation":
+        """Make a representation; for a large document call it in a thread, because compressing takes a while."""
+        body = content.encode() if isinstance(content, str) else content
+        compressed = gzip.compress(body, 9, mtime=0) if len(body) >= _COMPRESSED_FROM_BYTES else b""
+        return cls(body, compressed, content_type, f'W/"{hashlib.sha256(body).hexdigest()[:32]}"')
+
+    def respond(self, request: web.Request, headers: Mapping[str, str] | None = None) -> web.Response:
+        """Answer a GET: 304 where the caller has it already, compressed where the caller can read that."""
+        given = {
+            "ETag": self.etag,
+            "Cache-Control": f"public, max-age={_CACHE_SECONDS}",
+            "Vary": "Accept, Accept-Encoding",
+            **(headers or {}),
+        }
+        if none_match(request.headers.get("If-None-Match"), self.etag):
+            return web.Response(status=304, headers=given)
+        given["Content-Type"] = self.content_type
+        if self.compressed and "gzip" in request.headers.get("Accept-Encoding", ""):
+            return web.Response(body=self.compressed, headers={**given, "Content-Encoding": "gzip"})
+        return web.Response(body=self.body, headers=given)

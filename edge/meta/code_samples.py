@@ -1,0 +1,181 @@
+"""A call in curl, Python and TypeScript for each operation of the OpenAPI document. Pure.
+
+They are for the reference page only, under the member `x-codeSamples` that such pages read; the published document
+stays small without them.
+"""
+
+import json
+import shlex
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+_KEY = "$ITEMINDEX_KEY"
+_FALLBACK = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
+# What an example of a parameter is where its schema names none.
+_EXAMPLES: dict[str, Any] = {
+    "iid": "IID-99D2F-46WJ3-4S6N3",
+    "brand": "vitasoy",
+    "category": "drinks",
+    "channel": "wellcome",
+    "q": "soy milk",
+    "gtin": "04006381333931",
+    "release": "latest",
+    "slug": "not-found",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    method: str
+    url: str
+    header: tuple[str, str] | None
+    body: Any
+
+
+def with_samples(document: dict[str, Any], base_url: str, token: str) -> dict[str, Any]:
+    """Return a copy of the document in which every operation has samples against `base_url`."""
+    origin = base_url.removesuffix("/v1")
+    paths = {
+        path: {
+            method: {**operation, "x-codeSamples": _samples(_call(document, origin, path, method, operation, token))}
+            for method, operation in operations.items()
+        }
+        for path, operations in document["paths"].items()
+    }
+    return {**document, "paths": paths}
+
+
+def _call(
+    document: dict[str, Any], origin: str, path: str, method: str, operation: dict[str, Any], token: str
+) -> _Call:
+    parameters = [_resolved(document, one) for one in operation.get("parameters", ())]
+    for parameter in parameters:
+        if parameter["in"] == "path":
+            path = path.replace(f"{{{parameter['name']}}}", str(_example(document, parameter)))
+    query = {
+        parameter["name"]: _example(document, parameter)
+        for parameter in parameters
+        if parameter["in"] == "query" and (parameter.get("required") or parameter["name"] in ("q", "limit"))
+    }
+    url = f"{origin}{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
+    return _Call(method.upper(), url, _credential(operation, token), _body(document, operation))
+
+
+def _credential(operation: dict[str, Any], token: str) -> tuple[str, str] | None:
+    schemes = {name for one in operation.get("security", ()) for name in one}
+    if "PublicToken" in schemes:
+        return "X-Service-Public-Token", token
+    if "ApiKey" in schemes:
+        return "Authorization", f"ApiKey {_KEY}"
+    if schemes:
+        return "Authorization", "Bearer $ID_TOKEN"
+    return None
+
+
+def _body(document: dict[str, Any], operation: dict[str, Any]) -> Any:
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if content is None:
+        return None
+    return content.get("example", _value(document, content["schema"], ""))
+
+
+def _example(document: dict[str, Any], parameter: dict[str, Any]) -> Any:
+    if "example" in parameter:
+        return parameter["example"]
+    return _EXAMPLES.get(parameter["name"], _value(document, parameter.get("schema", {}), parameter["name"]))
+
+
+def _value(document: dict[str, Any], schema: dict[str, Any], name: str) -> Any:
+    """Return a value that the schema allows, as far as its members say."""
+    schema = _resolved(document, schema)
+    for member in ("example", "default", "const"):
+        if schema.get(member) is not None:
+            return schema[member]
+    for chosen in (schema.get("examples"), schema.get("enum")):
+        if chosen:
+            return chosen[0]
+    kinds = schema.get("type", "string")
+    kind = kinds if isinstance(kinds, str) else next((one for one in kinds if one != "null"), "string")
+    if kind == "object":
+        needed = schema.get("required", ())
+        return {one: _value(document, schema["properties"][one], one) for one in needed}
+    if kind == "array":
+        return [_value(document, schema.get("items", {}), name)]
+    if schema.get("format") == "uuid":
+        return "019abcde-0000-7000-8000-000000000000"
+    if schema.get("format") == "date":
+        return "2026-01-31"
+    return _FALLBACK.get(kind, schema.get("minimum", _EXAMPLES.get(name, name or "text")))
+
+
+def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    found = schema
+    while "$ref" in found:
+        target: Any = document
+        for name in found["$ref"].removeprefix("#/").split("/"):
+            target = target[name]
+        found = target
+    return found
+
+
+def _samples(call: _Call) -> list[dict[str, str]]:
+    return [
+        {"lang": "Shell", "label": "curl", "source": _curl(call)},
+        {"lang": "Python", "label": "Python", "source": _python(call)},
+        {"lang": "TypeScript", "label": "TypeScript", "source": _typescript(call)},
+    ]
+
+
+def _curl(call: _Call) -> str:
+    words = ["curl", *(["--request", call.method] if call.method != "GET" else [])]
+    if call.header:
+        # In double quotes, because a variable of the shell is filled in.
+        words += ["--header", f'"{call.header[0]}: {call.header[1]}"']
+    if call.body is not None:
+        words += ["--json", shlex.quote(json.dumps(call.body, ensure_ascii=False))]
+    return " ".join([*words, shlex.quote(call.url)])
+
+
+def _python(call: _Call) -> str:
+    lines = ["import os" if _variable(call) else "", "import httpx", ""]
+    arguments = [repr(call.method), repr(call.url)]
+    if call.header:
+        arguments.append(f"headers={{{call.header[0]!r}: {_in_python(call)}}}")
+    if call.body is not None:
+        arguments.append(f"json={call.body!r}")
+    joined = ",\n    ".join(arguments)
+    lines += [f"response = httpx.request(\n    {joined},\n)", "response.raise_for_status()", "print(response.text)"]
+    return "\n".join(lines).lstrip("\n")
+
+
+def _typescript(call: _Call) -> str:
+    members = [f"method: {json.dumps(call.method)}"]
+    if call.header:
+        value = f"`{call.header[1].replace('$' + _variable(call), '${process.env.' + _variable(call) + '}')}`"
+        more = ', "Content-Type": "application/json"' if call.body is not None else ""
+        members.append(f"headers: {{ {json.dumps(call.header[0])}: {value}{more} }}")
+    if call.body is not None:
+        members.append(f"body: JSON.stringify({json.dumps(call.body, ensure_ascii=False)})")
+    inner = ",\n  ".join(members)
+    return (
+        f"const response = await fetch({json.dumps(call.url)}, {{\n  {inner},\n}});\n"
+        "if (!response.ok) throw new Error(await response.text());\n"
+        "console.log(await response.text());"
+    )
+
+
+def _variable(call: _Call) -> str:
+    """Name the environment variable that holds the credential; empty for the anonymous token, which is no secret."""
+    if call.header is None or "$" not in call.header[1]:
+        return ""
+    return call.header[1].rpartition("$")[2]
+
+
+def _in_python(call: _Call) -> str:
+    assert call.header is not None
+    name = _variable(call)
+    if not name:
+        return repr(call.header[1])
+    scheme = call.header[1].partition(" ")[0]
+    return f"f\"{scheme} {{os.environ['{name}']}}\""

@@ -1,0 +1,31 @@
+"""Guides as pages: headings that can be linked to, tables that scroll, links that lead somewhere."""
+
+from edge.meta.guides import address_of
+from edge.meta.markdown import render
+
+
+def test_headings_have_anchors_and_twins_are_numbered() -> None:
+    rendered = render("# A *guide*\n\n## Part: one & two\n\n## Part\n\n## Part\n")
+    assert rendered.title == "A guide"
+    assert [one.anchor for one in rendered.headings] == ["a-guide", "part-one--two", "part", "part-1"]
+    assert '<h2 id="part-1">' in rendered.html
+
+
+def test_a_table_scrolls_and_right_alignment_is_a_class() -> None:
+    html = render("| a | b |\n|---|--:|\n| x | 1 |\n").html
+    assert '<div class="scroll" tabindex="0"><table>' in html
+    assert '<td class="number">1</td>' in html and "style=" not in html
+
+
+def test_a_link_without_an_address_becomes_text() -> None:
+    html = render("see [this *page*](../x.py) and [that](b.md)", lambda href: "/b" if href == "b.md" else None).html
+    assert html == '<p>see this <em>page</em> and <a href="/b">that</a></p>\n'
+
+
+def test_links_of_guides_lead_to_guides_or_out() -> None:
+    guides = {"operate", "reports"}
+    assert address_of("operate.md#x", guides) == "/v1/docs/guides/operate#x"
+    assert address_of("https://example.org", guides) == "https://example.org"
+    assert address_of("#here", guides) == "#here"
+    assert address_of("../decisions/0001-x.md", guides) is None
+    assert address_of("missing.md", guides) is None
