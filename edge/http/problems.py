@@ -181,7 +181,7 @@ class ProblemDetails:
 
     def _page(self, problem: Problem, context: Context) -> web.Response:
         """Make the answer to a person whose browser has followed a wrong link."""
-        context.slug = problem.type.slug
+        context.problem_slug = problem.type.slug
         answer = _PAGES.page(
             "problem.html",
             title=problem.type.title,
