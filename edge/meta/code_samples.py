@@ -138,7 +138,7 @@ def _curl(call: _Call) -> str:
 
 
 def _python(call: _Call) -> str:
-    lines = ["import os" if _variable(call) else "", "import httpx", ""]
+    lines = ["from os import environ\n" if _variable(call) else "", "import httpx", ""]
     arguments = [repr(call.method), repr(call.url)]
     if call.header:
         arguments.append(f"headers={{{call.header[0]!r}: {_in_python(call)}}}")
@@ -178,4 +178,4 @@ def _in_python(call: _Call) -> str:
     if not name:
         return repr(call.header[1])
     scheme = call.header[1].partition(" ")[0]
-    return f"f\"{scheme} {{os.environ['{name}']}}\""
+    return f"f\"{scheme} {{environ['{name}']}}\""
