@@ -6,7 +6,17 @@ from random import Random
 from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.index import Index
-from tests.truth.questions import brand_insights, bulk, category_insights, cohorts, footprints, items, lists, prices
+from tests.truth.questions import (
+    brand_insights,
+    bulk,
+    category_insights,
+    cohorts,
+    footprints,
+    items,
+    lists,
+    price_index,
+    prices,
+)
 
 Ask = Callable[[Client, Index, Random, int], Iterator[Question]]
 
@@ -24,6 +34,7 @@ ENDPOINTS: dict[str, Ask] = {
     "insights/categories/{code}": category_insights.one,
     "insights/brands": brand_insights.listed,
     "insights/brands/{slug}": brand_insights.one,
+    "prices/index": price_index.price_index,
     "rollups/sustainability": footprints.rollup,
     "datasets": bulk.releases,
     "exports": bulk.exports,
