@@ -36,8 +36,8 @@ class Worker:
         self._runner: JobRunner | None = None
         self.celery = celery_app(settings)
         self.celery.conf.worker_consumer = partial(JobConsumer, progress=self._progress)
-        self.celery.task(name=EXECUTE)(self._execute)
-        self.celery.task(name=HELP_EXPORT)(self._help_export)
+        self.celery.task(name=EXECUTE, shared=False)(self._execute)
+        self.celery.task(name=HELP_EXPORT, shared=False)(self._help_export)
 
     def run(self, arguments: Sequence[str]) -> None:
         """Work until a signal ends the process; `arguments` are those of `celery worker`."""

@@ -12,7 +12,7 @@ LIST = "array<string>"
 
 
 class Column(NamedTuple):
-    """One column: its type, and a sentence for who reads it."""
+    """One column: its type, and a sentence for readers."""
 
     name: str
     type: str
@@ -137,7 +137,7 @@ MEDIA_TYPE = "application/vnd.apache.parquet"
 
 
 def key_of(sha256: str) -> str:
-    """Return where a file lies: by its content, so that releases share what did not change."""
+    """Return a file's key in the object store: by its content, so that releases share unchanged files."""
     return f"{PREFIX}{sha256}.parquet"
 
 

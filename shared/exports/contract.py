@@ -21,7 +21,7 @@ ID_END = 2**63 - 1
 
 
 class Shape(NamedTuple):
-    """How a dataset can be narrowed: by which filters, by `since`, and the column by which its files are told apart."""
+    """How a dataset can be narrowed: by which filters, by `since`, and the column whose span names its files."""
 
     filters: frozenset[str]
     since: bool
@@ -53,7 +53,7 @@ GONE_ITEMS = Dataset(
 
 
 def chosen(dataset: Dataset, names: list[str] | None) -> tuple[Column, ...]:
-    """Return the columns of these names, in their order; all of them where none are named."""
+    """Return the columns of these names, in their order; all columns if `names` is empty."""
     by_name = {column.name: column for column in dataset.columns}
     return tuple(by_name[name] for name in names) if names else dataset.columns
 

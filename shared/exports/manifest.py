@@ -26,7 +26,7 @@ class ExportManifest(msgspec.Struct, frozen=True, kw_only=True):
     """All files of an export, published by one UPDATE.
 
     `months` are those that `since` was narrowed to, unless it could not be: then `all_months` holds. It is None in
-    manifests that were published before it existed, whose `months` are empty where all count.
+    manifests that were published before it existed, whose `months` are empty if all count.
     """
 
     dataset: str
@@ -44,7 +44,7 @@ class ExportManifest(msgspec.Struct, frozen=True, kw_only=True):
     files: list[File]
 
     def file(self, name: str) -> File | None:
-        """Return the file of this name, None where there is none."""
+        """Return the file of this name, None if there is none."""
         return next((file for file in self.files if file.name == name), None)
 
 
@@ -75,7 +75,7 @@ def media_type(format: str, compression: str) -> str:
 
 
 def usual_compression(format: str) -> str:
-    """Return the compression of a format where none was asked for."""
+    """Return the default compression of a format."""
     return FORMATS[format][0]
 
 
@@ -111,5 +111,5 @@ def manifest_of(
 
 
 def export_manifest_from(document: Any) -> ExportManifest:
-    """Read a manifest from a job's row. Raises msgspec.ValidationError where it is none."""
+    """Read a manifest from a job's row. Raises msgspec.ValidationError if it is none."""
     return msgspec.convert(document, ExportManifest)

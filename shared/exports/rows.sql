@@ -1,6 +1,6 @@
 -- name: items
 -- Rows as an export has them. $1, $2: items whose key is in this range; $3: changed since this data_version; $4, $5: of
--- these brands and categories, all where none is named. Lists are joined by a character that no name has. Rows come in
+-- these brands and categories, all if none is named. Lists are joined by a character that no name has. Rows come in
 -- the order of keys: another order each time would be another digest of the same data. Sources as in the record.
 SELECT i.iid, i.name, nullif(array_to_string(i.alt_names, U&'\001F'), '') AS alt_names, i.status, i.survivor_iid,
        b.name AS brand, b.slug AS brand_slug, c.code AS category, i.product_type, i.identifiers::text AS identifiers,
@@ -27,7 +27,7 @@ ORDER BY p.item_id, p.indicator COLLATE "C";
 
 -- name: observations
 -- As every tool would make it, with its joins: previews read it, and tests and benchmarks hold what the workers make of
--- raw rows against it. $6, $7: days; $8: channels; $9: months, all where none is named; an amount has as many digits as
+-- raw rows against it. $6, $7: days; $8: channels; $9: months, all if none is named; an amount has as many digits as
 -- its currency, of which $10 and $11 tell those that have others than two.
 SELECT i.iid, o.day, h.code AS channel, CASE o.kind WHEN 's' THEN 'sale' ELSE 'listing' END AS kind, s.name AS source,
        o.currency::text AS currency, round(o.price_minor / n.unit, n.digits) AS price, o.price_minor,

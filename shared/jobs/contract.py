@@ -16,7 +16,7 @@ SQL = Queries(Path(__file__).with_name("jobs.sql"))
 class Kind:
     """A kind of job. Each queue has workers of its own, so that a rush in one never starves another.
 
-    `units` is what an organization pays for it, `units_cached` where the result is already there.
+    `units` is what an organization pays for it, `units_cached` if the result exists already.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""From a job row to a message, and the maintenance that is due from time to time."""
+"""From job rows to messages, and the periodic maintenance."""

@@ -77,7 +77,7 @@ SELECT queue, state, count(*), coalesce(extract(epoch FROM statement_timestamp()
 FROM jobs WHERE state IN ('queued', 'running') GROUP BY queue, state;
 
 -- name: refunds_due
--- A hundred at a time; what is paid back is marked afterwards, and asking twice gives once.
+-- A hundred at a time; a refund is marked afterwards, and the store books a repeated one only once.
 SELECT id::text, account, charge_id, charged_day, units FROM job_orders WHERE refund_due ORDER BY id LIMIT 100;
 
 -- name: refunded

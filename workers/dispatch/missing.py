@@ -1,4 +1,4 @@
-"""Published results that their store does not have: looked for again for a while, then given up and paid back."""
+"""Published results whose bytes the store does not have: checked again for a while, then expired and refunded."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ SQL = beside(__file__, "missing.sql")
 
 
 def confirm_missing(connection: Connection, store: ResultStore, log: Log, patience_seconds: int) -> None:
-    """Look for what edges reported missing. What is back is served again; what stays missing expires.
+    """Check the results that edges reported missing. One that is back is served again; one that stays missing expires.
 
     A result expires when it is missing now and was first missed `patience_seconds` ago or earlier; what its orders cost
-    is owed back in the same statement. Raises StoreUnavailable, and expires nothing, where the store does not answer.
+    is owed back in the same statement. Raises StoreUnavailable, and expires nothing, if the store does not answer.
     """
     for job, kind, result in connection.execute(SQL.missing).fetchall():
         if all(store.size(key) == size for key, size in _objects(kind, result)):

@@ -1,4 +1,4 @@
-"""What failed and cancelled jobs had cost is given back: a debt in the row, settled with the state store, once."""
+"""Refunds of failed and cancelled jobs: a debt in the order's row, settled with the state store, once."""
 
 import redis
 
@@ -15,7 +15,7 @@ _DEADLINE_SECONDS = 2.0
 
 
 class Refunds:
-    """Settles debts. The row remembers the debt until the store has taken it back; the store's marker makes it once."""
+    """Settles debts. The row keeps a debt until the store has booked it; the store's marker makes a repeat harmless."""
 
     def __init__(self, settings: Settings, log: Log) -> None:
         self._log = log
@@ -23,7 +23,7 @@ class Refunds:
         self._store: redis.Redis | redis.RedisCluster | None = None
 
     def settle(self, connection: Connection) -> int:
-        """Pay back what is due; return how many orders were settled. What the store does not take stays due."""
+        """Refund what is due; return how many orders were settled. What the store does not book stays due."""
         settled: list[str] = []
         given: list[str] = []
         try:

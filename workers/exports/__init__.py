@@ -1,1 +1,1 @@
-"""Custom exports: planned into parts, copied out of one snapshot, published by one manifest."""
+"""Custom exports: planned into parts, written from one snapshot or release, published by one manifest."""

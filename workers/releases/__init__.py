@@ -1,1 +1,1 @@
-"""Releases: a data_version cut as immutable Parquet, kept for its time, and swept when no manifest names it."""
+"""Releases: a data_version as immutable Parquet files, kept for its time, deleted when no manifest names them."""

@@ -33,7 +33,7 @@ INSERT INTO release_files (dataset, data_version, place, name, sha256, rows, byt
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
 
 -- name: due
--- The newest data_version, where it is not cut, the last cut is $1 hours old, and no job of this hour has tried it.
+-- The newest data_version, if it has no release, the last release is $1 hours old, and no job of this hour has tried it.
 SELECT v.version FROM (SELECT max(version) AS version FROM data_versions) v
 WHERE v.version IS NOT NULL
   AND NOT EXISTS (SELECT FROM releases r WHERE r.data_version = v.version

@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 
 from shared.config import Settings
@@ -60,3 +61,18 @@ def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
         assert connection.execute("SELECT count(*) FROM releases").fetchone() == (6,)
         named = {row[0] for row in connection.execute("SELECT sha256 FROM release_files")}
     assert {path.stem for path in (settings.results_dir / PREFIX).iterdir()} == named
+
+
+def test_the_end_of_a_copy_wakes_its_reader(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The poll is for a server that is silent; a reader that waited for it after each COPY would never end here."""
+    monkeypatch.setattr("workers.datasets.sources.snapshot._POLL_SECONDS", 3_600)
+    with Snapshot(settings.worker_database_url, application="tests") as snapshot:
+        for _ in range(3):
+            assert b"".join(snapshot.copy("SELECT 1", format="csv")) == b"1\n"
+            assert list(snapshot.copy("SELECT 1 WHERE false", format="csv")) == []
+
+
+def test_a_statement_that_is_wrong_is_an_error_of_its_own(settings: Settings) -> None:
+    with Snapshot(settings.worker_database_url, application="tests") as snapshot:
+        with pytest.raises(asyncpg.UndefinedTableError):
+            list(snapshot.copy("SELECT 1 FROM no_such_table", format="csv"))

@@ -1,7 +1,7 @@
 """Arrow columns as text, a column at a time: the cells of CSV, the members of NDJSON. Pure.
 
-What few values have in common is written once and taken by its place; what needs care (quotes, formulas, control
-characters) is looked for in a whole column first and paid for only where it is.
+A column of few distinct values is spelled once per value and indexed. Text that needs care (quotes, formulas, control
+characters) is searched for in a whole column first; a column without it pays nothing more.
 """
 
 from functools import cache
@@ -81,7 +81,7 @@ def _csv_text(column: Any) -> Any:
         column = pc.if_else(
             formula, pc.binary_join_element_wise(FORMULA_PREFIX, column, "", null_handling="emit_null"), column
         )
-    # An empty text is quoted, so that it is told from nothing.
+    # An empty text is quoted, so that it differs from NULL.
     quoted = pc.or_(pc.match_substring_regex(column, _TO_QUOTE), pc.equal(column, ""))
     if not pc.any(quoted).as_py():
         return column

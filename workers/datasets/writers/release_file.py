@@ -1,8 +1,7 @@
 """Files of a release: where a table is split, and how a file is written, named by its content and described.
 
-The split follows the content: whether a file may begin at a key depends on that key's hash alone. So a row that comes
-or goes changes the file that it is in, not those after it, and all the others are the same bytes as in the release
-before.
+The split follows the content: whether a file may begin at a key depends on that key's hash alone. So an added or
+removed row changes the file that it is in, and all other files are the same bytes as in the previous release.
 """
 
 import datetime
@@ -21,7 +20,7 @@ from shared.objects.directory import ResultStore
 Array = np.ndarray[Any, np.dtype[Any]]
 ROW_GROUP_ROWS = 122_880
 FILE_ROWS = 1_048_576
-"""How many rows a file has at most, roughly; half of it at least, where there are so many."""
+"""How many rows a file has at most, roughly; at least half as many, if the dataset has them."""
 _STATISTICS_CHARACTERS_MAX = 64
 _STATISTICS_TYPES = ("string", "dictionary", "date", "integer", "long")
 _TOO_WIDE = ("name", "identifiers", "attributes", "sources")
@@ -40,11 +39,11 @@ class ReleaseFile(NamedTuple):
 
 
 def ends_of_files(hashes: Array, starts: Array, rows: int, part_rows: int, *, more: bool = False) -> list[int]:
-    """Return where parts end. `hashes` are of the keys, `starts` the rows where each key begins.
+    """Return the rows at which files end. `hashes` are of the keys, `starts` the rows at which each key begins.
 
-    With `more` rows to come, what follows the last safe end is left for then.
+    With `more` rows to come, the rows after the last safe end are left for the next call.
     """
-    # Four places a part on average, so that the first one after half a part comes soon.
+    # Four places per file on average, so that the first one after half a file comes soon.
     spacing = max(1.0, len(starts) * part_rows / 4 / max(rows, 1))
     mask = (1 << round(np.log2(spacing))) - 1
     ends: list[int] = []

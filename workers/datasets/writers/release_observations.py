@@ -1,4 +1,4 @@
-"""Files of observations: one order of rows whatever the database's was, split where the items' keys say so."""
+"""Files of observations: sorted the same whatever the database's order, and split by the items' keys."""
 
 from datetime import date
 
@@ -44,7 +44,7 @@ def write_slice(names: Names, columns: Columns, month: date, number: int, writer
 
 
 def _order(rank: Array, columns: Columns) -> Array:
-    """Return the one order of rows that does not depend on the order in which they came."""
+    """Return an order of the rows that does not depend on the order in which they arrived."""
     day = (columns["day"] - columns["day"].min(initial=2**31 - 1)).astype("u8")  # five bits are enough for a month
     key = (rank.astype("u8") << np.uint64(26)) | (day << np.uint64(21)) | columns["channel"].astype("u8")
     order = np.argsort(key)
