@@ -883,6 +883,7 @@ CREATE TABLE public.links (
     score double precision NOT NULL,
     decision text NOT NULL,
     evidence jsonb NOT NULL,
+    no integer DEFAULT 0 NOT NULL,
     CONSTRAINT links_check CHECK ((left_id < right_id)),
     CONSTRAINT links_decision_check CHECK ((decision = ANY (ARRAY['link'::text, 'review'::text]))),
     CONSTRAINT links_kind_check CHECK ((kind = ANY (ARRAY['identifier'::text, 'likeness'::text]))),
@@ -890,6 +891,8 @@ CREATE TABLE public.links (
 );
 
 COMMENT ON COLUMN public.links.evidence IS '[{field, left, right, agrees}]';
+
+COMMENT ON COLUMN public.links.no IS 'the event that found the link as it is';
 
 CREATE TABLE public.load_files (
     load_id uuid NOT NULL,
@@ -1138,6 +1141,19 @@ CREATE TABLE public.removed_items (
     data_version bigint NOT NULL
 );
 
+CREATE TABLE public.replaced_links (
+    no integer NOT NULL,
+    left_id bigint NOT NULL,
+    right_id bigint NOT NULL,
+    kind text,
+    score double precision,
+    decision text,
+    evidence jsonb,
+    link_no integer
+);
+
+COMMENT ON COLUMN public.replaced_links.kind IS 'null: the pair had no link';
+
 CREATE TABLE public.schema_migrations (
     number integer NOT NULL,
     name text NOT NULL,
@@ -1359,6 +1375,9 @@ ALTER TABLE ONLY public.releases
 ALTER TABLE ONLY public.removed_items
     ADD CONSTRAINT removed_items_pkey PRIMARY KEY (iid);
 
+ALTER TABLE ONLY public.replaced_links
+    ADD CONSTRAINT replaced_links_pkey PRIMARY KEY (no, left_id, right_id);
+
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
 
@@ -1458,6 +1477,8 @@ CREATE INDEX rejects_load ON public.rejects USING btree (load_id, file, line);
 CREATE INDEX release_files_sha256 ON public.release_files USING btree (sha256);
 
 CREATE INDEX releases_expiring ON public.releases USING btree (expires_at);
+
+CREATE INDEX replaced_links_pair ON public.replaced_links USING btree (left_id, right_id, no);
 
 CREATE TRIGGER api_keys_told AFTER INSERT OR DELETE OR UPDATE OF expires_at, revoked_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 

@@ -20,8 +20,11 @@ TRUST = ("all", "identifiers", "review")
 """What a source's mapping may allow to be linked without a person: everything, what identifiers prove, nothing."""
 
 
-def relink(connection: Connection, index: MatchIndex, changed: Collection[int]) -> set[int]:
-    """Find the links of changed, new and vanished items anew; return the items whose articles may change by that."""
+def relink(connection: Connection, index: MatchIndex, changed: Collection[int], no: int) -> set[int]:
+    """Find the links of changed, new and vanished items anew; return the items whose articles may change by that.
+
+    `no`: the event that changes them; what it replaces is kept for its undoing.
+    """
     known = {one.item_id: one for one in records.read(connection, changed)}
     index.remove(str(item_id) for item_id in changed if item_id not in known)
     index.add(one.record for one in known.values())
@@ -31,9 +34,20 @@ def relink(connection: Connection, index: MatchIndex, changed: Collection[int]) 
     held = read(connection, touched)
     gone = held.keys() - found.keys()
     new = {pair for pair, link in found.items() if held.get(pair) != link}
-    _store(connection, gone, {pair: found[pair] for pair in new})
-    declared = _declare(connection, known, changed)
+    replaced = list(gone | new)
+    connection.execute(SQL.keep_replaced, (no, [pair[0] for pair in replaced], [pair[1] for pair in replaced]))
+    _store(connection, gone, {pair: found[pair] for pair in new}, no)
+    declared = declare(connection, changed, known)
     return {item_id for pair in held.keys() | found.keys() for item_id in pair} | declared
+
+
+def restore(connection: Connection, no: int, vanished: Collection[int]) -> set[int]:
+    """Give back the links that an event replaced, and drop those of vanished items; return the items of all these."""
+    ends = {item_id for row in connection.execute(SQL.restored_pairs, (no,)) for item_id in row}
+    for statement in (SQL.skip_replaced, SQL.clear_restored, SQL.put_restored, SQL.forget_replaced):
+        connection.execute(statement, (no,))
+    ends |= {item_id for row in connection.execute(SQL.drop_of_items, (list(vanished),)) for item_id in row}
+    return ends - set(vanished)
 
 
 def read(connection: Connection, item_ids: Collection[int]) -> dict[Pair, Link]:
@@ -74,7 +88,7 @@ def _mirrored(one: Evidence) -> Evidence:
     return replace(one, left=one.right, right=one.left)
 
 
-def _store(connection: Connection, gone: Collection[Pair], new: dict[Pair, Link]) -> None:
+def _store(connection: Connection, gone: Collection[Pair], new: dict[Pair, Link], no: int) -> None:
     if gone:
         connection.execute(SQL.drop, ([pair[0] for pair in gone], [pair[1] for pair in gone]))
     if new:
@@ -88,11 +102,12 @@ def _store(connection: Connection, gone: Collection[Pair], new: dict[Pair, Link]
                 [link.score for link in links],
                 [link.decision.value for link in links],
                 [msgspec.json.encode([asdict(one) for one in link.evidence]).decode() for link in links],
+                no,
             ),
         )
 
 
-def _declare(connection: Connection, known: dict[int, SourceRecord], changed: Collection[int]) -> set[int]:
+def declare(connection: Connection, changed: Collection[int], known: dict[int, SourceRecord]) -> set[int]:
     """Keep which of the items their source declares to be one article; return those for which that changed."""
     before = {row[0]: (row[1], row[2]) for row in connection.execute(SQL.undeclare, (list(changed),))}
     now = {one.item_id: (one.source_id, one.record.article) for one in known.values() if one.record.article}

@@ -50,7 +50,7 @@ class Linking:
         if event.matching_changed:
             changed |= {row[0] for row in connection.execute(RECORDS.of_source, (event.source_id,))}
         index = indexes.open_index(connection, self.directory)
-        seeds = relink(connection, index, changed)
+        seeds = relink(connection, index, changed, event.no)
         acts = standing.read_acts(connection)
         settled = standing.settle(connection, acts, seeds | (changed & _named(acts)))
         items.widen(connection, ())  # also the new owners, before their rows change

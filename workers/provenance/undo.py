@@ -9,8 +9,8 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.search.text import fold
+from workers.articles import links, records
 from workers.articles.index import needed, open_index
-from workers.articles.links import relink
 from workers.articles.records import SQL as RECORDS
 from workers.ingest import factors
 from workers.provenance import events, identifiers, items
@@ -69,10 +69,8 @@ def undo(connection: Connection, named: str, by: str, reason: str | None, match_
     if event.kind in ON_ITEMS:
         connection.execute(items.SQL.nothing_placed)
     else:
-        index = open_index(connection, match_dir) if needed(connection) else None
         _unclaim(connection, event)
-        if index is not None:
-            seeds = relink(connection, index, _reclaimed(connection, matched))
+        seeds = _relink(connection, event, matched, match_dir)
     version = reindex(connection, event.load_id, seeds)
     if event.kind not in ON_ITEMS:
         _drop_labels(connection)
@@ -127,12 +125,22 @@ def _unclaim(connection: Connection, event: _Event) -> None:
     _relabel(connection)
 
 
-def _reclaimed(connection: Connection, source_id: int | None) -> set[int]:
-    """Return the items of which something else is said now; all items of a source whose rules of matching change."""
-    found = {row[0] for row in connection.execute("SELECT item_id FROM unclaimed")}
+def _relink(connection: Connection, event: _Event, source_id: int | None, match_dir: Path | None) -> set[int]:
+    """Give back the links that the event replaced; find those of its items anew where later loads have judged them.
+
+    `source_id`: a source whose rules of matching change. Returns the items whose articles may change.
+    """
+    vanished = {row[0] for row in connection.execute("SELECT item_id FROM vanished")}
+    claimed = {row[0] for row in connection.execute("SELECT item_id FROM unclaimed")} - vanished
+    seeds = links.restore(connection, event.no, vanished)
     if source_id is not None:
-        found |= {row[0] for row in connection.execute(RECORDS.of_source, (source_id,))}
-    return found
+        claimed |= {row[0] for row in connection.execute(RECORDS.of_source, (source_id,))}
+    later = connection.execute(SQL.loaded_later, (event.no,)).fetchone()
+    if later is not None and (claimed or vanished) and needed(connection):
+        index = open_index(connection, match_dir)
+        return seeds | links.relink(connection, index, claimed | vanished, event.no)
+    known = {one.item_id: one for one in records.read(connection, claimed)}
+    return seeds | links.declare(connection, claimed | vanished, known)
 
 
 def _relabel(connection: Connection) -> None:

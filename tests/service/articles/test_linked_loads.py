@@ -138,3 +138,19 @@ def test_the_data_as_files_says_what_is_merged_into_what_and_why(settings: Setti
     [(sha256,)] = ask(settings, "SELECT sha256 FROM release_files WHERE dataset = 'merged'")
     table = pyarrow.parquet.read_table(settings.results_dir / key_of(sha256))
     assert table.to_pylist() == [{"from": B, "to": A, "reason": "identifier", "data_version": version}]
+
+
+def test_undoing_a_load_gives_back_the_links_of_others_that_it_had_judged_anew(
+    settings: Settings, tmp_path: Path
+) -> None:
+    links = "SELECT left_id, right_id, kind, score, decision, evidence, no FROM links ORDER BY 1, 2"
+    names = ("Vita soy drink 1L chilled", "Maison oat drink barista 1L", "Green tea jasmine 500ml")
+    for source in ("shop_a", "shop_b"):
+        shop(settings, tmp_path, source, "".join(row(f"{source}{n}", "", name) for n, name in enumerate(names)))
+    before = ask(settings, links)
+    assert before
+    more = [row(f"c{n}", "", f"{name} new") for n, name in enumerate(names * 4)]
+    load = shop(settings, tmp_path, "shop_c", "".join(more), merges_allowed=True)
+    assert ask(settings, links) != before
+    take_back(settings, load.load_id)
+    assert ask(settings, links) == before

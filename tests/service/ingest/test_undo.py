@@ -41,7 +41,7 @@ ANSWERS = {
         SELECT t.scheme, t.value, t.brand, t.item_id, s.name
         FROM item_identifiers t JOIN sources s ON s.id = t.source_id""",
     "owners": "SELECT item_id, owner_id FROM inactive_items",
-    "links": "SELECT left_id, right_id, kind, score, decision, evidence::text FROM links",
+    "links": "SELECT left_id, right_id, kind, score, decision, evidence::text FROM links WHERE decision = 'link'",
     "brands": "SELECT slug, name, folded_name, item_count, top_categories, channels, first_seen_on FROM brands",
     "categories": "SELECT code, path FROM categories",
     "category_tree": "SELECT code, parent, level, item_count, item_count_total FROM category_tree",
@@ -92,7 +92,11 @@ def answers(settings: Settings) -> dict[str, Any]:
 def everything(settings: Settings) -> dict[str, Any]:
     """All answers with their moments and cells to the byte: what a load and its undoing must leave as it was."""
     with connect(settings.database_url, application="tests") as connection:
-        exact = {"cells to the byte": ask(connection, CELLS), "moments": ask(connection, MOMENTS)}
+        exact = {
+            "cells to the byte": ask(connection, CELLS),
+            "moments": ask(connection, MOMENTS),
+            "every link": ask(connection, "SELECT left_id, right_id, kind, score, evidence::text FROM links"),
+        }
     return answers(settings) | exact
 
 
@@ -120,7 +124,9 @@ class Happening:
                 'list_price = "list"\n', ""
             )
             text = text.replace('sku = "sku"\n', f'sku = "sku"\ngtin = {GTINS}\n')
-            load_rows(settings, folder, self.rows, text=text + IMPACTS, name=f"{number}.csv")
+            # Likeness is judged among all records that there are, so two histories may judge a pair otherwise.
+            text += IMPACTS + '[match]\ntrust = "identifiers"\n'
+            load_rows(settings, folder, self.rows, text=text, name=f"{number}.csv")
         else:
             try:
                 in_transaction(settings, self._act)
