@@ -21,7 +21,7 @@ from aiohttp.helpers import rfc822_formatted_time
 from aiohttp.web_protocol import RequestHandler
 
 from edge.http.context import instance_of, request_id_from
-from edge.index.identifiers import AskedIdentifier, asked_identifier
+from edge.index.identifiers import asked_identifier
 from edge.index.lookup import CACHE_CONTROL
 from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
 from edge.quota.headers import limit_fields
@@ -92,9 +92,9 @@ class FastPath:
 
     def resolve(self, scheme: bytes, number: bytes) -> str | None:
         """Return the one IID that memory has for a number; None if the ordinary way must respond."""
-        asked = _asked(scheme, number)
-        found = self.peek_resolution(asked.key) if asked is not None else None
-        return found.only(asked) if asked is not None and found is not None and found.iids else None
+        key = _key(scheme, number)
+        found = self.peek_resolution(key) if key is not None else None
+        return found.iids[0] if found is not None and len(found.iids) == 1 else None
 
     def count(self, route: str, decision: Decision, status: int, seconds: float) -> None:
         """Count one response; cheap, because the real metrics are written once a second."""
@@ -228,12 +228,13 @@ class FastPathProtocol(RequestHandler):
 
 
 @lru_cache(maxsize=8192)
-def _asked(scheme: bytes, number: bytes) -> AskedIdentifier | None:
-    """Return the identifier in the form in which it is compared; None where it is none."""
+def _key(scheme: bytes, number: bytes) -> str | None:
+    """Return the key of an identifier that may name one article; None for any other text."""
     try:
-        return asked_identifier({scheme.decode(): number.decode()})
+        asked = asked_identifier({scheme.decode(): number.decode()})
     except InvalidParameter:
         return None
+    return asked.key if asked.is_unique else None
 
 
 @lru_cache(maxsize=8192)
