@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.matching.index import MatchIndex, place_in_group
+from workers.matching.index import MOST, MatchIndex, place_in_group
 from workers.matching.segment import SPACES, Array
 
 _BEST = 3
@@ -17,17 +17,25 @@ CONTEXT_FEATURES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of rows, each once, and per space the cosine of the two vectors."""
+    """Pairs of rows, each once, the smaller row left, and per space the cosine of the two vectors.
+
+    `listed[0]` says whether the right record is among the nearest of the left one, `listed[1]` the reverse.
+    """
 
     left: Array
     right: Array
+    listed: Array
     cosines: dict[str, Array]
 
 
-def pairs_of(index: MatchIndex, left: Array, right: Array) -> Pairs:
-    """Join equal pairs into one, the smaller row left, and compute the cosines."""
-    both = np.unique(np.stack([np.minimum(left, right), np.maximum(left, right)], axis=1), axis=0)
+def pairs_of(index: MatchIndex, row: Array, other: Array) -> Pairs:
+    """Make pairs of rows and those among their nearest, and compute the cosines."""
+    both, pair = np.unique(
+        np.stack([np.minimum(row, other), np.maximum(row, other)], axis=1), axis=0, return_inverse=True
+    )
     left, right = both[:, 0], both[:, 1]
+    listed = np.zeros((2, len(both)), bool)
+    listed[(row > other).astype(int), pair.ravel()] = True
     rows, places = np.unique(both, return_inverse=True)
     places = places.reshape(both.shape)
     cosines = {}
@@ -38,34 +46,40 @@ def pairs_of(index: MatchIndex, left: Array, right: Array) -> Pairs:
             for at in range(0, len(both), 100_000)
         ]
         cosines[space] = np.concatenate([np.zeros(0), *(np.asarray(part).ravel() for part in product)])
-    return Pairs(left, right, cosines)
+    return Pairs(left, right, listed, cosines)
 
 
 def context_features(index: MatchIndex, pairs: Pairs, turned: Array) -> Array:
     """Return one row of `CONTEXT_FEATURES` for each pair; where `turned`, the right record counts as left."""
     columns = []
     for space in SPACES:
-        cosine = pairs.cosines[space]
-        sides = (
-            _standing(pairs.left, index.sources(pairs.right), cosine),
-            _standing(pairs.right, index.sources(pairs.left), cosine),
-        )
-        columns.append(cosine[:, None])
+        sides = _sides(index, pairs, space)
+        columns.append(pairs.cosines[space][:, None])
         columns += [np.where(turned[:, None], sides[1 - side], sides[side]) for side in (0, 1)]
     return np.hstack(columns)
 
 
 def contenders(index: MatchIndex, pairs: Pairs) -> Array:
-    """Say which pairs are worth judging.
+    """Say which pairs are worth judging: each record is among the nearest of the other, and it stands well.
 
-    In one of the spaces a contender is the best candidate of one of its records, or among the best three of both.
+    In one of the spaces it is the best candidate of one of its records, or among the best three of both.
     """
     found = np.zeros(len(pairs.left), bool)
     for space in SPACES:
-        left = _standing(pairs.left, index.sources(pairs.right), pairs.cosines[space])[:, 0]
-        right = _standing(pairs.right, index.sources(pairs.left), pairs.cosines[space])[:, 0]
+        left, right = (side[:, 0] for side in _sides(index, pairs, space))
         found |= (np.minimum(left, right) < 1) | (np.maximum(left, right) < _BEST)
-    return found
+    return found & pairs.listed.all(axis=0)
+
+
+def _sides(index: MatchIndex, pairs: Pairs, space: str) -> tuple[Array, Array]:
+    """Return how each pair stands among the nearest of its left and of its right record."""
+    row = np.concatenate([pairs.left, pairs.right])
+    source = index.sources(np.concatenate([pairs.right, pairs.left]))
+    stands = np.zeros((len(row), 3))
+    stands[:, 0] = MOST
+    listed = pairs.listed.ravel()
+    stands[listed] = _standing(row[listed], source[listed], np.tile(pairs.cosines[space], 2)[listed])
+    return stands[: len(pairs.left)], stands[len(pairs.left) :]
 
 
 def _standing(row: Array, source: Array, cosine: Array) -> Array:
@@ -80,7 +94,7 @@ def _standing(row: Array, source: Array, cosine: Array) -> Array:
     # Equal cosines share the rank of the first of them.
     stands = np.zeros((len(row), 3))
     new = (place == 0) | (cosine < np.roll(cosine, 1) - 1e-7)
-    stands[:, 0] = np.minimum(place[np.maximum.accumulate(np.where(new, np.arange(len(row)), 0))], 8)
+    stands[:, 0] = np.minimum(place[np.maximum.accumulate(np.where(new, np.arange(len(row)), 0))], MOST)
     stands[:, 1] = cosine - np.where(place == 0, second, best)
     stands[:, 2] = cosine / np.maximum(best, 1e-6)
     result = np.empty_like(stands)

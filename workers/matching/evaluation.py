@@ -73,14 +73,14 @@ def evaluate(files: Files, model: Model, *, end_to_end: bool) -> Evaluation:
     named = [_places(row, one) for one in (asked, *examples)]
     pairs = pairs_of(
         index,
-        np.concatenate([nearest.row, *(place[:, 0] for place in named)]),
-        np.concatenate([nearest.other, *(place[:, 1] for place in named)]),
+        np.concatenate([nearest.row, *(place.T.ravel() for place in named)]),
+        np.concatenate([nearest.other, *(place[:, ::-1].T.ravel() for place in named)]),
     )
     at = {pair: number for number, pair in enumerate(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))}
     positions = [np.array([at[pair] for pair in map(tuple, place.tolist())]) for place in named]
     candidate = np.zeros(len(pairs.left), bool)
-    found = zip(nearest.row.tolist(), nearest.other.tolist(), strict=True)
-    candidate[[at[min(pair), max(pair)] for pair in found]] = True
+    directed = set(zip(nearest.row.tolist(), nearest.other.tolist(), strict=True))
+    candidate[[at[pair] for pair in directed if pair in at and pair[::-1] in directed]] = True
     if examples:
         probabilities, bound, link, score = _supervised(index, pairs, positions[1:], examples)
     else:

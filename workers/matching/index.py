@@ -19,7 +19,7 @@ from workers.matching.vocabulary import BUCKETS, Vocabulary
 # So many records of each other source are candidates of a record.
 MOST = 8
 # Less alike than this in rare words, and so much less than the best, is no candidate.
-_LEAST, _LEAST_OF_BEST = 0.05, 0.15
+_LEAST, _LEAST_OF_BEST = 0.1, 0.25
 _CHUNK = 1000
 # More small segments than this become one.
 _SEGMENTS = 8
@@ -173,14 +173,17 @@ class MatchIndex:
             return sparse.csr_matrix((0, BUCKETS))
         return sparse.vstack(blocks, format="csr")[back] if len(blocks) > 1 else blocks[0]
 
-    def nearest(self, rows: Array, most: int = MOST) -> Nearest:
-        """Return the records of other sources that are most like each row in rare words, `most` of each source."""
-        found = [self._nearest(rows[at : at + _CHUNK], most) for at in range(0, len(rows), _CHUNK)]
+    def nearest(self, rows: Array, most: int = MOST, least_of_best: float = _LEAST_OF_BEST) -> Nearest:
+        """Return the records of other sources that are most like each row in rare words, `most` of each source.
+
+        Those less like it than a share of the best one are left out.
+        """
+        found = [self._nearest(rows[at : at + _CHUNK], most, least_of_best) for at in range(0, len(rows), _CHUNK)]
         empty = [Nearest(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
         row, other, score = zip(*((one.row, one.other, one.score) for one in found or empty), strict=True)
         return Nearest(np.concatenate(row), np.concatenate(other), np.concatenate(score))
 
-    def _nearest(self, rows: Array, most: int) -> Nearest:
+    def _nearest(self, rows: Array, most: int, least_of_best: float) -> Nearest:
         """Search for one block of rows."""
         queries, source = self.vectors("said", rows), self._source_numbers()
         ats: list[Array] = []
@@ -199,7 +202,7 @@ class MatchIndex:
             at, other, score = at[keep], other[keep], score[keep]
         best = np.zeros(len(rows), np.float32)
         np.maximum.at(best, at, score)
-        keep = score >= _LEAST_OF_BEST * best[at]
+        keep = score >= least_of_best * best[at]
         at, other, score = at[keep], other[keep], score[keep]
         order = np.lexsort((other, -score, source[other], at))
         at, other, score = at[order], other[order], score[order]

@@ -7,14 +7,14 @@ import numpy as np
 from workers.matching.context import Pairs, contenders, pairs_of
 from workers.matching.evidence import evidence
 from workers.matching.identifiers import identifier_keys, identifier_links
-from workers.matching.index import MatchIndex
+from workers.matching.index import MOST, MatchIndex
 from workers.matching.model import Model
 from workers.matching.records import Decision, Kind, Link, Linkage
 from workers.matching.scoring import Profiles, feature_matrix, fitting
 from workers.matching.segment import Array
 
-# A new record touches so many of each source's records, if they are alike enough to compete.
-_COMPETES, _LEAST_ALIKE = 3, 0.2
+# A new record may be among the nearest of so many records of each source.
+_WIDE = MOST
 # Pairs are judged in blocks of this many, so that memory does not follow the size of a load.
 _BLOCK = 50_000
 
@@ -36,9 +36,10 @@ class Matcher:
         return Linkage(frozenset(record.key for record in records), tuple(links[pair] for pair in sorted(links)))
 
     def _touched(self, fresh: Array) -> Array:
-        """Return the rows and those that have one of them among their candidates or share an identifier with one."""
-        near = self._index.nearest(fresh, most=_COMPETES)
-        rows = {*fresh.tolist(), *near.other[near.score >= _LEAST_ALIKE].tolist()}
+        """Return the rows, those that have one of them among their nearest, and those that share an identifier."""
+        wide = self._index.nearest(fresh, most=_WIDE, least_of_best=0.0)
+        near = self._index.nearest(np.setdiff1d(wide.other, fresh))
+        rows = {*fresh.tolist(), *near.row[np.isin(near.other, fresh)].tolist()}
         for row in fresh.tolist():
             for identifier in identifier_keys(self._index.record(row)):
                 shared = self._index.by_identifier(identifier)
@@ -48,8 +49,7 @@ class Matcher:
     def _likenesses(self, touched: Array) -> list[Link]:
         """Judge the pairs with an end in `touched`, each among all candidates of both of its records."""
         near = self._index.nearest(touched)
-        others = np.setdiff1d(near.other, touched)
-        back = self._index.nearest(others)
+        back = self._index.nearest(np.setdiff1d(near.other, touched))
         pairs = pairs_of(self._index, np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other]))
         ends_touched = np.isin(pairs.left, touched) | np.isin(pairs.right, touched)
         wanted = np.flatnonzero(ends_touched & contenders(self._index, pairs))

@@ -34,10 +34,11 @@ def labelled_world(world: World) -> Labelled:
     """Find candidates between a world's shops, and label them by what is known of the world."""
     index = MatchIndex.build([*world.left, *world.right])
     pairs = all_pairs(index)
-    left = [index.record(int(row)).key for row in pairs.left]
-    right = [index.record(int(row)).key for row in pairs.right]
+    chosen = np.flatnonzero(pairs.listed.all(axis=0))
+    left = [index.record(int(row)).key for row in pairs.left[chosen]]
+    right = [index.record(int(row)).key for row in pairs.right[chosen]]
     labels = np.array([pair in world.matches for pair in zip(left, right, strict=True)])
-    return Labelled(feature_matrix(index, pairs), labels)
+    return Labelled(feature_matrix(index, pairs, chosen=chosen), labels)
 
 
 def all_pairs(index: MatchIndex) -> Pairs:
