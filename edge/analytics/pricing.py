@@ -16,6 +16,7 @@ from edge.analytics import envelope, schemas
 from edge.analytics.items import found_or_raise, range_of
 from edge.analytics.prices import Price
 from edge.analytics.reductions import reductions, summary
+from edge.analytics.unit_prices import ROUNDING, unit_prices
 from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
@@ -26,6 +27,7 @@ from shared.money import minor_digits, to_text
 from shared.outliers import MODES
 from shared.prior_price.model import Options
 from shared.results.layout import MEDIA_TYPES
+from shared.units.content import Content, contents
 
 SQL = beside(__file__, "pricing.sql")
 WINDOWS = (7, 30, 90, 365)
@@ -113,6 +115,7 @@ class Pricing:
         row = found_or_raise(row, f"{self._base_url}/index/pricing", channels)
         first, last = range_of(first, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
+        attributes = msgspec.json.decode(row["attributes"], type=dict[str, Any])
         in_range = [price for price in prices if price.day >= first]
         shown = [price for price in in_range if include or price.outlier is None]
         outliers = [price for price in in_range if price.outlier is not None]
@@ -123,17 +126,23 @@ class Pricing:
             "coverage": coverage(first, last, shown),
             "units": UNITS,
             "method": METHOD,
-            "rounding": {},
+            "rounding": ROUNDING,
             "outliers": {"mode": MODES[include], "set_aside": len(outliers)},
-            **await asyncio.to_thread(_figures, prices, last, include),
+            **await asyncio.to_thread(_figures, prices, last, include, contents(row["name"], attributes)),
         }
         return History(shown, outliers, meta)
 
 
-def _figures(prices: Sequence[Price], last: date, include: bool) -> dict[str, list[dict[str, Any]]]:
+def _figures(
+    prices: Sequence[Price], last: date, include: bool, held: Sequence[Content]
+) -> dict[str, list[dict[str, Any]]]:
     running = reductions([price for price in prices if include or price.outlier is None], None, Options())
-    windows = statistics(prices, last, include=include)
-    return {"statistics": list(windows), "reductions": [summary(one) for one in running]}
+    windows = list(statistics(prices, last, include=include))
+    return {
+        "statistics": windows,
+        "unit_prices": list(unit_prices(windows, held)),
+        "reductions": [summary(one) for one in running],
+    }
 
 
 class History(NamedTuple):

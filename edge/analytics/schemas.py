@@ -4,6 +4,7 @@ from marshmallow import Schema, fields, validate
 
 from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta, OutlierMeta, outliers_field
 from edge.analytics.prior_price_schemas import ReductionSummary
+from edge.analytics.unit_prices import UnitPrice
 from shared.footprint import BASES
 from shared.indicators import CODES
 from shared.uncertainty.displacement import RATES
@@ -76,6 +77,11 @@ class PricingMeta(Meta):
 
     outliers = fields.Nested(OutlierMeta(), required=True)
     statistics = fields.List(fields.Nested(Statistic()), required=True)
+    unit_prices = fields.List(
+        fields.Nested(UnitPrice()),
+        required=True,
+        metadata={"description": "Statistics for each kilogram, litre or piece; empty where the content is unknown"},
+    )
     reductions = fields.List(
         fields.Nested(ReductionSummary()),
         required=True,

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deploy.ctl.units import units as command
+from edge.analytics.unit_prices import unit_prices
 from shared.units.compare import compare
 from shared.units.content import contents
 from shared.units.names import read
@@ -161,3 +162,17 @@ def test_the_command_counts_agreement_with_the_verdicts_of_a_file(tmp_path: Path
     assert answer["different"] == {"pairs": 1, "equal": 0, "share_equal": 0.0}
     assert [row["equal"] for row in answer["rows"]] == [True, False, False]
     assert answer["rows"][0]["a"] == answer["rows"][0]["b"] == ["3000 mm"]
+
+
+def test_prices_per_unit_are_exact_and_rounded_once() -> None:
+    statistics = [{"days": 7, "currency": "HKD", "kind": "listing", "low": "9.90", "median": None, "high": "20.00"}]
+    found = {row["per"]: row for row in unit_prices(statistics, contents("Cola 6 x 330 ml", {}))}
+    assert found.keys() == {"l", "piece"}
+    assert [found["l"][name] for name in ("content", "low", "median", "high")] == [
+        "1.98",
+        "5.000000",
+        None,
+        "10.101010",
+    ]
+    assert [found["piece"][name] for name in ("content", "low", "high")] == ["6", "1.650000", "3.333333"]
+    assert list(unit_prices(statistics, contents("Cola", {}))) == []

@@ -1,0 +1,52 @@
+"""Prices per kilogram, litre and piece, of what an item's name or attributes say that it holds. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from shared.results.rounding import SIX_DECIMALS
+from shared.units.content import PER, Content
+from shared.units.quantity import decimal_text
+
+ROUNDING = {"unit_prices.low": SIX_DECIMALS, "unit_prices.median": SIX_DECIMALS, "unit_prices.high": SIX_DECIMALS}
+_FIGURES = ("low", "median", "high")
+_MONEY = {"description": "Decimal amount in `currency`", "example": "18.900000"}
+
+
+class UnitPrice(Schema):
+    """The prices of the last days, for one unit of what the item holds."""
+
+    days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
+    currency = fields.Str(required=True, metadata={"example": "HKD"})
+    kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
+    per = fields.Str(required=True, validate=validate.OneOf([unit for unit, _ in PER.values()]))
+    content = fields.Str(required=True, metadata={"description": "How much an article holds", "example": "1.5"})
+    read_in = fields.Str(required=True, metadata={"description": "`name` or the attribute", "example": "name"})
+    low = fields.Str(required=True, allow_none=True, metadata=_MONEY)
+    median = fields.Str(required=True, allow_none=True, metadata=_MONEY)
+    high = fields.Str(required=True, allow_none=True, metadata=_MONEY)
+
+
+def unit_prices(statistics: Sequence[Mapping[str, Any]], held: Sequence[Content]) -> Iterator[dict[str, Any]]:
+    """Yield each window's prices for each unit of the content; nothing where the content is unknown."""
+    for row in statistics:
+        for content in held:
+            yield {
+                "days": row["days"],
+                "currency": row["currency"],
+                "kind": row["kind"],
+                "per": content.per,
+                "content": decimal_text(content.amount),
+                "read_in": content.read_in,
+                **{name: _divided(row[name], content.amount) for name in _FIGURES},
+            }
+
+
+def _divided(amount: str | None, content: Fraction) -> str | None:
+    if amount is None:
+        return None
+    # Fractions are exact, so the result is rounded once.
+    return f"{Decimal(round(Fraction(amount) / content * 10**6)).scaleb(-6):.6f}"
