@@ -3,7 +3,14 @@
 from edge.reports import schemas
 from edge.reports.report import Endpoint, Picture, Report
 from shared.indicators import CODES
-from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, PRICE_INDEX, SUSTAINABILITY_ROLLUP
+from shared.jobs.contract import (
+    BRAND_INSIGHTS,
+    CATEGORY_INSIGHTS,
+    COHORTS,
+    PRICE_INDEX,
+    REDUCTIONS,
+    SUSTAINABILITY_ROLLUP,
+)
 from shared.plans import BRAND, INSTITUTIONAL
 
 REPORTS = (
@@ -108,6 +115,25 @@ REPORTS = (
             compared="index",
             compared_title="Price index",
             lines=("share_matched",),
+        ),
+    ),
+    Report(
+        kind=REDUCTIONS,
+        title="Reductions",
+        description="How many announced reductions hold against the prior price.",
+        rank_min=BRAND,
+        entitlement="reductions",
+        reply=schemas.ReductionsReply,
+        endpoints=(
+            Endpoint(
+                operation="getReductions",
+                path="/insights/reductions",
+                summary="Announced reductions",
+                description="Reductions that began in a period, and how many hold under Directive 98/6/EC Art. 6a.",
+                query=schemas.ReductionsQuery,
+                problems=("category-not-found",),
+                example="/insights/reductions?category={category}",
+            ),
         ),
     ),
     Report(

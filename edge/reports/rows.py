@@ -191,6 +191,20 @@ class PriceIndexRow(PeriodRow):
     )
 
 
+class ReductionRow(PeriodRow):
+    """The announced reductions of one channel and currency that began in a period."""
+
+    channel = _text("Code")
+    currency = _text("ISO 4217")
+    items = _count("Distinct items with an announced reduction")
+    announced = _count("Announced reductions; a further step counts again")
+    holding = _count("Reductions whose list price is not above the prior price")
+    overstated = _count("Reductions below the prior price whose list price is above it")
+    not_below = _count("Reductions whose price is not below the prior price")
+    undecided = _count("Reductions that the observations do not suffice to judge")
+    share_holding = _share("holding / (announced - undecided); null where all are undecided")
+
+
 class _RollupCounts(GroupedRow):
     basis = _text("What figures are multiplied by", validate=validate.OneOf(BASES))
     items = _count("Distinct items")

@@ -36,6 +36,7 @@ SUSTAINABILITY_ROLLUP = Kind(
     "sustainability-rollup", "reports", attempts_max=3, seconds_max=300, units=20, units_cached=20
 )
 PRICE_INDEX = Kind("price-index", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
+REDUCTIONS = Kind("reductions", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
 RELEASE = Kind("release", "maintenance", attempts_max=3, seconds_max=3_600)
 EXPORT = Kind("export", "exports", attempts_max=5, seconds_max=3_600, units=100, units_cached=100, kept_hours=7 * 24)
 KINDS: dict[str, Kind] = {
@@ -47,6 +48,7 @@ KINDS: dict[str, Kind] = {
         BRAND_INSIGHTS,
         SUSTAINABILITY_ROLLUP,
         PRICE_INDEX,
+        REDUCTIONS,
         RELEASE,
         EXPORT,
     )

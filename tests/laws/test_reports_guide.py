@@ -27,6 +27,7 @@ def columns_told(section: str) -> set[str]:
         ("Category", rows.CategoryRow()),
         ("Brand", rows.BrandRow()),
         ("Price", rows.PriceIndexRow()),
+        ("Reductions", rows.ReductionRow()),
         ("Sustainability", rows.RollupRow()),
     ],
 )
@@ -43,6 +44,7 @@ def test_the_guide_defines_each_column_of_an_items_footprint() -> None:
     [
         ("Cohorts", schemas.question_names(schemas.CohortsQuery)),
         ("Price", schemas.question_names(schemas.PriceIndexQuery)),
+        ("Reductions", schemas.question_names(schemas.ReductionsQuery)),
         ("Sustainability", schemas.question_names(schemas.RollupQuery)),
         ("Category", schemas.question_names(schemas.CategoryListQuery)),
     ],

@@ -4,8 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from shared.db.connect import Connection
-from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, PRICE_INDEX, SUSTAINABILITY_ROLLUP
-from workers.reports import brand_insights, category_insights, cohorts, price_index, sustainability_rollup
+from shared.jobs.contract import (
+    BRAND_INSIGHTS,
+    CATEGORY_INSIGHTS,
+    COHORTS,
+    PRICE_INDEX,
+    REDUCTIONS,
+    SUSTAINABILITY_ROLLUP,
+)
+from workers.reports import brand_insights, category_insights, cohorts, price_index, reductions, sustainability_rollup
 from workers.reports.result import Answer
 
 Told = Callable[[str, int, int | None], None]
@@ -15,5 +22,6 @@ COMPUTATIONS: dict[str, Make] = {
     CATEGORY_INSIGHTS.name: category_insights.make,
     BRAND_INSIGHTS.name: brand_insights.make,
     PRICE_INDEX.name: price_index.make,
+    REDUCTIONS.name: reductions.make,
     SUSTAINABILITY_ROLLUP.name: sustainability_rollup.make,
 }

@@ -32,6 +32,7 @@ PAID = [
     ("/index/cohorts?brand=vita", "/index/cohorts"),
     ("/index/insights/brands", "/index/insights/brands"),
     ("/index/insights/categories", "/index/insights/categories"),
+    ("/index/insights/reductions", "/index/insights/reductions"),
     ("/index/insights/brands/vita", "/index/insights/brands/{slug}"),
     ("/index/insights/categories/drinks", "/index/insights/categories/{code}"),
     ("/index/prices/index?brand=vita", "/index/prices/index"),

@@ -53,7 +53,8 @@ def test_every_report_of_the_demo_says_something(connection: Connection) -> None
     for kind, make in COMPUTATIONS.items():
         parameters = {"category": [code]} if kind in ("cohorts", "price-index") else {}
         answer = make(connection, parameters, quiet)
-        assert answer.table.num_rows > 0, kind
+        # The sources of the demo bring no list prices, so nothing is announced as a reduction.
+        assert (answer.table.num_rows > 0) is (kind != "reductions"), kind
         assert isinstance(answer.table, pa.Table) and answer.first <= answer.last
         assert answer.coverage.observed_days + answer.coverage.missing_days == answer.coverage.days
 

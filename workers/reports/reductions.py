@@ -1,0 +1,187 @@
+"""Announced reductions: how many of those that began in a period hold against the prior price of their channel."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shared.db.connect import Connection
+from shared.prior_price.model import WINDOW_DAYS, Moment, Reason, Reference
+from shared.prior_price.reduction import reference
+from shared.results.rounding import SIX_DECIMALS
+from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
+from workers.reports.periods import Range, day_of, number
+from workers.reports.query import Told, cells_with_entries, kept_entries, snapshot
+from workers.reports.rendering import channel_codes, coverage
+from workers.reports.result import Answer
+from workers.reports.set_aside import METHOD as OUTLIERS
+from workers.reports.set_aside import SetAside
+from workers.rollups.codec import Array, starts_of, unpack
+
+VERDICTS = ("holding", "overstated", "not_below", "undecided")
+SCHEMA = pa.schema(
+    [
+        ("period", pa.date32()),
+        ("channel", pa.string()),
+        ("currency", pa.string()),
+        ("items", pa.int64()),
+        ("announced", pa.int64()),
+        *((verdict, pa.int64()) for verdict in VERDICTS),
+        ("share_holding", pa.float64()),
+    ]
+)
+UNITS = {
+    "items": "items",
+    **dict.fromkeys(("announced", *VERDICTS), "reductions"),
+    "share_holding": "share of the reductions that can be judged",
+}
+ROUNDING = {"share_holding": SIX_DECIMALS}
+METHOD = (
+    "a reduction is announced on the day on which a listing falls below its list price, or falls further; it is "
+    "compared with the lowest price of the 30 days before (Directive 98/6/EC Art. 6a): holding: the list price is not "
+    "above it; overstated: the price is below it and the list price above; not_below: the price is not below it; "
+    f"undecided: a day was not observed, or an earlier step lies in the 30 days; {OUTLIERS}"
+)
+
+
+class _Prices(NamedTuple):
+    """The lowest listing of each currency, item, channel and day, in that order; `day` counts from 1970."""
+
+    currency: Array
+    item: Array
+    channel: Array
+    day: Array
+    price: Array
+    list_price: Array
+
+
+class _Announced(NamedTuple):
+    """One announced reduction."""
+
+    period: int
+    channel: int
+    currency: str
+    item: int
+    verdict: str
+
+
+def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+    """Judge announced reductions. Raises CategoryNotFound, InvalidParameter; `told` may raise to stop."""
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        chosen = replace(filter_of(connection, tree, parameters), kinds=KINDS["listing"])
+        days = range_of(connection, chosen, parameters)
+        prices = _read(connection, tree, chosen, days, told)
+        aside = SetAside(connection, tree, chosen, days)
+        aside.of(chosen, told)
+        codes = channel_codes(connection)
+    rows = _rows(_announced(prices, days), codes)
+    return Answer(
+        pa.Table.from_pylist(rows, SCHEMA),
+        days.first,
+        days.last,
+        coverage(days, {int(day) for day in np.unique(prices.day) if number(days.first) <= day}),
+        UNITS,
+        METHOD,
+        ROUNDING,
+        kind="listing",
+        outliers=aside.summary(),
+        ended_by=days.ended_by,
+    )
+
+
+def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> _Prices:
+    """Read the listings of the range, and of the days before it that its first reductions are judged by."""
+    wider = Range(days.first - timedelta(days=WINDOW_DAYS + 1), days.last, days.granularity)
+    scope, ids, others = cells_with_entries(chosen, tree)
+    months = list(wider.months())
+    parts: list[tuple[Array, ...]] = []
+    cursor = connection.cursor(binary=True)
+    for done, month in enumerate(months):
+        told("reading", done, len(months))
+        values = (scope, month, ids, chosen.currency, list(chosen.strata))
+        for _, currency, packed, item_ids in cursor.execute(SQL.entries, values):
+            price, place, other, day, channel, _, list_price = unpack(packed)
+            kept = kept_entries(other, others, channel, chosen.channels, day, wider, month)
+            rows = np.arange(len(price)) if kept is None else kept
+            item = np.frombuffer(item_ids, "<i8")[place[rows]]
+            since_1970 = number(month) - 1 + day[rows].astype("i8")
+            figures = (column[rows].astype("i8") for column in (price, list_price))
+            parts.append((np.full(len(rows), currency, "U3"), item, channel[rows].astype("i8"), since_1970, *figures))
+    told("reading", len(months), len(months))
+    empty = (np.empty(0, "U3"), *(np.empty(0, "i8"),) * 5)
+    prices = _Prices(*(np.concatenate(columns) for columns in zip(empty, *parts, strict=True)))
+    order = np.lexsort((-prices.price, prices.day, prices.channel, prices.item, prices.currency))
+    prices = _Prices(*(column.take(order) for column in prices))
+    first_of_day = starts_of(prices.currency, prices.item, prices.channel, prices.day)
+    last_of_day = np.append(first_of_day, len(order))[1:] - 1  # the lowest
+    return _Prices(*(column.take(last_of_day) for column in prices))
+
+
+def _announced(prices: _Prices, days: Range) -> Iterator[_Announced]:
+    """Yield the announced reductions that began in the range."""
+    if not len(prices.item):
+        return
+    series = starts_of(prices.currency, prices.item, prices.channel)
+    begins = _begins(prices, series)
+    begins = begins[(prices.day[begins] >= number(days.first)) & (prices.day[begins] <= number(days.last))]
+    periods = days.periods_of(prices.day[begins])
+    first = series[np.searchsorted(series, begins, side="right") - 1]
+    for row, start, period in zip(begins.tolist(), first.tolist(), periods.tolist(), strict=True):
+        found = reference([_moment(prices, place) for place in range(start, row + 1)])
+        yield _Announced(
+            period,
+            int(prices.channel[row]),
+            str(prices.currency[row]),
+            int(prices.item[row]),
+            verdict(found, Decimal(int(prices.list_price[row]))),
+        )
+
+
+def _begins(prices: _Prices, series: Array) -> Array:
+    """Return the rows on which a listing is below its list price and was not before, or was dearer."""
+    announced = prices.list_price > prices.price
+    begins = announced.copy()
+    begins[1:] &= ~announced[:-1] | (prices.price[1:] < prices.price[:-1])
+    begins[series] = announced[series]
+    rows: Array = np.flatnonzero(begins)
+    return rows
+
+
+def _moment(prices: _Prices, place: int) -> Moment:
+    listed = int(prices.list_price[place])
+    price = Decimal(int(prices.price[place]))
+    return Moment(day_of(prices.day[place]), price=price, list_price=Decimal(listed) if listed else None)
+
+
+def verdict(found: Reference, list_price: Decimal) -> str:
+    """Return which of VERDICTS a reduction from a list price deserves."""
+    if found.applicable and found.prior_price is not None:
+        return "holding" if list_price <= found.prior_price else "overstated"
+    return "not_below" if found.reason == Reason.NOT_BELOW else "undecided"
+
+
+def _rows(found: Iterator[_Announced], codes: dict[int, str]) -> list[dict[str, Any]]:
+    groups: dict[tuple[date, str, str], list[_Announced]] = defaultdict(list)
+    for one in found:
+        groups[day_of(one.period), codes[one.channel], one.currency].append(one)
+    return [
+        {"period": period, "channel": channel, "currency": currency, **_figures(groups[period, channel, currency])}
+        for period, channel, currency in sorted(groups)
+    ]
+
+
+def _figures(group: list[_Announced]) -> dict[str, Any]:
+    counts = {name: sum(one.verdict == name for one in group) for name in VERDICTS}
+    judged = len(group) - counts["undecided"]
+    return {
+        "items": len({one.item for one in group}),
+        "announced": len(group),
+        **counts,
+        "share_holding": round(counts["holding"] / judged, 6) if judged else None,
+    }
