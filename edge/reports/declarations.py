@@ -1,6 +1,6 @@
 """The reports. Each is declared here once; CONTRIBUTING.md says how to add one."""
 
-from edge.reports import schemas
+from edge.reports import reduction_schemas, schemas
 from edge.reports.report import Endpoint, Picture, Report
 from shared.indicators import CODES
 from shared.jobs.contract import (
@@ -123,14 +123,14 @@ REPORTS = (
         description="How many announced reductions hold against the prior price.",
         rank_min=BRAND,
         entitlement="reductions",
-        reply=schemas.ReductionsReply,
+        reply=reduction_schemas.ReductionsReply,
         endpoints=(
             Endpoint(
                 operation="getReductions",
                 path="/insights/reductions",
                 summary="Announced reductions",
                 description="Reductions that began in a period, and how many hold under Directive 98/6/EC Art. 6a.",
-                query=schemas.ReductionsQuery,
+                query=reduction_schemas.ReductionsQuery,
                 problems=("category-not-found",),
                 example="/insights/reductions?category={category}",
             ),

@@ -9,7 +9,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta, OutlierMeta, outliers_field
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
-from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, PriceIndexRow, ReductionRow, RollupRow
+from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, PriceIndexRow, RollupRow
 from shared.footprint import BASES
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
 from shared.results.layout import MEDIA_TYPES
@@ -127,14 +127,6 @@ class CategoryListQuery(InsightsQuery):
     parent = Utf8(
         1, 400, load_default=None, metadata={"description": "Only the children of this category; default: first level"}
     )
-
-
-class ReductionsQuery(ReportQuery):
-    """Query of announced reductions: those that began in the range."""
-
-    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
-    granularity = granularity(None)
-    outliers = outliers_field()
 
 
 class RollupQuery(ReportQuery):
@@ -272,12 +264,6 @@ class PriceIndexReply(Reply):
     """A price index."""
 
     data = fields.List(fields.Nested(PriceIndexRow()))
-
-
-class ReductionsReply(Reply):
-    """Announced reductions."""
-
-    data = fields.List(fields.Nested(ReductionRow()))
 
 
 class RollupReply(Reply):
