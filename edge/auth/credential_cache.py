@@ -23,8 +23,15 @@ class CredentialCache:
     out each other and no principal.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        valid_max: int = _VALID_MAX,
+        unknown_max: int = _UNKNOWN_MAX,
+    ) -> None:
         self._clock = clock
+        self._valid_max, self._unknown_max = valid_max, unknown_max
         # Keyed by a random key of this process: a memory dump contains nothing that could be used elsewhere.
         self._key = os.urandom(32)
         self._valid: OrderedDict[bytes, Entry] = OrderedDict()
@@ -51,7 +58,7 @@ class CredentialCache:
 
     def remember(self, digest: bytes, principal: Principal | None) -> None:
         """Keep what was found for five seconds."""
-        table, entries_max = (self._unknown, _UNKNOWN_MAX) if principal is None else (self._valid, _VALID_MAX)
+        table, entries_max = (self._unknown, self._unknown_max) if principal is None else (self._valid, self._valid_max)
         table[digest] = (self._clock() + _KEPT_SECONDS, principal)
         if len(table) > entries_max:
             table.popitem(last=False)

@@ -38,7 +38,16 @@ class Endpoints:
 class OidcProvider:
     """One issuer. Raises StoreUnavailable("identity") where it is needed and does not answer."""
 
-    def __init__(self, settings: Settings, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        log: Log,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        refresh_seconds: float = _REFRESH_SECONDS,
+        fetch_seconds: float = _FETCH_SECONDS,
+    ) -> None:
+        self._refresh_seconds, self._fetch_seconds = refresh_seconds, fetch_seconds
         self.issuer = settings.oidc_issuer
         self._deadline_seconds = settings.oidc_timeout_seconds
         self._log = log
@@ -77,7 +86,7 @@ class OidcProvider:
         if not self._keys or self._clock() - self._good_at > _KEPT_SECONDS:
             raise self._unavailable()
         keys = id_token.select(token, self._keys)
-        if not keys and self._clock() - self._unknown_at > _FETCH_SECONDS:
+        if not keys and self._clock() - self._unknown_at > self._fetch_seconds:
             # The provider may have a new key. Random kids must not make us ask it more often than this.
             self._unknown_at = self._clock()
             await self._refresh(wait=True)
@@ -85,7 +94,7 @@ class OidcProvider:
         elif not keys and self._fetching is not None:
             await asyncio.shield(self._fetching)
             keys = id_token.select(token, self._keys)
-        if not keys and self._down and self._clock() - self._good_at > _REFRESH_SECONDS:
+        if not keys and self._down and self._clock() - self._good_at > self._refresh_seconds:
             raise self._unavailable()  # the key may be new and the provider is unavailable: not the caller's fault
         return keys
 
@@ -112,7 +121,10 @@ class OidcProvider:
 
     async def _refresh_if_old(self, *, wait: bool) -> None:
         """Fetch what is older than ten minutes or was never fetched, once in 30 s however many callers ask."""
-        if self._clock() - self._good_at > _REFRESH_SECONDS and self._clock() - self._asked_at > _FETCH_SECONDS:
+        if (
+            self._clock() - self._good_at > self._refresh_seconds
+            and self._clock() - self._asked_at > self._fetch_seconds
+        ):
             self._asked_at = self._clock()
             await self._refresh(wait=wait)
         elif wait and self._fetching is not None:

@@ -35,7 +35,8 @@ TAKE, REFUND = LuaScript("take.lua"), LuaScript("refund.lua")
 class RateLimiter:
     """Consumes and refunds units. Never raises: during an outage of the store the degraded limiter decides."""
 
-    def __init__(self, store: RedisClient, local: DegradedLimiter) -> None:
+    def __init__(self, store: RedisClient, local: DegradedLimiter, *, retry_seconds: float = _RETRY_SECONDS) -> None:
+        self._retry_seconds = retry_seconds
         self._store = store
         self._local = local
 
@@ -124,7 +125,7 @@ class RateLimiter:
             self._store.send(pack("SCRIPT", "LOAD", TAKE.source), lambda loaded: None)
             self._store.send(packed, done)
         elif isinstance(reply, StoreUnavailable) and not self._store.retries_commands:
-            asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._store.send, packed, done)
+            asyncio.get_running_loop().call_later(self._retry_seconds, self._store.send, packed, done)
         else:
             done(reply)
 

@@ -24,7 +24,15 @@ _CHECK_SECONDS = 5.0
 class SearchEngine:
     """The search of one edge process. It needs only the index, no store."""
 
-    def __init__(self, directory: Path, log: Log) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        log: Log,
+        *,
+        check_seconds: float = _CHECK_SECONDS,
+        pending_max: int = _PENDING_MAX,
+    ) -> None:
+        self._check_seconds, self._pending_max = check_seconds, pending_max
         self._directory = directory
         self._log = log
         self._index: SearchIndex | None = None
@@ -49,7 +57,7 @@ class SearchEngine:
 
     async def find(self, search: SearchQuery) -> Page:
         """Return a page of hits. Raises StoreUnavailable without an index, or with too many searches waiting."""
-        if self._pending >= _PENDING_MAX:
+        if self._pending >= self._pending_max:
             raise StoreUnavailable("search", retry_after_seconds=1)
         self._pending += 1
         try:
@@ -71,7 +79,7 @@ class SearchEngine:
         with self._swapping:
             if due and time.monotonic() < self._next_check_at:
                 return
-            self._next_check_at = time.monotonic() + _CHECK_SECONDS
+            self._next_check_at = time.monotonic() + self._check_seconds
             found = layout.newest(self._directory)
             if found is None or found[1].id == (self._index.id if self._index else ""):
                 return

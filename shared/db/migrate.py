@@ -8,6 +8,7 @@ import random
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,17 @@ _TABLE = """
 CREATE TABLE IF NOT EXISTS schema_migrations (
     number integer PRIMARY KEY, name text NOT NULL, phase text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())
 """
+
+
+@dataclass(frozen=True)
+class LockPatience:
+    """How long a migration waits for the lock of a table: at a time, and in all."""
+
+    timeout: str = _LOCK_TIMEOUT
+    seconds_max: float = _LOCK_SECONDS_MAX
+
+
+_PATIENCE = LockPatience()
 
 
 class Migration(NamedTuple):
@@ -66,7 +78,11 @@ def pending(connection: Connection) -> list[Migration]:
 
 
 def migrate(
-    connection: Connection, told: Callable[[Migration], None] = lambda step: None, *, contract: bool = True
+    connection: Connection,
+    applied: Callable[[Migration], None] = lambda step: None,
+    *,
+    contract: bool = True,
+    patience: LockPatience = _PATIENCE,
 ) -> list[Migration]:
     """Apply what is missing and return it; without `contract` only what leaves old code working.
 
@@ -80,8 +96,8 @@ def migrate(
         if not contract and len(steps) < len(available()):  # an empty database has no old code
             steps = [step for step in steps if step.phase == "expand"]
         for step in steps:
-            _apply(connection, step)
-            told(step)
+            _apply(connection, step, patience)
+            applied(step)
         return steps
     finally:
         connection.rollback()
@@ -89,26 +105,26 @@ def migrate(
         connection.commit()
 
 
-def _apply(connection: Connection, step: Migration) -> None:
-    ends = time.monotonic() + _LOCK_SECONDS_MAX
+def _apply(connection: Connection, step: Migration, patience: LockPatience) -> None:
+    ends = time.monotonic() + patience.seconds_max
     while True:
         try:
-            return _try(connection, step)
+            return _try(connection, step, patience.timeout)
         except psycopg.errors.LockNotAvailable:
             if time.monotonic() > ends:
                 raise MigrationRefused(
-                    f"{step.name}: a table it changes was in use for {_LOCK_SECONDS_MAX:.0f} s"
+                    f"{step.name}: a table it changes was in use for {patience.seconds_max:.0f} s"
                 ) from None
             time.sleep(random.uniform(*_LOCK_PAUSE_SECONDS))  # noqa: S311 - two who met must not meet again
 
 
-def _try(connection: Connection, step: Migration) -> None:
+def _try(connection: Connection, step: Migration, lock_timeout: str) -> None:
     if "CONCURRENTLY" in step.sql:
         connection.autocommit = True
         connection.execute(step.sql)
         connection.autocommit = False
     with connection.transaction():
-        connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
+        connection.execute(f"SET LOCAL lock_timeout = '{lock_timeout}'")
         connection.execute(f"SET LOCAL statement_timeout = '{_STATEMENT_TIMEOUT}'")
         if "CONCURRENTLY" not in step.sql:
             connection.execute(step.sql)

@@ -10,7 +10,7 @@ import pytest
 from shared.config import Settings
 from shared.db import migrate
 from shared.db.connect import connect
-from shared.db.migrate import Migration
+from shared.db.migrate import LockPatience, Migration
 from shared.errors import MigrationRefused
 
 OURS = migrate.available()
@@ -28,11 +28,15 @@ def reading(settings: Settings) -> Iterator[None]:
 
 
 def migrated(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, *steps: Migration, contract: bool = True
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    *steps: Migration,
+    contract: bool = True,
+    patience: LockPatience = LockPatience(),  # noqa: B008 - it is frozen
 ) -> list[str]:
     monkeypatch.setattr(migrate, "available", lambda: [*OURS, *steps])
     with connect(settings.database_url, application="migrate") as connection:
-        return [step.name for step in migrate.migrate(connection, contract=contract)]
+        return [step.name for step in migrate.migrate(connection, contract=contract, patience=patience)]
 
 
 def test_a_long_report_delays_a_migration_and_nobody_else(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,8 +57,8 @@ def test_a_long_report_delays_a_migration_and_nobody_else(settings: Settings, mo
 def test_the_twin_that_waits_for_its_lock_stands_in_everybodys_way(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrate, "_LOCK_TIMEOUT", "30s")
-    migrating = threading.Thread(target=migrated, args=(settings, monkeypatch, GROWS))
+    patient = {"patience": LockPatience(timeout="30s")}
+    migrating = threading.Thread(target=migrated, args=(settings, monkeypatch, GROWS), kwargs=patient)
     with connect(settings.edge_database_url, application="edge", autocommit=True) as caller:
         caller.execute("SET statement_timeout = '1s'")
         with reading(settings):
@@ -67,9 +71,8 @@ def test_the_twin_that_waits_for_its_lock_stands_in_everybodys_way(
 
 
 def test_a_table_that_is_never_free_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrate, "_LOCK_SECONDS_MAX", 0.5)
     with reading(settings), pytest.raises(MigrationRefused, match="9001_grows"):
-        migrated(settings, monkeypatch, GROWS)
+        migrated(settings, monkeypatch, GROWS, patience=LockPatience(seconds_max=0.5))
 
 
 def test_what_contracts_waits_until_it_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

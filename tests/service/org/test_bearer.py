@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from edge.auth import oidc_provider as provider_module
 from edge.auth.id_token import InvalidToken
 from edge.http.problems import Problem
 from edge.organizations.service import OrganizationService
@@ -103,8 +102,9 @@ async def test_while_the_provider_is_down_known_keys_go_on_and_unknown_ones_are_
     issuer = signed_in.issuer
     assert (await signed_in.ask("GET", "/quota")).status == 200
     issuer.down = True
-    monkeypatch.setattr(provider_module, "_REFRESH_SECONDS", -1.0)
-    monkeypatch.setattr(provider_module, "_FETCH_SECONDS", -1.0)
+    provider = signed_in.edge.resources.users.provider
+    monkeypatch.setattr(provider, "_refresh_seconds", -1.0)
+    monkeypatch.setattr(provider, "_fetch_seconds", -1.0)
     assert (await signed_in.ask("GET", "/quota", "bob")).status == 200
     issuer.rotate("new")
     answer = await signed_in.ask("GET", "/quota", "carol")
@@ -163,7 +163,7 @@ async def test_keys_that_move_to_another_address_are_found_there(
     assert (await signed_in.ask("GET", "/quota")).status == 200
     signed_in.issuer.jwks_path = "/moved/jwks"
     signed_in.issuer.rotate("two", keep=False)
-    monkeypatch.setattr(provider_module, "_FETCH_SECONDS", -1.0)
+    monkeypatch.setattr(signed_in.edge.resources.users.provider, "_fetch_seconds", -1.0)
     assert (await signed_in.ask("GET", "/quota", "bob")).status == 200
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from edge.auth import credential_cache
 from edge.auth.credential_cache import CredentialCache
 from shared.accounts import Principal
 from shared.credentials import KEY_PREFIX, mint
@@ -23,10 +22,8 @@ class Clock:
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> CredentialCache:
-    monkeypatch.setattr(credential_cache, "_VALID_MAX", 3)
-    monkeypatch.setattr(credential_cache, "_UNKNOWN_MAX", 3)
-    return CredentialCache(Clock())
+def small() -> CredentialCache:
+    return CredentialCache(Clock(), valid_max=3, unknown_max=3)
 
 
 def test_a_scanner_with_well_formed_keys_pushes_out_no_valid_one(small: CredentialCache) -> None:

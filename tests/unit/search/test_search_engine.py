@@ -19,9 +19,13 @@ from workers.search.build import build, prune
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SearchEngine:
-    monkeypatch.setattr(engine_module, "_CHECK_SECONDS", 0.0)
-    return SearchEngine(tmp_path, Log("edge", stream=io.StringIO()))
+def engine(tmp_path: Path) -> SearchEngine:
+    """An engine that looks for a new index before each search."""
+    return _engine(tmp_path, check_seconds=0.0)
+
+
+def _engine(directory: Path, **bounds: Any) -> SearchEngine:
+    return SearchEngine(directory, Log("edge", stream=io.StringIO()), **bounds)
 
 
 async def test_without_an_index_the_search_is_unavailable(engine: SearchEngine) -> None:
@@ -31,9 +35,8 @@ async def test_without_an_index_the_search_is_unavailable(engine: SearchEngine) 
     engine.close()
 
 
-async def test_whoever_asks_while_the_first_index_is_opened_waits_for_it(
-    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_search_waits_while_the_first_index_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = _engine(tmp_path, check_seconds=60.0)
     opening = threading.Event()
 
     class Slow(engine_module.SearchIndex):
@@ -43,7 +46,6 @@ async def test_whoever_asks_while_the_first_index_is_opened_waits_for_it(
             super().__init__(*given)
 
     monkeypatch.setattr(engine_module, "SearchIndex", Slow)
-    monkeypatch.setattr(engine_module, "_CHECK_SECONDS", 60.0)
     build(catalogue(), tmp_path, 1)
     engine.refresh()
     assert await asyncio.to_thread(opening.wait, 10)
@@ -51,9 +53,8 @@ async def test_whoever_asks_while_the_first_index_is_opened_waits_for_it(
     engine.close()
 
 
-async def test_a_broken_index_is_not_opened_for_each_search(
-    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_broken_index_is_not_opened_for_each_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = _engine(tmp_path, check_seconds=60.0)
     opened: list[Any] = []
 
     def broken(*given: Any) -> None:
@@ -61,7 +62,6 @@ async def test_a_broken_index_is_not_opened_for_each_search(
         raise ValueError("broken")
 
     monkeypatch.setattr(engine_module, "SearchIndex", broken)
-    monkeypatch.setattr(engine_module, "_CHECK_SECONDS", 60.0)
     build(catalogue(), tmp_path, 1)
     for _ in range(5):
         with pytest.raises(StoreUnavailable):
@@ -91,10 +91,8 @@ async def test_searches_go_on_in_an_index_that_was_removed(engine: SearchEngine,
     engine.close()
 
 
-async def test_more_searches_than_can_wait_are_refused_at_once(
-    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine_module, "_PENDING_MAX", 5)
+async def test_more_searches_than_can_wait_are_refused_at_once(tmp_path: Path) -> None:
+    engine = _engine(tmp_path, pending_max=5)
     build(catalogue(), tmp_path, 1)
     answers = await asyncio.gather(*(engine.find(SearchQuery(q="soy")) for _ in range(20)), return_exceptions=True)
     assert sum(isinstance(answer, StoreUnavailable) for answer in answers) == 15
