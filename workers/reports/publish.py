@@ -26,6 +26,9 @@ from workers.rollups.layout import LAYOUT
 
 SQL = beside(__file__, "publish.sql")
 
+ARTICLES = "an article that several sources have is one item"
+"""What holds for every report."""
+
 
 class ReportHandler:
     """One kind of report: computed from one snapshot of the replica or the primary, and stored as one file."""
@@ -128,7 +131,7 @@ def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> 
             "last": coverage.last,
         },
         "units": answer.units,
-        "method": answer.method,
+        "method": f"{answer.method}; {ARTICLES}",
         "rounding": answer.rounding,
         **({"kind": answer.kind} if answer.kind else {}),
         **({"basis": answer.basis} if answer.basis else {}),
