@@ -30,6 +30,7 @@ QUESTIONS: list[tuple[str, dict[str, Any], *tuple[str, ...]]] = [
     ("cohorts", {"category": ["food"], "group_by": ["brand", "channel"], **SPRING}, "json"),
     ("category-insights", {}, "csv"),
     ("brand-insights", {"brand": ["vita"]}, "json"),
+    ("price-index", {"category": ["food"], "granularity": "month", "method": "geks-jevons", **SPRING}, "json"),
     ("sustainability-rollup", SPRING, "parquet"),
 ]
 
