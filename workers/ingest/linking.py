@@ -1,6 +1,7 @@
 """The linking of a load: its new items are compared with all others before it commits."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from shared.db.connect import Connection
@@ -10,8 +11,8 @@ from workers.articles import index as indexes
 from workers.articles.links import relink
 from workers.articles.records import SQL as RECORDS
 from workers.ingest.batches import Reject
+from workers.ingest.link_rejects import faults, rejects
 from workers.matching.index import MatchIndex
-from workers.matching.records import Kind, Link
 from workers.provenance import items, standing
 from workers.provenance.events import Event
 from workers.provenance.standing import Acts, Settled
@@ -58,7 +59,9 @@ class Linking:
         connection.execute(SQL.regroup, (list(settled.moved),))
         standing.mark(connection, settled.places)
         counts["items_merged"] = len(settled.merged)
-        self.rejects += [_reject(link) for link in settled.articles.refused if link.kind is Kind.IDENTIFIER]
+        rows = (index.row(str(item_id)) for item_id in changed)
+        found = faults((index.record(row) for row in rows if row is not None), index.by_identifier)
+        self.rejects += rejects(found, settled.articles.refused, partial(_iids, connection))
         self._index = index
 
     def keep(self, connection: Connection) -> None:
@@ -78,6 +81,10 @@ class Linking:
             )
 
 
+def _iids(connection: Connection, keys: list[str]) -> dict[str, str]:
+    return {str(row[0]): row[1] for row in connection.execute(SQL.iids, ([int(key) for key in keys],))}
+
+
 def _named(acts: Acts) -> set[int]:
     return {item_id for pair in acts.pairs for item_id in pair}
 
@@ -87,8 +94,3 @@ def _examples(connection: Connection, settled: Settled) -> str:
     ids = [item_id for pair in pairs for item_id in pair if item_id is not None]
     shown = {row[0]: f"{row[1]} ({row[2][:60]})" for row in connection.execute(SQL.iids, (ids,))}
     return "; ".join(f"{shown[item_id]} into {shown[survivor]}" for item_id, survivor in pairs if survivor is not None)
-
-
-def _reject(link: Link) -> Reject:
-    said = ", ".join(f"{one.field} {one.left}" for one in link.evidence if one.agrees)
-    return Reject("", 0, "conflicts with another identifier", f"{link.left} {link.right}", None, said, "field")

@@ -48,8 +48,13 @@ def identifier_links(records: Sequence[Record], index: Callable[[str], Iterable[
     return [links[pair] for pair in sorted(links)]
 
 
+def identifies(records: Sequence[Record]) -> bool:
+    """Say whether an identifier of these records means one thing: they are not too many, and not of three names."""
+    return len(records) <= MOST_RECORDS and not _many_names(records)
+
+
 def _links_of(key: str, records: Sequence[Record]) -> Iterable[Link]:
-    if not 2 <= len(records) <= MOST_RECORDS or _many_names(records):
+    if len(records) < 2 or not identifies(records):
         return
     said = [(record, amounts(_text(record)), _name_words(record)) for record in records]
     field, value = key.split(":", 1)

@@ -13,6 +13,7 @@ from shared.ids import mint
 from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, ask, row, shop, take_back
 from tests.support.releases import cut
 from tests.support.servers import Servers
+from workers.ingest.link_rejects import CONFLICTING, CROWDED, REPEATED
 
 
 def test_an_equal_gtin_makes_one_article_and_the_older_iid_survives(settings: Settings, tmp_path: Path) -> None:
@@ -107,6 +108,37 @@ def test_a_load_that_would_merge_a_tenth_of_the_index_is_stopped_unless_that_is_
 def check(body: str) -> str:
     total = sum(int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(body)))
     return str(-total % 10)
+
+
+def rejected(settings: Settings) -> set[tuple[str, str]]:
+    return set(ask(settings, "SELECT reason, value FROM rejects"))
+
+
+def test_an_identifier_of_a_hundred_items_joins_nothing_and_is_a_reject(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", "".join(row(str(n), SOY, f"Milk {n}") for n in range(101)))
+    summary = shop(settings, tmp_path, "shop_b", row("x", SOY, "Milk 1"))
+    assert (summary.counts["items_merged"], summary.field_rejects[CROWDED]) == (0, 1)
+    assert rejected(settings) == {(CROWDED, f"0{SOY}")}
+
+
+def test_a_source_that_changes_its_ids_gets_new_items_and_a_reject_for_each(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_b", row("x", OAT, "Oat drink"))
+    shop(settings, tmp_path, "shop_a", row("1", SOY))
+    shop(settings, tmp_path, "shop_a", row("one", SOY))
+    assert len(set(articles(settings).values())) == 3
+    assert rejected(settings) == {(REPEATED, f"0{SOY}")}
+
+
+def test_identifiers_that_contradict_each_other_are_a_reject_and_nothing_is_lost(
+    settings: Settings, tmp_path: Path
+) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", OAT, "Soy milk 1L new"))
+    shop(settings, tmp_path, "shop_b", row("x", SOY))
+    shop(settings, tmp_path, "shop_b", row("x", SOY) + row("y", SOY, "Soy milk 1L"))
+    assert (REPEATED, f"0{SOY}") in rejected(settings)
+    shop(settings, tmp_path, "shop_c", row("z", SOY))
+    assert (CONFLICTING, f"0{SOY}") in rejected(settings)
+    assert ask(settings, "SELECT count(*) FROM items") == [(5,)]
 
 
 LOADS = [
