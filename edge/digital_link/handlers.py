@@ -42,7 +42,8 @@ class DigitalLinks:
     @docs(
         operationId="followDigitalLink",
         summary="Follow a GS1 Digital Link to the record of its article",
-        description="Redirects to the record. `/22/…`, `/10/…`, `/21/…` may follow the GTIN; the query is passed on. "
+        description="Redirects to the record. `/22/…`, `/10/…`, `/21/…` may follow the GTIN. The query is passed on "
+        "to links whose `fwqs` is true. "
         "With `linkType=linkset`, or where `Accept` likes application/linkset+json or application/json best, the "
         "article's links. Another `linkType`, such as `gs1:sustainabilityInfo`, redirects to the link of that type.",
         tags=["index"],

@@ -21,14 +21,15 @@ _REDIRECT, _LINKSET, _JSON = "redirect", MEDIA_TYPE, "application/json"
 class Link:
     """One link of an article.
 
-    `type`: a term of GS1's vocabulary; `media_type`: of what is at `href`; `passes_query`: whether that takes a query.
+    `type`: a term of GS1's vocabulary; `media_type`: of what is at `href`; `passes_query`: whether the query of
+    the request is appended to `href`. The API refuses parameters that it does not know, so its own addresses take none.
     """
 
     type: str
     href: str
     title: str
     media_type: str
-    passes_query: bool = True
+    passes_query: bool = False
 
     def shown(self) -> dict[str, Any]:
         """Return the link as a linkset shows it."""
@@ -42,8 +43,8 @@ def links_of(iid: str, name: str, base_url: str, origin: str) -> list[Link]:
     return [
         Link(DEFAULT, record, name, "application/json"),
         Link("pip", record, f"Record of {name}", "application/json"),
-        Link("pip", f"{origin}/dashboard/explorer/{iid}", f"Page of {name}", "text/html"),
-        Link("sustainabilityInfo", footprint, f"Footprint of {name}", "application/json", passes_query=False),
+        Link("pip", f"{origin}/dashboard/explorer/{iid}", f"Page of {name}", "text/html", passes_query=True),
+        Link("sustainabilityInfo", footprint, f"Footprint of {name}", "application/json"),
     ]
 
 

@@ -1,12 +1,15 @@
 """Parameters and answers of Digital Links, declared once."""
 
-from marshmallow import INCLUDE, Schema, fields, validate
-
-from edge.http.parameters import IgnoredParameters
+from marshmallow import EXCLUDE, INCLUDE, Schema, fields, validate
 
 
-class DigitalLinkQuery(IgnoredParameters):
-    """Query of a Digital Link: attributes of the article, and anything else, are passed on to the link."""
+class DigitalLinkQuery(Schema):
+    """Query of a Digital Link: attributes of the article, or anything else, which a link may take over."""
+
+    class Meta:
+        """Marshmallow's option: names that this schema does not declare are accepted."""
+
+        unknown = EXCLUDE
 
     linkType = fields.Str(  # noqa: N815 - GS1's name
         validate=validate.Length(1, 200),

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validate
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from webargs.aiohttpparser import AIOHTTPParser
 
 from edge.http.json_body import decode_json
@@ -27,15 +27,6 @@ class Parameters(Schema):
         """Marshmallow's option for it."""
 
         unknown = RAISE
-
-
-class IgnoredParameters(Schema):
-    """The query of an address that links lead to: it is the link's, and no parameter of the call."""
-
-    class Meta:
-        """Marshmallow's option for it."""
-
-        unknown = EXCLUDE
 
 
 class WholeNumber(fields.Integer):

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from aiohttp import web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
+from aiohttp_apispec import docs, match_info_schema, response_schema
 
 from edge.http.conditional import none_match
-from edge.http.parameters import PATH, IgnoredParameters
+from edge.http.parameters import PATH
 from edge.index import record, schemas
 from edge.index.records import Record, RecordCache
 from edge.storage.database import Database
@@ -49,7 +49,6 @@ class Lookup:
         },
     )
     @match_info_schema(schemas.IidPath())
-    @querystring_schema(IgnoredParameters())
     @response_schema(schemas.Record(), 200, description="The record")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one record, or 304 when the caller has it."""

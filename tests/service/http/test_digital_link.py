@@ -201,11 +201,20 @@ async def test_s13_a_link_type_that_the_article_lacks_is_404(edge: Edge, name: s
     assert (answer.status, slug) == ((404, "link-type-not-found") if name else (400, "invalid-parameter"))
 
 
-async def test_s14_the_query_is_passed_on_to_a_record_that_opens_with_it(edge: Edge) -> None:
-    location = (await ask(edge, f"{LINK}?foo=bar&17=261231&foo=b%26z&linkType=gs1:defaultLink")).head["Location"]
-    assert parse_qs(urlsplit(location).query) == {"foo": ["bar", "b&z"], "17": ["261231"]}
+async def test_s14_the_query_is_passed_on_to_links_that_declare_it(edge: Edge) -> None:
+    answer = await ask(edge, f"{LINK}?foo=bar&17=261231&foo=b%26z&linkType=gs1:pip", Accept="text/html")
+    assert parse_qs(urlsplit(answer.head["Location"]).query) == {"foo": ["bar", "b&z"], "17": ["261231"]}
+    declared = {one["type"]: one["fwqs"] for one in (await links(edge))["pip"]}
+    assert declared == {"application/json": False, "text/html": True}
+
+
+async def test_a_code_with_attributes_leads_to_a_record_that_opens(edge: Edge) -> None:
+    location = (await ask(edge, f"{LINK}?17=261231&_method=DELETE")).head["Location"]
+    assert location == record_of(edge)
     record = await edge.get(location.removeprefix(edge.settings.base_url))
     assert (record.status, record.json["name"]) == (200, "Olive oil")
+    refused = await edge.get(location.removeprefix(edge.settings.base_url) + "?17=261231")
+    assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, "17")
 
 
 async def test_a_link_type_that_comes_twice_is_refused(edge: Edge) -> None:
@@ -214,8 +223,10 @@ async def test_a_link_type_that_comes_twice_is_refused(edge: Edge) -> None:
 
 
 async def test_a_query_cannot_lead_elsewhere_or_split_the_head(edge: Edge) -> None:
-    location = (await ask(edge, f"{LINK}?a=%0D%0ASet-Cookie:%20x&//evil.test")).head["Location"]
-    assert location.startswith(record_of(edge) + "?")
+    evil = f"{LINK}?a=%0D%0ASet-Cookie:%20x&//evil.test&linkType=gs1:pip"
+    location = (await ask(edge, evil, Accept="text/html")).head["Location"]
+    origin = edge.settings.base_url.removesuffix("/v1")
+    assert location.startswith(f"{origin}/dashboard/explorer/IID-")
     assert "\r" not in location
     assert "\n" not in location
 
