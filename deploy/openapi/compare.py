@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from edge.openapi.components import expanded
+
 Document = dict[str, Any]
 _METHODS = ("get", "post", "put", "patch", "delete")
 _DEPTH_MAX = 12
@@ -14,7 +16,7 @@ _NEVER_BELOW_NOTHING = ("minLength", "minItems")  # a length of at least 0 is no
 
 def breaking(old: Document, new: Document) -> list[str]:
     """Return one sentence for each change that can break a client which follows the old document."""
-    return list(_paths(old, new))
+    return list(_paths(expanded(old), expanded(new)))
 
 
 def _paths(old: Document, new: Document) -> Iterator[str]:

@@ -15,6 +15,7 @@ from apispec import APISpec
 from edge.http.catalogue import CATALOGUE
 from edge.http.problems import CONTENT_TYPE
 from edge.http.routing import Route, Rule
+from edge.openapi.components import with_components
 from edge.openapi.links import links_of
 from shared.config import Settings
 
@@ -23,6 +24,17 @@ DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 Free calls take a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
 Every answer that is not a success is a problem document (RFC 9457). Limits are told in `RateLimit` and
 `RateLimit-Policy`; what is not counted: 304, redirects, refusals, and our own faults."""
+_TAGS = {
+    "index": "Free look-ups: an item by its IID or another identifier, search, brands, categories, channels.",
+    "reports": "Paid analytics: prices, price indices, insights, footprints. A report that takes longer is a job.",
+    "datasets": "Whole datasets as releases of Parquet files.",
+    "exports": "Files with a choice of rows and columns, made on order.",
+    "delta-sharing": "The same datasets by the Delta Sharing protocol.",
+    "jobs": "What was ordered: state, events, result.",
+    "account": "What the caller may do: plan, limits, what is left.",
+    "organization": "An organization's people, keys, usage and audit log, for its members.",
+    "service": "What the service says of itself: health, documents, problems.",
+}
 _LOCATIONS = {"querystring": "query", "match_info": "path"}
 _SCHEMES = {
     "public-token": ("PublicToken", {"type": "apiKey", "in": "header", "name": "X-Service-Public-Token"}),
@@ -156,17 +168,33 @@ class Document:
         self._settings = settings
         self._lock = threading.Lock()
         self._made: dict[str, Any] | None = None
+        self._published: dict[str, Any] | None = None
 
     def describe(self, app: web.Application, routes: tuple[Route, ...]) -> None:
         """Have it describe an application by its routes."""
         self._app, self._routes = app, routes
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the document."""
+        """Return the document as it is published: what operations share is said once, and answers may grow."""
         with self._lock:
-            if self._made is None:
-                self._made = self._make(self._app, self._routes)
-            return self._made
+            if self._published is None:
+                self._published = with_components(self._described())
+            return self._published
+
+    def with_examples(self) -> dict[str, Any]:
+        """Return the published document with whole answers as examples."""
+        with self._lock:
+            return with_components(self._described(), examples=True)
+
+    def exact(self) -> dict[str, Any]:
+        """Return the document of exactly this version: an answer has no other members than it names. For tests."""
+        with self._lock:
+            return self._described()
+
+    def _described(self) -> dict[str, Any]:
+        if self._made is None:
+            self._made = self._make(self._app, self._routes)
+        return self._made
 
     def _make(self, app: web.Application, routes: tuple[Route, ...]) -> dict[str, Any]:
         rules = {(route.method.lower(), route.path): route.rule for route in routes if route.documented}
@@ -179,20 +207,7 @@ class Document:
                 "license": {"name": "Data: see each record's sources", "identifier": "NOASSERTION"},
             },
             servers=[{"url": self._settings.base_url.removesuffix("/v1")}],
-            tags=[
-                {"name": name}
-                for name in (
-                    "index",
-                    "reports",
-                    "datasets",
-                    "exports",
-                    "delta-sharing",
-                    "jobs",
-                    "account",
-                    "organization",
-                    "service",
-                )
-            ],
+            tags=[{"name": name, "description": sentence} for name, sentence in _TAGS.items()],
         )
         described.spec.components.schema("Problem", _PROBLEM)
         for name, scheme in (*_SCHEMES.values(), _KEY_AS_BEARER):

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.openapi import openapi
+from edge.openapi.components import expanded, with_components
 
 # Forms of Python's `re` that ECMA-262 reads as something else or refuses; JSON Schema's patterns are ECMA-262's.
 ONLY_PYTHON = re.compile(r"\\[AZ]|\(\?(?:P[<=>]|[#(]|[aiLmsux-]+[:)]|>)|[*+?}]\+|\{,\d")
@@ -18,6 +19,12 @@ ONLY_PYTHON = re.compile(r"\\[AZ]|\(\?(?:P[<=>]|[#(]|[aiLmsux-]+[:)]|>)|[*+?}]\+
 def document() -> dict[str, Any]:
     made: dict[str, Any] = json.loads(CliRunner().invoke(openapi, []).stdout)
     return made
+
+
+@pytest.fixture(scope="module")
+def whole(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with every shared part in its place."""
+    return expanded(document)
 
 
 def patterns(node: Any) -> Iterator[str]:
@@ -47,10 +54,10 @@ def test_a_pattern_of_pythons_own_is_noticed(pattern: str) -> None:
     assert ONLY_PYTHON.search(pattern)
 
 
-def test_each_429_documents_retry_after(document: dict[str, Any]) -> None:
+def test_each_429_documents_retry_after(whole: dict[str, Any]) -> None:
     answers = {
         (method, path): operation["responses"]["429"]
-        for path, operations in document["paths"].items()
+        for path, operations in whole["paths"].items()
         for method, operation in operations.items()
         if "429" in operation["responses"]
     }
@@ -62,3 +69,57 @@ def test_each_429_documents_retry_after(document: dict[str, Any]) -> None:
 def test_each_operation_has_a_summary_and_a_description(document: dict[str, Any]) -> None:
     operations = [operation for one in document["paths"].values() for operation in one.values()]
     assert [one["operationId"] for one in operations if not (one.get("summary") and one.get("description"))] == []
+
+
+def test_no_query_parameter_can_be_null(whole: dict[str, Any]) -> None:
+    for operation in operations_of(whole):
+        for parameter in operation["parameters"]:
+            schema = parameter["schema"]
+            assert "null" not in schema.get("type", ""), (operation["operationId"], parameter["name"])
+            assert schema.get("default", "") is not None
+
+
+def test_an_answer_may_grow_and_a_request_may_not(whole: dict[str, Any]) -> None:
+    for operation in operations_of(whole):
+        assert '"additionalProperties": false' not in json.dumps(operation["responses"]), operation["operationId"]
+    assert whole["components"]["schemas"]["NewExport"]["additionalProperties"] is False
+
+
+def test_a_part_of_a_file_has_the_content_of_the_whole(whole: dict[str, Any]) -> None:
+    parts = [one for one in operations_of(whole) if "206" in one["responses"]]
+    assert parts
+    for operation in parts:
+        assert operation["responses"]["206"]["content"].keys() <= operation["responses"]["200"]["content"].keys()
+        assert "Range" in {one["name"] for one in operation["parameters"]}, operation["operationId"]
+
+
+def test_headers_that_change_an_answer_are_parameters(whole: dict[str, Any]) -> None:
+    for operation in operations_of(whole):
+        named = {one["name"] for one in operation["parameters"] if one["in"] == "header"}
+        assert "304" not in operation["responses"] or "If-None-Match" in named, operation["operationId"]
+
+
+def test_what_operations_share_is_said_once(document: dict[str, Any], whole: dict[str, Any]) -> None:
+    assert with_components(whole)["components"].keys() == document["components"].keys()
+    assert len(json.dumps(document, separators=(",", ":"))) < 0.5 * len(json.dumps(whole, separators=(",", ":")))
+    for operation in operations_of(document):
+        inline = [
+            status for status, one in operation["responses"].items() if "400" <= status <= "599" and "$ref" not in one
+        ]
+        assert len(inline) <= 2, (operation["operationId"], inline)
+
+
+def test_each_operation_has_a_default_problem(whole: dict[str, Any]) -> None:
+    for operation in operations_of(whole):
+        assert "application/problem+json" in operation["responses"]["default"]["content"], operation["operationId"]
+
+
+def test_each_tag_and_each_credential_is_described(document: dict[str, Any]) -> None:
+    assert all(tag["description"] for tag in document["tags"])
+    used = {tag for operation in operations_of(document) for tag in operation["tags"]}
+    assert used == {tag["name"] for tag in document["tags"]}
+
+
+def operations_of(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return every operation of a document."""
+    return [operation for one in document["paths"].values() for operation in one.values()]

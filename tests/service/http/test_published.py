@@ -98,19 +98,19 @@ async def test_every_operation_names_its_price_in_a_sentence_too(edge: Edge) -> 
 
 async def test_the_page_names_prices_plans_and_the_compatibility_policy(edge: Edge) -> None:
     page = (await edge.get("/docs", anonymous=False, head=HTML)).body.decode()
-    for section in ("limits", "prices", "compatibility", "requests"):
+    for section in ("limits", "unit-prices", "compatibility", "request-ids"):
         assert f'<h2 id="{section}">' in page
     line = page.split("/v1/index/rollups/sustainability</code></td>")[1].split("</tr>")[0]
-    assert "<td>20</td>" in line
-    assert "<td>50,000</td>" in page and "<td>1,000</td>" in page
+    assert '<td class="number">20</td>' in line
+    assert '<td class="number">50,000</td>' in page and '<td class="number">1,000</td>' in page
 
 
 async def test_the_pages_limits_are_the_plans_as_they_are_now(settings: Settings, tmp_path: Path) -> None:
     async with running_edge(settings, tmp_path) as edge:
-        assert "<td>61,234</td>" not in (await edge.get("/docs", anonymous=False)).body.decode()
+        assert ">61,234</td>" not in (await edge.get("/docs", anonymous=False)).body.decode()
         with connect(settings.database_url, application="tests") as connection:
             connection.execute("UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
-        while "<td>61,234</td>" not in (await edge.get("/docs", anonymous=False)).body.decode():
+        while ">61,234</td>" not in (await edge.get("/docs", anonymous=False)).body.decode():
             pass  # until the edge has heard of the change
         edge.resources.credentials.forget()
         await edge.resources.database.close()
