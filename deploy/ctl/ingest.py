@@ -158,6 +158,10 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
         return
     title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
     show_accounts(summary.counts, summary.rejects + summary.field_rejects, title)
+    if merged := summary.counts.get("items_merged"):
+        console.say(
+            "{count} items are one article with others: [cyan]itemindex matches list --state linked[/]", count=merged
+        )
     if summary.rejects or summary.field_rejects:
         console.say("What could not be used: [cyan]itemindex ingest rejects {load}[/]", load=summary.load_id)
 

@@ -52,11 +52,12 @@ def show_load(load: str, data_dir: Path, as_json: bool) -> None:
 @json_option
 def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Take back exactly what LOAD brought: the index then answers as if it had never been."""
-    with connect(settings(data_dir).database_url, application="undo") as connection:
+    chosen = settings(data_dir)
+    with connect(chosen.database_url, application="undo") as connection:
         if not dry_run:
             reindex.lock(connection)
         counted = asdict(extent(connection, load))
-        version = None if dry_run else undo(connection, load, events.actor(), reason)
+        version = None if dry_run else undo(connection, load, events.actor(), reason, chosen.match_dir)
     show(
         [{**counted, "data_version": version}],
         as_json=as_json,

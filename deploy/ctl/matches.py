@@ -115,7 +115,7 @@ def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
     chosen = settings(data_dir)
     if not watch:
         count, version = _apply(chosen)
-        report("applied", as_json=as_json, decisions=count, data_version=version)
+        report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
         return
     with connect(chosen.database_url, application="matches", autocommit=True) as listener:
         listener.execute("LISTEN match_reviews")
@@ -168,7 +168,11 @@ def _decide(data_dir: Path, as_json: bool, act: Callable[[Connection], int | Non
     with connect(settings(data_dir).database_url, application="matches") as connection:
         reindex.lock(connection)
         version = act(connection)
-    report("decided", as_json=as_json, data_version=version)
+    report(
+        "decided, data_version {data_version}" if version else "decided: no record changes",
+        as_json=as_json,
+        data_version=version,
+    )
 
 
 def _rows(chosen: Settings, query: str, *values: object) -> list[dict[str, Any]]:
