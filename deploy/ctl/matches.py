@@ -168,11 +168,10 @@ def _decide(data_dir: Path, as_json: bool, act: Callable[[Connection], int | Non
     with connect(settings(data_dir).database_url, application="matches") as connection:
         reindex.lock(connection)
         version = act(connection)
-    report(
-        "decided, data_version {data_version}" if version else "decided: no record changes",
-        as_json=as_json,
-        data_version=version,
-    )
+    if version is None:
+        report("decided; no record changes", as_json=as_json, data_version=None)
+    else:
+        report("decided, data_version {data_version}", as_json=as_json, data_version=version)
 
 
 def _rows(chosen: Settings, query: str, *values: object) -> list[dict[str, Any]]:

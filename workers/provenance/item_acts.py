@@ -5,6 +5,7 @@ from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from workers.provenance import events, items
 from workers.provenance.reindex import reindex
+from workers.provenance.standing import read_acts
 from workers.provenance.undo import undo
 
 SQL = beside(__file__, "item_acts.sql")
@@ -72,12 +73,12 @@ def _existing(connection: Connection, iid: str) -> int:
 
 
 def _active(connection: Connection, iid: str) -> int:
-    row = connection.execute(SQL.item, (iid,)).fetchone()
-    if row is None:
-        raise ActRefused(f"there is no item {iid}")
-    if row[1] != "active":
-        raise ActRefused(f"{iid} is {row[1]}, and must be active")
-    return int(row[0])
+    """Return an item that no act merged or withdrew. Links do not count: they come and go with loads, acts stay."""
+    item_id = _existing(connection, iid)
+    said = read_acts(connection).standing
+    if item_id in said.merged_into or item_id in said.withdrawn:
+        raise ActRefused(f"{iid} is {'merged' if item_id in said.merged_into else 'withdrawn'}, and must be active")
+    return item_id
 
 
 def _act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> int:

@@ -1,6 +1,6 @@
 -- name: item
--- Whether an act may be made on it.
-SELECT id, status FROM items WHERE iid = $1;
+-- By the IID that an operator names.
+SELECT id FROM items WHERE iid = $1;
 
 -- name: named
 -- The items that an act names.

@@ -3,16 +3,19 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from deploy.ctl.matches import matches
 from shared.config import Settings
-from shared.db.connect import connect
+from shared.db.connect import Connection, connect
 from shared.ids import mint
 from tests.service.articles.support import SOY, A, B, articles, ask, row, shop, take_back
-from workers.provenance import events, reviews
+from workers.provenance import events, item_acts, reviews
+from workers.provenance.item_acts import ActRefused
 
 C = mint("shop_c", "y").iid
 
@@ -125,3 +128,37 @@ def apply(settings: Settings) -> tuple[int, int | None]:
     with connect(settings.database_url, application="tests") as connection:
         events.lock(connection)
         return reviews.apply(connection)
+
+
+def test_an_article_that_was_withdrawn_stays_so_whichever_source_brings_it_again(
+    settings: Settings, tmp_path: Path
+) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY))
+    acted(settings, lambda one: item_acts.withdraw(one, A, "tests", None))
+    shop(settings, tmp_path, "shop_b", row("x", SOY, day="2026-07-02"))
+    assert set(ask(settings, "SELECT iid, status, survivor_iid FROM items")) == {
+        (A, "withdrawn", None),
+        (B, "merged", A),
+    }
+    assert ask(settings, "SELECT count(*) FROM month_cells") == [(0,)]
+    acted(settings, lambda one: item_acts.restore(one, A, "tests", None))
+    assert articles(settings) == {A: A, B: A}
+
+
+def test_an_operators_merge_of_a_linked_item_joins_its_whole_article_and_no_circle_is_made(
+    settings: Settings, tmp_path: Path
+) -> None:
+    two_shops(settings, tmp_path, "Soy milk 1L")
+    shop(settings, tmp_path, "shop_c", row("y", "", "Coffee beans", "2026-07-04"))
+    acted(settings, lambda one: item_acts.merge(one, B, C, "tests", None))
+    assert len(set(articles(settings).values())) == 1
+    with pytest.raises(ActRefused, match="is merged"):
+        acted(settings, lambda one: item_acts.merge(one, B, A, "tests", None))
+    with pytest.raises(ActRefused, match="is merged"):
+        acted(settings, lambda one: item_acts.merge(one, C, B, "tests", None))
+
+
+def acted(settings: Settings, act: Callable[[Connection], object]) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        act(connection)
