@@ -10,7 +10,7 @@ JOBS ?= 3
 LONG_FIRST := tests/hostile tests/system tests/browser tests/service
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check truth sabotage bench load hostile judge lock schema clean
+.PHONY: help up down test check truth sabotage bench load hostile judge lock schema clients clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[36m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ judge: $(VENV)/.service $(JUDGES)/.tools $(JUDGES)/.spectral ## Let other checke
 
 lock: $(VENV)/.service ## Renew the lock files from pyproject.toml
 	@PIP="$(BIN)/pip" UV="$(BIN)/uv" sh deploy/lock.sh
+
+clients: $(VENV)/.test ## Write the types of the Python client from the OpenAPI document
+	@$(BIN)/python deploy/clients/generate.py && $(BIN)/ruff format -q deploy/clients
 
 schema: $(VENV)/.test ## Write the schema that the migrations make to shared/db/schema.sql
 	@$(BIN)/python -m tests.support.schema

@@ -17,7 +17,14 @@ from shared.telemetry.log import EVENTS
 
 PROJECT = Path(__file__).parents[2]
 ROOMS = ("edge", "workers", "shared", "deploy")
-SOURCES = {path: path.read_text(encoding="utf-8") for room in ROOMS for path in sorted((PROJECT / room).rglob("*.py"))}
+# The client is a package of its own: it runs at customers' and reads its own variables; its types are generated.
+CLIENT = PROJECT / "deploy/clients/python"
+SOURCES = {
+    path: path.read_text(encoding="utf-8")
+    for room in ROOMS
+    for path in sorted((PROJECT / room).rglob("*.py"))
+    if not path.is_relative_to(CLIENT)
+}
 CODE = "\n".join(SOURCES.values())
 
 

@@ -1,0 +1,39 @@
+"""A client of the Item Index API, synchronous (`Client`) and asynchronous (`AsyncClient`)."""
+
+from itemindex_client.aio import AsyncClient
+from itemindex_client.client import Client
+from itemindex_client.errors import (
+    ApiProblem,
+    Conflict,
+    ConnectionFailed,
+    DownloadFailed,
+    InsufficientPlan,
+    ItemIndexError,
+    JobFailed,
+    KeyNeeded,
+    NotFound,
+    RateLimited,
+    SeveralCandidates,
+    Unavailable,
+    Withdrawn,
+)
+from itemindex_client.results import Report
+
+__all__ = [
+    "ApiProblem",
+    "AsyncClient",
+    "Client",
+    "Conflict",
+    "ConnectionFailed",
+    "DownloadFailed",
+    "InsufficientPlan",
+    "ItemIndexError",
+    "JobFailed",
+    "KeyNeeded",
+    "NotFound",
+    "RateLimited",
+    "Report",
+    "SeveralCandidates",
+    "Unavailable",
+    "Withdrawn",
+]

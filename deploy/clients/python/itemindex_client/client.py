@@ -1,0 +1,220 @@
+"""The synchronous client."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from itemindex_client.calls import REPORTS, Calls, Progress
+from itemindex_client.downloads import download
+from itemindex_client.flow import Flow, Send
+from itemindex_client.results import Report
+from itemindex_client.schemas import LookupEntry, Record
+from itemindex_client.settings import credentials
+
+T = TypeVar("T")
+
+
+def _silent(fraction: float, stage: str) -> None:
+    """Show no progress."""
+
+
+class Client:
+    """Calls the API and waits for the answers.
+
+    `url`, `key` and `token` default to ITEMINDEX_URL, ITEMINDEX_KEY (or the keyring's) and ITEMINDEX_TOKEN (or the
+    anonymous one). `max_wait` bounds how many seconds a call waits for a refusal to pass before it raises it. `http` is
+    a client of httpx with settings of your own, such as a proxy; it is not closed.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        key: str | None = None,
+        token: str | None = None,
+        max_wait: float = 60.0,
+        timeout: float = 60.0,
+        http: httpx.Client | None = None,
+    ) -> None:
+        self._calls = Calls(credentials(url, key, token), max_wait)
+        self._http = http or httpx.Client(timeout=timeout)
+        self._is_own = http is None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._is_own:
+            self._http.close()
+
+    def lookup(self, iid: str) -> Record:
+        """Return the record of an IID. A merged IID returns the record of its article."""
+        return self._run(self._calls.lookup(iid))
+
+    def lookup_many(self, iids: list[str]) -> list[LookupEntry]:
+        """Return an entry for each IID, in their order. Needs a key."""
+        return self._run(self._calls.lookup_many(iids))
+
+    def resolve(self, **identifiers: str) -> Record:
+        """Return the record of an identifier: gtin, ean, upc, isbn, mpn with brand, sku with source, or url.
+
+        Raises SeveralCandidates where it belongs to several items.
+        """
+        return self._run(self._calls.resolve(**identifiers))
+
+    def search(self, q: str, *, limit: int | None = None, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Go through all hits of a search, best first, page by page as they are read. `limit` is that of a page."""
+        return self.pages("/index/search", {"q": q, "limit": limit, **filters})
+
+    def brands(self, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Go through the brands."""
+        return self.pages("/index/brands", filters)
+
+    def categories(self, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Go through the categories."""
+        return self.pages("/index/categories", filters)
+
+    def channels(self, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Go through the channels."""
+        return self.pages("/index/channels", filters)
+
+    def jobs(self, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Go through the organization's jobs, newest first. Needs a key."""
+        return self.pages("/jobs", filters, key_needed=True)
+
+    def pages(self, path: str, query: dict[str, Any], *, key_needed: bool = False) -> Iterator[dict[str, Any]]:
+        """Go through the entries of a list, one page after another."""
+        cursor: str | None = None
+        while True:
+            page = self._run(self._calls.page(path, {**query, "cursor": cursor}, key_needed=key_needed))
+            yield from page["data"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def prices(self, iid: str, **question: Any) -> Report:
+        """Return the price history of an item. Needs a key."""
+        return Report.of(self._run(self._calls.get(f"/index/pricing/{iid}", question, key_needed=True)))
+
+    def prior_price(self, iid: str, **question: Any) -> Report:
+        """Return each channel's running reduction with its prior price and evidence. Needs a key."""
+        return Report.of(self._run(self._calls.get(f"/index/pricing/{iid}/reference", question, key_needed=True)))
+
+    def sustainability(self, iid: str, **question: Any) -> Report:
+        """Return the footprint of an item. Needs a key."""
+        return Report.of(self._run(self._calls.get(f"/index/sustainability/{iid}", question, key_needed=True)))
+
+    def quota(self) -> dict[str, Any]:
+        """Return the caller's limits and what is left of them. Costs nothing."""
+        return dict(self._run(self._calls.get("/quota")))
+
+    @property
+    def report(self) -> "Reports":
+        """The paid reports, each a method: `client.report.cohorts(brand=…).wait()`."""
+        return Reports(self)
+
+    def export(self, *, within: float = 3_600.0, progress: Progress = _silent, **order: Any) -> dict[str, Any]:
+        """Order an export, wait for it, and return its manifest with signed addresses. Needs a key."""
+        return self._run(self._calls.export(order, within, progress))
+
+    def release(self, dataset: str, version: str | int = "latest") -> "Release":
+        """Return a release of a dataset. Needs a key."""
+        path = f"/index/datasets/{dataset}/releases/{version}"
+        return Release(self, dict(self._run(self._calls.get(path, key_needed=True))))
+
+    def _run(self, flow: Flow[T]) -> T:
+        answer: Any = None
+        while True:
+            try:
+                step = flow.send(answer)
+            except StopIteration as end:
+                found: T = end.value
+                return found
+            if isinstance(step, Send):
+                answer = self._sent(step)
+            else:
+                answer = None
+                time.sleep(step.seconds)
+
+    def _sent(self, step: Send) -> httpx.Response | httpx.TransportError:
+        try:
+            return self._http.send(step.request, follow_redirects=True)
+        except httpx.TransportError as error:
+            return error
+
+
+class Reports:
+    """The reports of a client. A parameter whose name is a word of Python ends in an underscore: `from_`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def cohorts(self, **question: Any) -> "ReportCall":
+        """Distribution of prices by period and group."""
+        return self._call("cohorts", question)
+
+    def category_insights(self, category: str | None = None, **question: Any) -> "ReportCall":
+        """Figures of all categories, or of one."""
+        return self._call("category_insights", question, category)
+
+    def brand_insights(self, brand: str | None = None, **question: Any) -> "ReportCall":
+        """Figures of all brands, or of one."""
+        return self._call("brand_insights", question, brand)
+
+    def price_index(self, **question: Any) -> "ReportCall":
+        """Price change free of changes of the assortment."""
+        return self._call("price_index", question)
+
+    def reductions(self, **question: Any) -> "ReportCall":
+        """How many announced reductions hold."""
+        return self._call("reductions", question)
+
+    def sustainability_rollup(self, **question: Any) -> "ReportCall":
+        """Footprints of an assortment or of sales."""
+        return self._call("sustainability_rollup", question)
+
+    def _call(self, name: str, question: dict[str, Any], one: str | None = None) -> "ReportCall":
+        path = REPORTS[name] + (f"/{one}" if one else "")
+        return ReportCall(self._client, path, question)
+
+
+class ReportCall:
+    """A report that was not ordered yet."""
+
+    def __init__(self, client: Client, path: str, question: dict[str, Any]) -> None:
+        self._client, self._path, self._question = client, path, question
+
+    def cost(self) -> dict[str, Any]:
+        """Return what the report would cost. Charges nothing."""
+        calls, question = self._client._calls, {**self._question, "dry_run": "true"}
+        return dict(self._client._run(calls.get(self._path, question, key_needed=True)))
+
+    def wait(self, within: float = 600.0, progress: Progress = _silent) -> Report:
+        """Order the report and return its rows. Raises JobFailed, ApiProblem; TimeoutError after `within` seconds."""
+        return self._client._run(self._client._calls.report(self._path, self._question, within, progress))
+
+
+class Release:
+    """One release of a dataset; `manifest` names its files with their digests."""
+
+    def __init__(self, client: Client, manifest: dict[str, Any]) -> None:
+        self._client = client
+        self.manifest = manifest
+
+    def download(
+        self, folder: str | Path = ".", *, parallel: int = 4, progress: Callable[[int], object] = lambda count: None
+    ) -> Path:
+        """Download all files into folder/dataset/version, resumed where it stopped and checked; return that folder.
+
+        `progress` is called with numbers of bytes that came. Raises DownloadFailed.
+        """
+        headers = self._client._calls.credentials.headers(key_needed=True)
+        return download(self._client._http, self.manifest, headers, Path(folder), parallel, progress)

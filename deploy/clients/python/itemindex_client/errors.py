@@ -1,0 +1,109 @@
+"""What can go wrong: problem documents of the API (RFC 9457) and faults on the way, each as an exception."""
+
+from typing import Any
+
+import httpx
+
+
+class ItemIndexError(Exception):
+    """Every error of this client."""
+
+
+class KeyNeeded(ItemIndexError):
+    """The call needs an API key and none was given; nothing was sent."""
+
+
+class ConnectionFailed(ItemIndexError):
+    """The service could not be reached, or the connection ended before the whole answer had come."""
+
+
+class JobFailed(ItemIndexError):
+    """A report or export ended without a result. `job` is the job's document."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        detail = (job.get("error") or {}).get("detail") or f"it was {job['state']}"
+        super().__init__(f"job {job['id']}: {detail}")
+        self.job = job
+
+
+class DownloadFailed(ItemIndexError):
+    """A file of a release could not be downloaded whole; the text says why."""
+
+
+class ApiProblem(ItemIndexError):
+    """A problem document. `slug` is the last part of its `type`, `request_id` what the operator finds the call by."""
+
+    def __init__(self, document: dict[str, Any], status: int, request_id: str | None) -> None:
+        self.status = status
+        self.type = str(document.get("type", "about:blank"))
+        self.slug = self.type.rpartition("/")[2]
+        self.title = str(document.get("title", ""))
+        self.detail = str(document.get("detail", ""))
+        self.request_id = request_id
+        self.document = document
+        super().__init__(f"{status} {self.slug}: {self.detail} (request {request_id})")
+
+    @property
+    def retry_after(self) -> int | None:
+        """Seconds until the same call is accepted again, where the service says so."""
+        found = self.document.get("retry_after")
+        return int(found) if isinstance(found, int | float) else None
+
+
+class NotFound(ApiProblem):
+    """There is nothing under this name."""
+
+
+class Withdrawn(ApiProblem):
+    """The item was withdrawn; its IID will not be used again."""
+
+
+class SeveralCandidates(ApiProblem):
+    """The identifier belongs to several items. `candidates` are they."""
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """The items that have the identifier."""
+        return list(self.document.get("candidates", []))
+
+
+class RateLimited(ApiProblem):
+    """A limit is used up; `retry_after` says when the call is accepted again."""
+
+
+class InsufficientPlan(ApiProblem):
+    """The organization's plan does not include this call."""
+
+
+class Conflict(ApiProblem):
+    """What was asked for does not fit the state that there is."""
+
+
+class Unavailable(ApiProblem):
+    """The service cannot answer at the moment."""
+
+
+_BY_SLUG: dict[str, type[ApiProblem]] = {"insufficient-plan": InsufficientPlan}
+_BY_STATUS: dict[int, type[ApiProblem]] = {
+    300: SeveralCandidates,
+    404: NotFound,
+    409: Conflict,
+    410: Withdrawn,
+    429: RateLimited,
+    502: Unavailable,
+    503: Unavailable,
+    504: Unavailable,
+}
+
+
+def problem_of(response: httpx.Response) -> ApiProblem:
+    """Return the exception for an answer that is not a success, described by its status if it has no document."""
+    try:
+        document = response.json()
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        document = {"title": response.reason_phrase, "detail": f"The service answered {response.status_code}."}
+    slug = str(document.get("type", "")).rpartition("/")[2]
+    kind = _BY_SLUG.get(slug) or _BY_STATUS.get(response.status_code, ApiProblem)
+    return kind(document, response.status_code, response.headers.get("X-Request-Id"))

@@ -1,0 +1,51 @@
+"""Where the client calls and with which credential: from its arguments, the environment, or the keyring."""
+
+import os
+from dataclasses import dataclass
+
+from itemindex_client.errors import KeyNeeded
+
+URL = "http://127.0.0.1:8080/v1"
+# Printed in the documentation of every installation; it is no secret.
+ANONYMOUS_TOKEN = "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK"  # noqa: S105
+_KEYRING_SERVICE = "itemindex"
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """The address of the API, an API key or none, and a public token for the free calls."""
+
+    url: str
+    key: str | None
+    token: str
+
+    def headers(self, *, key_needed: bool) -> dict[str, str]:
+        """Return the header that authenticates a call. Raises KeyNeeded for a paid call without a key."""
+        if self.key:
+            return {"Authorization": f"ApiKey {self.key}"}
+        if key_needed:
+            raise KeyNeeded("this call needs an API key: set ITEMINDEX_KEY, or pass key=… to the client")
+        return {"X-Service-Public-Token": self.token}
+
+    def __repr__(self) -> str:
+        return f"Credentials(url={self.url!r}, key={'set' if self.key else None})"
+
+
+def credentials(url: str | None, key: str | None, token: str | None) -> Credentials:
+    """Return the arguments, else ITEMINDEX_URL, ITEMINDEX_KEY and ITEMINDEX_TOKEN, else the key of the keyring."""
+    found = (url or os.environ.get("ITEMINDEX_URL") or URL).rstrip("/")
+    return Credentials(
+        url=found,
+        key=key or os.environ.get("ITEMINDEX_KEY") or _from_keyring(found),
+        token=token or os.environ.get("ITEMINDEX_TOKEN") or ANONYMOUS_TOKEN,
+    )
+
+
+def _from_keyring(url: str) -> str | None:
+    """Return the key that the keyring holds under the address, where the package `keyring` is installed."""
+    try:
+        import keyring
+    except ImportError:
+        return None
+    found: str | None = keyring.get_password(_KEYRING_SERVICE, url)
+    return found

@@ -1,0 +1,79 @@
+"""The Python client against the whole stack and its demo data, as a customer would use it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from itemindex_client import AsyncClient, Client, NotFound
+
+from tests.system.conftest import PROJECT, Running
+
+pytestmark = pytest.mark.xdist_group("stack")
+PACKAGE = PROJECT / "deploy/clients/python"
+
+
+@pytest.fixture(scope="module")
+def key(stack: Running) -> str:
+    """A key of an organization with bulk data."""
+    organization = stack.ctl("orgs", "create", "Client", "--plan", "institutional").strip()
+    return stack.ctl("keys", "issue", organization).strip()
+
+
+@pytest.fixture
+def url(stack: Running) -> str:
+    return f"http://127.0.0.1:{stack.port}/v1"
+
+
+def test_a_search_is_read_to_its_end_and_each_hit_can_be_looked_up(url: str, key: str) -> None:
+    with Client(url, key=key) as client:
+        hits = list(client.search("soy milk", limit=50))
+        total = client._run(client._calls.page("/index/search", {"q": "soy milk"}))["total"]["value"]
+        assert len(hits) == len({hit["iid"] for hit in hits}) == total > 100
+        assert client.lookup(hits[0]["iid"])["name"] == hits[0]["name"]
+        entries = client.lookup_many([hit["iid"] for hit in hits[:20]])
+        assert [entry["iid"] for entry in entries] == [hit["iid"] for hit in hits[:20]]
+        with pytest.raises(NotFound) as raised:
+            client.lookup("IID-00000-00000-00000")
+        assert raised.value.request_id
+
+
+def test_a_report_is_waited_for_and_becomes_a_table(url: str, key: str) -> None:
+    with Client(url, key=key) as client:
+        call = client.report.cohorts(brand="vitasoy", granularity="week")
+        assert call.cost()["cost_units"] > 0
+        report = call.wait()
+        assert len(report) == report.meta["rows"] > 0
+        assert report.to_pandas().shape[0] == report.to_polars().height == report.to_arrow().num_rows == len(report)
+
+
+def test_a_release_is_downloaded_and_opens_in_duckdb(stack: Running, url: str, key: str, tmp_path: Path) -> None:
+    stack.ctl("releases", "cut", "--wait")
+    with Client(url, key=key) as client:
+        release = client.release("brands")
+        folder = release.download(tmp_path)
+        assert release.download(tmp_path) == folder
+    [row] = duckdb.sql(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall()
+    assert row == (release.manifest["rows"],)
+
+
+async def test_the_asynchronous_client_reads_the_same(url: str, key: str) -> None:
+    async with AsyncClient(url, key=key) as client:
+        names = [brand["name"] async for brand in client.brands(q="vita", limit=5)]
+        assert names
+        assert (await client.quota())["plan"] == "institutional"
+
+
+def test_the_command_prints_tables_and_json(url: str, key: str) -> None:
+    def ixc(*arguments: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "ITEMINDEX_URL": url, "ITEMINDEX_KEY": key}
+        command = [sys.executable, "-m", "itemindex_client.cli", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=environment).stdout
+
+    [hit, *_] = json.loads(ixc("search", "soy milk", "--limit", "3", "--json"))
+    assert hit["iid"] in ixc("search", "soy milk", "--limit", "3")
+    assert hit["name"] in ixc("lookup", hit["iid"])
+    assert json.loads(ixc("report", "cohorts", "brand=vitasoy", "--json"))["meta"]["data_version"] >= 1

@@ -1,0 +1,295 @@
+"""The Python client without a service: what it sends, what it waits for, what it makes of refusals."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from itemindex_client import (
+    ApiProblem,
+    AsyncClient,
+    Client,
+    ConnectionFailed,
+    DownloadFailed,
+    InsufficientPlan,
+    JobFailed,
+    KeyNeeded,
+    NotFound,
+    RateLimited,
+    SeveralCandidates,
+    Withdrawn,
+)
+
+from deploy.clients.generate import DOCUMENT, TYPES, types
+
+PROJECT = Path(__file__).parents[3]
+PACKAGE = PROJECT / "deploy/clients/python"
+URL = "http://service/v1"
+Handler = Callable[[httpx.Request], httpx.Response]
+
+
+@pytest.fixture(autouse=True)
+def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ITEMINDEX_URL", "ITEMINDEX_KEY", "ITEMINDEX_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses that a client made, which it only notes."""
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    return pauses
+
+
+def client(handler: Handler, *, key: str | None = "iixk_live_x", **options: Any) -> Client:
+    return Client(URL, key=key, http=httpx.Client(transport=httpx.MockTransport(handler)), **options)
+
+
+def problem(status: int, slug: str, **more: Any) -> httpx.Response:
+    document = {"type": f"{URL}/errors/{slug}", "title": "t", "status": status, "detail": "d", **more}
+    headers = {"X-Request-Id": "abcdefgh"} | (
+        {"Retry-After": str(more["retry_after"])} if "retry_after" in more else {}
+    )
+    return httpx.Response(status, json=document, headers=headers)
+
+
+def answers(*listed: httpx.Response | Exception) -> Handler:
+    left: Iterator[httpx.Response | Exception] = iter(listed)
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        answer = next(left)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return handler
+
+
+@pytest.mark.parametrize(
+    ("status", "slug", "kind"),
+    [
+        (300, "identifier-ambiguous", SeveralCandidates),
+        (404, "iid-not-found", NotFound),
+        (410, "iid-withdrawn", Withdrawn),
+        (403, "insufficient-plan", InsufficientPlan),
+        (400, "invalid-iid", ApiProblem),
+    ],
+)
+def test_a_problem_is_an_exception_of_its_kind(status: int, slug: str, kind: type[ApiProblem]) -> None:
+    with pytest.raises(kind) as raised:
+        client(answers(problem(status, slug, candidates=[{"iid": "a"}]))).lookup("x")
+    assert (raised.value.slug, raised.value.status, raised.value.request_id) == (slug, status, "abcdefgh")
+    if isinstance(raised.value, SeveralCandidates):
+        assert raised.value.candidates == [{"iid": "a"}]
+
+
+def test_an_answer_that_is_no_problem_document_is_described_by_its_status() -> None:
+    with pytest.raises(ApiProblem, match="answered 418"):
+        client(answers(httpx.Response(418, text="<html>"))).lookup("x")
+
+
+def test_a_call_that_needs_a_key_is_not_sent_without_one() -> None:
+    def never(request: httpx.Request) -> httpx.Response:
+        raise AssertionError("it was sent")
+
+    caller = client(never, key=None)
+    for call in (
+        lambda: caller.prices("x"),
+        lambda: caller.report.cohorts(brand="b").wait(),
+        lambda: caller.release("items"),
+        lambda: caller.export(dataset="items"),
+        lambda: next(caller.jobs()),
+    ):
+        with pytest.raises(KeyNeeded, match="ITEMINDEX_KEY"):
+            call()
+
+
+def test_free_calls_take_the_public_token_and_paid_ones_the_key() -> None:
+    seen: list[httpx.Headers] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers)
+        return httpx.Response(200, json={"iid": "x"})
+
+    client(handler, key=None).lookup("x")
+    client(handler).lookup("x")
+    assert seen[0]["X-Service-Public-Token"].startswith("iixp_anon_") and "Authorization" not in seen[0]
+    assert seen[1]["Authorization"] == "ApiKey iixk_live_x" and "X-Service-Public-Token" not in seen[1]
+
+
+def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ITEMINDEX_KEY", "iixk_live_secret")
+    made = Client(URL)
+    assert made._calls.credentials.key == "iixk_live_secret"
+    assert "secret" not in repr(made._calls)
+    made.close()
+
+
+def test_a_refusal_that_passes_is_waited_for_as_the_service_says(slept: list[float]) -> None:
+    found = client(answers(problem(429, "rate-limited", retry_after=7), httpx.Response(200, json={"iid": "x"})))
+    assert found.lookup("x")["iid"] == "x"
+    assert slept == [7.0]
+
+
+def test_a_refusal_until_midnight_is_raised_at_once(slept: list[float]) -> None:
+    with pytest.raises(RateLimited) as raised:
+        client(answers(problem(429, "rate-limited", retry_after=40_000))).lookup("x")
+    assert (raised.value.retry_after, slept) == (40_000, [])
+
+
+def test_a_lost_connection_is_tried_again_for_reads_only(slept: list[float]) -> None:
+    lost = httpx.ConnectError("refused")
+    assert client(answers(lost, lost, httpx.Response(200, json={"iid": "x"}))).lookup("x")["iid"] == "x"
+    assert len(slept) == 2 and slept[1] > slept[0]
+    with pytest.raises(ConnectionFailed, match="refused"):
+        client(answers(lost)).lookup_many(["x"])
+
+
+def test_a_search_goes_through_every_page_as_it_is_read() -> None:
+    asked: list[str | None] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        cursor = request.url.params.get("cursor")
+        asked.append(cursor)
+        number = int(cursor or 0)
+        more = str(number + 1) if number < 2 else None
+        return httpx.Response(200, json={"data": [{"iid": f"{number}a"}, {"iid": f"{number}b"}], "next_cursor": more})
+
+    hits = client(handler).search("soy milk", brand="vitasoy")
+    assert next(hits)["iid"] == "0a" and asked == [None]
+    assert [hit["iid"] for hit in hits] == ["0b", "1a", "1b", "2a", "2b"]
+    assert asked == [None, "1", "2"]
+
+
+def job(state: str, fraction: float = 0.5, **more: Any) -> dict[str, Any]:
+    return {"id": "j", "state": state, "progress": {"fraction": fraction, "stage": "reading"}, "error": None, **more}
+
+
+def test_a_report_that_becomes_a_job_is_followed_to_its_rows(slept: list[float]) -> None:
+    told: list[tuple[float, str]] = []
+    rows = {"data": [{"period": "2026-07", "median": "1.50"}], "meta": {"rows": 1}}
+    handler = answers(
+        httpx.Response(202, json=job("queued", 0.0)),
+        httpx.Response(200, json=job("running")),
+        httpx.Response(200, json=job("succeeded", 1.0)),
+        httpx.Response(200, json=rows),
+    )
+    report = client(handler).report.cohorts(from_="2026-07-01").wait(progress=lambda *step: told.append(step))
+    assert (report.rows, report.meta) == (rows["data"], rows["meta"])
+    assert told == [(0.0, "reading"), (0.5, "reading"), (1.0, "done")]
+    assert report.to_arrow().column_names == list(report.to_pandas().columns) == ["period", "median"]
+
+
+def test_a_job_that_fails_says_why(slept: list[float]) -> None:
+    failed = job("failed", error={"detail": "It took too long."})
+    with pytest.raises(JobFailed, match="It took too long"):
+        client(answers(httpx.Response(202, json=failed))).report.price_index(brand="b").wait()
+
+
+def test_a_word_of_python_is_a_parameter_with_an_underscore() -> None:
+    asked: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url.params))
+        return httpx.Response(200, json={"data": [], "meta": {}})
+
+    client(handler).prices("IID-1", from_="2026-07-01", to="2026-07-02", channel=None)
+    assert asked == ["from=2026-07-01&to=2026-07-02"]
+
+
+def manifest(*files: dict[str, Any], dataset: str = "items") -> dict[str, Any]:
+    return {"dataset": dataset, "data_version": 3, "rows": 1, "bytes": 1, "files": list(files)}
+
+
+def test_names_of_a_manifest_never_lead_out_of_the_folder(tmp_path: Path) -> None:
+    for name, dataset in (("../../etc/x.parquet", "items"), ("a.parquet", "../up")):
+        file = {"name": name, "url": f"{URL}/f", "bytes": 1, "sha256": "0"}
+        caller = client(answers(httpx.Response(200, json=manifest(file, dataset=dataset))))
+        with pytest.raises(DownloadFailed, match="no names of a release"):
+            caller.release("items").download(tmp_path / "to")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_download_continues_and_is_checked(tmp_path: Path, slept: list[float]) -> None:
+    body = bytes(range(256)) * 40
+    file = {
+        "name": "a-1.parquet",
+        "url": f"{URL}/f",
+        "bytes": len(body),
+        "sha256": hashlib.sha256(body).hexdigest(),
+        "signed_url": "http://secret",
+    }
+    ranges: list[str | None] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("latest"):
+            return httpx.Response(200, json=manifest(file))
+        wanted = request.headers.get("Range")
+        ranges.append(wanted)
+        if len(ranges) == 1:
+            raise httpx.ReadError("cut")
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+        return httpx.Response(206 if wanted else 200, content=body[start:])
+
+    folder = tmp_path / "items" / "3"
+    folder.mkdir(parents=True)
+    (folder / "a-1.parquet.part").write_bytes(body[:1000])
+    assert client(handler).release("items").download(tmp_path) == folder
+    assert (folder / "a-1.parquet").read_bytes() == body
+    assert ranges == ["bytes=1000-", "bytes=1000-"]
+    assert "secret" not in (folder / "manifest.json").read_text()
+
+
+async def test_the_asynchronous_client_does_the_same() -> None:
+    pages = answers(
+        httpx.Response(200, json={"data": [{"iid": "a"}], "next_cursor": "1"}),
+        httpx.Response(200, json={"data": [{"iid": "b"}], "next_cursor": None}),
+    )
+    async with AsyncClient(URL, http=httpx.AsyncClient(transport=httpx.MockTransport(pages))) as caller:
+        assert [hit["iid"] async for hit in caller.search("soy")] == ["a", "b"]
+        with pytest.raises(KeyNeeded):
+            await caller.report("cohorts", brand="b")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "ITEMINDEX_URL": "http://127.0.0.1:1/v1"}
+    command = [sys.executable, "-m", "itemindex_client.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("report", "cohorts", "brand=b"), "needs an API key"),
+        (("report", "cohorts", "brand"), "write name=value"),
+        (("report", "nonsense"), "invalid choice"),
+        (("fetch", "items"), "needs an API key"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:
+    done = run(*arguments)
+    assert done.returncode in (1, 2) and sentence in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_types_are_those_of_the_document(tmp_path: Path) -> None:
+    made = tmp_path / "schemas.py"
+    made.write_text(types(json.loads(DOCUMENT.read_text())))
+    subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "-q", "--config", PROJECT / "pyproject.toml", made], check=True
+    )
+    assert made.read_text() == TYPES.read_text(), "run `make clients`"
+
+
+def test_the_package_is_typed_throughout() -> None:
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, "--ignore-missing-imports"]
+    done = subprocess.run(
+        [*command, "--cache-dir", os.devnull, "-p", "itemindex_client"], cwd=PACKAGE, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
