@@ -43,7 +43,7 @@ class EdgeWorker(GunicornUVLoopWebWorker):
     def notify(self) -> None:
         """Beat, and keep beating until the loop ends.
 
-        aiohttp calls this once a second, from when it serves until it drains; the beats go on while it drains.
+        aiohttp calls this once a second, from when it serves until it drains; the beats continue while it drains.
         """
         super().notify()
         if not self._beating:

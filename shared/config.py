@@ -74,7 +74,7 @@ class Settings:
         "Key that signs cursors of lists and addresses of files; 32 characters or more.", "", secret=True
     )
 
-    oidc_issuer: str = _setting("OpenID Connect provider that people sign in with; empty: nobody can.", "")
+    oidc_issuer: str = _setting("OpenID Connect provider that people sign in with; empty: sign-in is off.", "")
     oidc_client_id: str = _setting("Our name at the provider; the audience of its ID tokens.", "item-index")
     oidc_email_verified: str = _setting(
         "Which addresses match invitations: `claim`, those of ID tokens with `email_verified`; `always`, all: "
@@ -122,7 +122,7 @@ class Settings:
         "How long a call waits for a cluster's failover or a slot on its way, before QUOTA_FAIL_MODE applies.", 5.0
     )
     quota_fail_mode: str = _setting(
-        "What happens to calls that cannot be counted: `bounded`, each process serves a little and paid work goes on; "
+        "What happens to calls that cannot be counted: `bounded`, each process serves a little, paid work continues; "
         "`closed`, 503; empty: closed on a cluster, else bounded.",
         "",
     )
@@ -131,7 +131,7 @@ class Settings:
     )
     database_timeout_seconds: float = _setting("How long the edge waits for PostgreSQL.", 1.0)
     database_pool_max: int = _setting("Connections to PostgreSQL of each edge process.", 8)
-    drain_seconds: float = _setting("How long a stopping edge goes on answering what still arrives.", 2.0)
+    drain_seconds: float = _setting("How long a stopping edge keeps answering requests that still arrive.", 2.0)
 
     search_dir: Path = _setting("Directory of the search indexes, one folder per data_version.", Path("var/search"))
     match_dir: Path = _setting(
@@ -163,7 +163,7 @@ class Settings:
         "How long a result that its store does not have is looked for before it counts as lost and is paid back.", 900
     )
     jobs_waiting_max: int = _setting(
-        "Jobs that may wait in all queues together before nobody may order another one (503).", 10_000
+        "Jobs that may wait in all queues together before new orders are refused (503).", 10_000
     )
     lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)
 
@@ -173,7 +173,7 @@ class Settings:
         "Directory where the processes of one host add up their metrics; empty: each its own.", None
     )
     metrics_listen: str = _setting(
-        "Address (host:port) where a part tells its metrics and that it is well; empty: nowhere.", ""
+        "Address (host:port) where a part serves its metrics and health; empty: nowhere.", ""
     )
     heartbeat_file: Path | None = _setting(
         "File that a part touches as long as it makes progress, for a supervisor; empty: none.", None

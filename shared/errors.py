@@ -110,7 +110,7 @@ class MigrationRefused(ItemIndexError):
 
 
 class LoadRefused(ItemIndexError):
-    """A load cannot start or go on; nothing of it stays."""
+    """A load cannot start or continue; nothing of it stays."""
 
 
 class ResultGone(ItemIndexError):

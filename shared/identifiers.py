@@ -153,7 +153,7 @@ def isbn_check_digit(body: str) -> str:
 
 
 def is_restricted(gtin: str) -> bool:
-    """Tell whether a GTIN of 14 digits is of a restricted range, so that it says nothing outside of its source.
+    """Return whether a GTIN of 14 digits is of a restricted range, so that it says nothing outside of its source.
 
     The packing indicator before the prefix makes no difference: a case of a shop's own article is the shop's own too.
     """

@@ -64,7 +64,7 @@ def mint(source: str, source_id: str) -> ItemId:
 
 
 def is_mistyped(iid: str) -> bool:
-    """Tell whether a canonical IID has the form of those that we mint and a wrong check character."""
+    """Return whether a canonical IID has the form of those that we mint and a wrong check character."""
     return _MINTED.fullmatch(iid) is not None and _check_character(iid[4:-1].replace("-", "")) != iid[-1]
 
 

@@ -3,7 +3,7 @@
 import msgspec
 
 SESSION_ID_CHARACTERS = 16
-"""A session is named by the beginning of its cookie's digest: enough to tell a person's sessions apart."""
+"""A session is named by the beginning of its cookie's digest: enough to distinguish a person's sessions."""
 
 
 class Session(msgspec.Struct, frozen=True):

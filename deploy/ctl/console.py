@@ -20,7 +20,7 @@ from shared.config import Settings
 from shared.printable import printable
 
 OPERATOR = "an operator"
-"""How the audit log calls whoever works on the command line."""
+"""The actor that the audit log names for changes by the command line."""
 
 # Into a pipe or a file there is no edge to fold at: an id that is broken over lines cannot be copied.
 console = Terminal(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 200)

@@ -127,9 +127,9 @@ def _database(settings: Settings) -> Iterator[Finding]:
             missing = pending(connection)
             row = connection.execute(SQL.is_read_only).fetchone()
             read_only = row is not None and row[0]
-            told = "accepts no changes: a standby, or default_transaction_read_only" if read_only else "answers"
+            detail = "accepts no changes: a standby, or default_transaction_read_only" if read_only else "answers"
             yield Finding(
-                "database", not read_only, told, "connect to the primary, see the guide: PostgreSQL read-only"
+                "database", not read_only, detail, "connect to the primary, see the guide: PostgreSQL read-only"
             )
             yield Finding("migrations", not missing, f"{len(missing)} missing", "run `itemindex migrate`")
             if not missing:
@@ -137,8 +137,8 @@ def _database(settings: Settings) -> Iterator[Finding]:
                 found = row[0] if row else 0
                 yield Finding("data", bool(found), f"data_version {found}", "load some with `itemindex ingest`")
                 current = layout.is_current(connection)
-                told = f"{'the' if current else 'not the'} layout of this version"
-                yield Finding("cells", current, told, "run `itemindex migrate`: reports wait for it")
+                detail = f"{'the' if current else 'not the'} layout of this version"
+                yield Finding("cells", current, detail, "run `itemindex migrate`: reports wait for it")
     except psycopg.Error as error:
         if not unavailable(error):
             raise

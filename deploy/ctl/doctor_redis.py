@@ -25,27 +25,30 @@ def look_at(url: str, *, must_keep: bool) -> StoreFound:
     try:
         with connect_store(url, deadline_seconds=_DEADLINE_SECONDS) as client:
             if not isinstance(client, redis.RedisCluster):
-                told = [client.info()]
-                return StoreFound(f"one server, {_version(told[0])}", *_first(_faults(told, must_keep)))
-            told = [client.info(target_nodes=node) for node in client.get_primaries()]  # type: ignore[no-untyped-call]
+                replies = [client.info()]
+                return StoreFound(f"one server, {_version(replies[0])}", *_first(_faults(replies, must_keep)))
+            replies = [client.info(target_nodes=node) for node in client.get_primaries()]  # type: ignore[no-untyped-call]
             slots = int(client.cluster_info()["cluster_slots_ok"])
-            replicas = sum(one["connected_slaves"] for one in told)
-            found = f"a cluster, {len(told)} primaries, {replicas} replicas, {_version(told[0])}"
-            return StoreFound(found, *_first([*_gaps(told, slots), *_faults(told, must_keep)]))
+            replicas = sum(one["connected_slaves"] for one in replies)
+            found = f"a cluster, {len(replies)} primaries, {replicas} replicas, {_version(replies[0])}"
+            return StoreFound(found, *_first([*_gaps(replies, slots), *_faults(replies, must_keep)]))
     except (redis.RedisError, ConfigurationError) as error:
         return StoreFound("", type(error).__name__, "is it up, and is its URL right?")
 
 
-def _gaps(told: list[dict[str, Any]], slots: int) -> Iterator[tuple[str, str]]:
+def _gaps(replies: list[dict[str, Any]], slots: int) -> Iterator[tuple[str, str]]:
     if slots < _SLOTS:
-        yield f"{_SLOTS - slots} slots are served by nobody", "bring their primary or its replica back"
-    for one in told:
+        yield f"{_SLOTS - slots} slots are served by no primary", "bring their primary or its replica back"
+    for one in replies:
         if not one["connected_slaves"]:
-            yield f"the primary on port {one['tcp_port']} has no replica", "add one: nobody could take its place"
+            yield (
+                f"the primary on port {one['tcp_port']} has no replica",
+                "add one: without it the shard has no failover",
+            )
 
 
-def _faults(told: list[dict[str, Any]], must_keep: bool) -> Iterator[tuple[str, str]]:
-    for one in told if must_keep else ():
+def _faults(replies: list[dict[str, Any]], must_keep: bool) -> Iterator[tuple[str, str]]:
+    for one in replies if must_keep else ():
         if one["maxmemory_policy"] != "noeviction":
             yield (
                 f"it evicts ({one['maxmemory_policy']})",
@@ -59,6 +62,6 @@ def _first(faults: Any) -> tuple[str, str]:
     return next(iter(faults), ("", ""))
 
 
-def _version(told: dict[str, Any]) -> str:
-    valkey = told.get("valkey_version")
-    return f"Valkey {valkey}" if valkey else f"Redis {told['redis_version']}"
+def _version(replies: dict[str, Any]) -> str:
+    valkey = replies.get("valkey_version")
+    return f"Valkey {valkey}" if valkey else f"Redis {replies['redis_version']}"

@@ -1,4 +1,4 @@
-"""`itemindex fetch`: a release onto the own disk, several files at a time; goes on where it was cut off."""
+"""`itemindex fetch`: downloads a release, several files at a time; resumes after an interruption."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ _BACKOFF_SECONDS = 0.2
 _BACKOFF_SECONDS_MAX = 5.0
 # A name is the server's: nothing of it may lead out of the folder.
 _NAME = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
-Told = Callable[[int], None]
+ReportProgress = Callable[[int], None]
 
 
 class FetchFailed(ItemIndexError):
@@ -51,7 +51,7 @@ class Wanted(NamedTuple):
 @click.option("--to", "folder", type=click.Path(path_type=Path), default=Path(), help="Where to; default: here.")
 @click.option("--parallel", default=4, show_default=True, type=click.IntRange(1, 16), help="Files at a time.")
 def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel: int) -> None:
-    """Download a release. Run again, it goes on; what is there and right is not fetched twice."""
+    """Download a release. Run again, it resumes; files that are there and correct are not fetched twice."""
     manifest = read_manifest(f"{url.rstrip('/')}/index/datasets/{dataset}/releases/{release}", key)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=console) as progress:
@@ -72,7 +72,13 @@ def read_manifest(address: str, key: str) -> dict[str, Any]:
     return manifest
 
 
-def download(manifest: dict[str, Any], key: str, folder: Path, parallel: int, told: Told = lambda count: None) -> Path:
+def download(
+    manifest: dict[str, Any],
+    key: str,
+    folder: Path,
+    parallel: int,
+    report_progress: ReportProgress = lambda count: None,
+) -> Path:
     """Fetch all files of a manifest into folder/dataset/version, each whole and checked; return that folder."""
     target = folder / str(manifest["dataset"]) / str(int(manifest["data_version"]))
     try:
@@ -87,7 +93,7 @@ def download(manifest: dict[str, Any], key: str, folder: Path, parallel: int, to
 
     def counted(count: int) -> None:
         with lock:
-            told(count)
+            report_progress(count)
 
     with ThreadPoolExecutor(parallel) as pool:
         for done in [pool.submit(_fetch, file, key, target, counted) for file in wanted]:
@@ -97,15 +103,15 @@ def download(manifest: dict[str, Any], key: str, folder: Path, parallel: int, to
     return target
 
 
-def _fetch(file: Wanted, key: str, target: Path, told: Told) -> None:
+def _fetch(file: Wanted, key: str, target: Path, report_progress: ReportProgress) -> None:
     path, part = target / file.name, target / f"{file.name}.part"
     if path.exists() and path.stat().st_size == file.bytes and _sha256(path) == file.sha256:
-        told(file.bytes)
+        report_progress(file.bytes)
         return
     counted = 0
     for wait in _waits():
         reached = part.stat().st_size if part.exists() else 0
-        told(reached - counted)
+        report_progress(reached - counted)
         counted = reached
         if reached >= file.bytes:
             if reached == file.bytes and _sha256(part) == file.sha256:
@@ -116,10 +122,10 @@ def _fetch(file: Wanted, key: str, target: Path, told: Told) -> None:
         try:
             for count in _go_on(file, key, part, reached):
                 counted += count
-                told(count)
+                report_progress(count)
         except (OSError, HTTPException):
-            time.sleep(wait)  # cut off: what has come stays, and the next try goes on from there
-    raise FetchFailed(f"{file.name} could not be fetched whole in {_TRIES_MAX} tries; run the command again to go on")
+            time.sleep(wait)  # interrupted: the next try resumes after the bytes received so far
+    raise FetchFailed(f"{file.name} could not be fetched whole in {_TRIES_MAX} tries; run the command again to resume")
 
 
 def _go_on(file: Wanted, key: str, part: Path, reached: int) -> Iterator[int]:

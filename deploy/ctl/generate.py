@@ -32,7 +32,7 @@ def generate(items: int, observations: int, seed: int, out: Path | None, data_di
                 items=items,
                 observations=observations,
                 seed=seed,
-                told=lambda rows: progress.update(task, completed=rows),
+                report_progress=lambda rows: progress.update(task, completed=rows),
             )
         mapping = path.with_suffix(".toml")
         mapping.write_text(MAPPING)

@@ -118,10 +118,10 @@ def load_with_bar(
     with Progress(*columns, console=console, disable=quiet) as progress:
         task = progress.add_task(safe(mapping.source), total=sum(path.stat().st_size for path in files))
 
-        def told(done: int) -> None:
+        def report_progress(done: int) -> None:
             progress.update(task, completed=done)
 
-        return load(chosen, mapping, files, told, merges_allowed=merges_allowed)
+        return load(chosen, mapping, files, report_progress, merges_allowed=merges_allowed)
 
 
 def wait_for_index(chosen: Settings, job_id: str) -> None:

@@ -62,7 +62,7 @@ def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
 
 
 def _brief(members: dict[str, Any]) -> dict[str, Any]:
-    """Return what fits a line; `--json` tells all."""
+    """Return what fits a line; `--json` prints everything."""
     brief = {name: members[name] for name in ("id", "kind", "state", "attempt", "stage", "orders")}
     return {**brief, "created": members["created_at"]}
 

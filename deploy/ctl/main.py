@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "drill": ("tests.drills.command:drill", "Break things on purpose and count what is lost."),
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "releases": ("deploy.ctl.releases:releases", "The data as files: cut, list, expire."),
-    "fetch": ("deploy.ctl.fetch:fetch", "Download a release, and go on where it broke off."),
+    "fetch": ("deploy.ctl.fetch:fetch", "Download a release, or resume an interrupted download."),
     "capacity": ("tests.perf.sizing.command:capacity", "Plan the machines that a load needs."),
     "config": ("deploy.ctl.config:config", "List every setting with its sentence."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),

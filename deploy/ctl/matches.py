@@ -101,7 +101,7 @@ def reject(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bo
 @data_dir_option
 @json_option
 def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Take back the decision on two items; a link that nobody decided is taken apart, and not made again."""
+    """Take back the decision on two items; a link without a decision is removed, and not made again."""
     pair = (_canonical(iid), _canonical(other))
     _decide(data_dir, as_json, lambda one: item_acts.take_back(one, *pair, events.actor(), reason))
 

@@ -17,7 +17,7 @@ from workers.rollups import layout
 @click.option("--contract", is_flag=True, help="Contracting ones too: only when no process of the old code runs.")
 @click.pass_context
 def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
-    """Apply the expanding migrations that the database still lacks: old code goes on working with what they leave.
+    """Apply the expanding migrations that the database still lacks: old code keeps working after them.
 
     Safe to run at any time, under load, and twice at once. Where a table is busy it tries again instead of waiting in
     everybody's way.

@@ -102,14 +102,14 @@ def _run(stack: Stack, demo: bool) -> None:
     try:
         with console.status("starting …") as status:
             stack.start_servers(lambda what: status.update(safe(f"starting {what} …")))
-            stack.tell(ready=False)
+            stack.write_state(ready=False)
         if demo:
             load_demo(stack.settings, console)
         with console.status("starting the service …") as status:
             stack.start_service(lambda what: status.update(safe(f"starting {what} …")))
             status.update("waiting for the search index …")
             _wait_until_ready(stack)
-        stack.tell()
+        stack.write_state()
         chosen, certificate = stack.settings, stack.certificate
         _greet(stack.places, chosen.base_url, chosen.anonymous_token, certificate.chain if certificate else None)
         console.say("\nCtrl-C stops everything.\n")
@@ -125,7 +125,7 @@ def _run(stack: Stack, demo: bool) -> None:
 
 
 def _wait_until_ready(stack: Stack) -> None:
-    """Wait until searches work too; on an empty index, or a slow machine, go on without."""
+    """Wait until searches work too; on an empty index, or a slow machine, continue without."""
     ends = time.monotonic() + _READY_SECONDS
     while time.monotonic() < ends:
         line = tls.connection(stack.port, stack.certificate.chain if stack.certificate else None, timeout=5)

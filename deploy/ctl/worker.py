@@ -15,9 +15,9 @@ from shared.jobs.contract import QUEUES
 
 def _queues(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
     names = [name.strip() for name in value.split(",")]
-    strangers = [name for name in names if name not in QUEUES]
-    if strangers:
-        raise click.BadParameter(f"there is no queue {', '.join(strangers)}; there are {', '.join(QUEUES)}")
+    unknown = [name for name in names if name not in QUEUES]
+    if unknown:
+        raise click.BadParameter(f"there is no queue {', '.join(unknown)}; there are {', '.join(QUEUES)}")
     return ",".join(dict.fromkeys(names))
 
 
@@ -29,7 +29,7 @@ _WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
 @click.option("--processes", default=1, show_default=True, envvar="EDGE_WORKERS", type=click.IntRange(1, 256))
 @data_dir_option
 def edge(bind: str, processes: int, data_dir: Path) -> None:
-    """Run an edge until it is told to stop; SIGTERM lets it answer what it has, SIGHUP loads its code anew.
+    """Run an edge until it is stopped; on SIGTERM it answers the requests it has, on SIGHUP it reloads its code.
 
     Give a front two of them: while one restarts or has died, the other one answers. Only over a unix socket does an
     edge believe what the front says of callers.
@@ -44,7 +44,7 @@ def edge(bind: str, processes: int, data_dir: Path) -> None:
 @click.option("--concurrency", default=2, show_default=True, type=click.IntRange(1, 256), help="Jobs at a time.")
 @data_dir_option
 def worker(queues: str, concurrency: int, data_dir: Path) -> None:
-    """Run a worker until it is told to stop; SIGTERM lets it finish what it does.
+    """Run a worker until it is stopped; on SIGTERM it finishes its current job.
 
     It takes its settings from the environment, or from the stack that runs on the data directory. Give each queue
     workers of its own, so that a rush in one never starves another.
@@ -55,7 +55,7 @@ def worker(queues: str, concurrency: int, data_dir: Path) -> None:
 @click.command(epilog="Example: itemindex dispatcher")
 @data_dir_option
 def dispatcher(data_dir: Path) -> None:
-    """Run a dispatcher until it is told to stop. One is enough; two survive the loss of a host."""
+    """Run a dispatcher until it is stopped. One is enough; two survive the loss of a host."""
     _become([sys.executable, "-m", "workers.dispatch.dispatcher"], data_dir, _WORKER_NEEDS)
 
 

@@ -54,7 +54,7 @@ class Paths:
 
     @property
     def state(self) -> Path:
-        """What the running supervisor tells about itself."""
+        """The state that the running supervisor writes."""
         return self.run / "stack.json"
 
     def log(self, name: str) -> Path:
@@ -81,7 +81,7 @@ class Paths:
 
 
 def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Tell whether a server could listen there now."""
+    """Return whether a server could listen there now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -92,7 +92,7 @@ def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """Return a port that nobody listens on at the moment."""
+    """Return a port that is free at the moment."""
     while not port_is_free(port := secrets.choice(_PORTS), host):
         continue
     return port

@@ -34,7 +34,7 @@ _WATCH_SECONDS = 0.2
 _HEARTBEAT_SECONDS = 10.0
 # Each queue has workers of its own: name, queue, processes.
 WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2), ("worker-exports", "exports", 2))
-SpanContext = Callable[[str], None]
+OnStep = Callable[[str], None]
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Stack:
     certificate: Certificate | None = None
     """What the front shows; None: it speaks plain HTTP."""
 
-    def start_servers(self, told: SpanContext) -> None:
+    def start_servers(self, on_step: OnStep) -> None:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
         secrets = self.places.secrets()
         outside = Settings.from_environment()
@@ -64,7 +64,7 @@ class Stack:
             raise StackError("BROKER_URL must be set where STATE_URL is a cluster: Celery's queues cannot lie in one")
         own_database = not outside.database_url
         if own_database:
-            told("PostgreSQL")
+            on_step("PostgreSQL")
             self.start(postgres.program(self.places, secrets["owner_password"]))
             postgres.prepare(self.places, secrets)
         for name, given, made in (
@@ -72,10 +72,10 @@ class Stack:
             ("cache", outside.cache_url, valkey.cache),
         ):
             if not given:
-                told(f"Valkey ({name})")
+                on_step(f"Valkey ({name})")
                 self.start(made(self.places))
         self.settings = self._settings(outside, secrets)
-        told("migrations")
+        on_step("migrations")
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
             connection.execute(EVENTS.lock)
@@ -83,9 +83,9 @@ class Stack:
             layout.ensure(connection)
             identifiers.ensure(connection)
 
-    def start_service(self, told: SpanContext) -> None:
+    def start_service(self, on_step: OnStep) -> None:
         """Start the edges, the dispatcher, a worker for each queue, and nginx in front."""
-        told("edges")
+        on_step("edges")
         for left in (self.places.run / "metrics").glob("*.db"):
             left.unlink()  # of processes that are no more; their counts would only make every reading slower
         own_identity = self.identity is not None
@@ -100,7 +100,7 @@ class Stack:
             self._spawn(program)
         self.metrics_port = free_port()
         edges = [self.places.socket("edge-a"), self.places.socket("edge-b")]
-        told("nginx")
+        on_step("nginx")
         listen, metrics = f"127.0.0.1:{self.port}", f"127.0.0.1:{self.metrics_port}"
         for child in self.children:
             if child.program.name.startswith(("edge", "identity")) and not child.wait_ready(_READY_SECONDS):
@@ -120,13 +120,13 @@ class Stack:
         )
 
     def watch(self, stopping: Callable[[], bool]) -> None:
-        """Keep every child alive until told to stop."""
+        """Keep every child alive until `stopping` returns True."""
         while not stopping():
             for child in self.children:
                 child.end_if_stuck()
             revived = [child.revive() for child in self.children]
             if any(revived):
-                self.tell()
+                self.write_state()
             time.sleep(_WATCH_SECONDS)
 
     def stop(self) -> None:
@@ -142,7 +142,7 @@ class Stack:
         end_left_behind(self.places)
         self.places.state.unlink(missing_ok=True)
 
-    def tell(self, *, ready: bool = True) -> None:
+    def write_state(self, *, ready: bool = True) -> None:
         """Write down what runs, for `status`, `down` and `doctor`."""
         document = {
             "pid": os.getpid(),
@@ -273,7 +273,7 @@ class Stack:
         )
 
     def _environment(self) -> dict[str, str]:
-        # All processes of the host write their metrics beside each other; any edge tells them all.
+        # All processes of the host write their metrics beside each other; any edge serves them all.
         # Only one of them could have the address of a watchpost, and the front's listener shows the same.
         metrics = {"PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics"), "METRICS_LISTEN": ""}
         return {**self.settings.environment(), **metrics}

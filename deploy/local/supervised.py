@@ -14,7 +14,7 @@ from shared.errors import ConfigurationError
 
 
 class StackError(Exception):
-    """The stack cannot start or go on; the text says why and what to do."""
+    """The stack cannot start or continue; the text says why and what to do."""
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def end_left_behind(places: Paths) -> list[int]:
 
 
 def read_state(places: Paths) -> dict[str, Any] | None:
-    """Return what the running stack told about itself, or None where none runs. A stale file is nobody."""
+    """Return the state of the running stack, or None if none runs. A stale file counts as none."""
     try:
         document: dict[str, Any] = json.loads(places.state.read_text())
     except (OSError, ValueError):
@@ -50,7 +50,7 @@ def read_state(places: Paths) -> dict[str, Any] | None:
 
 
 def supervised(places: Paths) -> bool:
-    """Tell whether a supervisor lives. By its lock: its number may stay for a while after it has ended."""
+    """Return whether a supervisor lives. By its lock: its number may stay for a while after it has ended."""
     try:
         file = places.lock.open("rb")
     except FileNotFoundError:

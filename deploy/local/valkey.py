@@ -29,7 +29,7 @@ def state(places: Paths) -> Program:
 
 
 def broker(places: Paths) -> Program:
-    """A broker that is not the state store, for whoever wants to see one go without the other."""
+    """A broker apart from the state store, for drills in which only one of them fails."""
     return _program(places, "broker", [*_STATE, "--maxmemory", "64mb"])
 
 

@@ -1,4 +1,4 @@
-"""The processes of a stack as the kernel tells of them: memory and time of each part, its children included."""
+"""The processes of a stack as the kernel reports them: memory and time of each part, its children included."""
 
 import os
 import time

@@ -24,7 +24,7 @@ class Scrape:
 
     @classmethod
     def fetch(cls, url: str) -> "Scrape":
-        """Read the metrics of an address. Raises ItemIndexError where nobody tells any there."""
+        """Read the metrics of an address. Raises ItemIndexError if none are served there."""
         parts = urlsplit(url)
         try:
             with closing(http.client.HTTPConnection(parts.netloc, timeout=_TIMEOUT_SECONDS)) as line:
@@ -91,7 +91,7 @@ class Between:
 
 
 def quantile_of(share: float, buckets: list[tuple[float, float]]) -> float | None:
-    """Return a quantile of cumulative buckets; the last bound but infinity where it lies beyond them."""
+    """Return a quantile of cumulative buckets; the last finite bound if it is beyond them."""
     if not buckets or not buckets[-1][1]:
         return None
     wanted, low, below = share * buckets[-1][1], 0.0, 0.0

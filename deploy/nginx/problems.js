@@ -2,7 +2,7 @@ import crypto from "crypto";
 
 // The problem documents of what nginx itself refuses or cannot do, in the same form as the edge's.
 // status: [slug, title, detail]; slugs as in edge/http/catalogue.toml. A title is the reason phrase of its status line;
-// some of nginx's phrases are older than RFC 9110, and nginx lets nobody change them. Tests hold all of this together.
+// some of nginx's phrases are older than RFC 9110, and nginx does not let them be changed. Tests hold all of this together.
 const PROBLEMS = {
     400: ["invalid-request", "Bad Request", "The request could not be read as HTTP."],
     404: ["not-found", "Not Found", "There is nothing at this path."],
@@ -12,7 +12,7 @@ const PROBLEMS = {
     412: ["precondition-failed", "Precondition Failed", "A condition that the request set does not hold."],
     413: ["content-too-large", "Request Entity Too Large", "The body is larger than any call takes: 64 kB."],
     414: ["uri-too-long", "Request-URI Too Large", "The request's target is longer than 8 kB."],
-    416: ["range-not-satisfiable", "Requested Range Not Satisfiable", "The range lies outside the file."],
+    416: ["range-not-satisfiable", "Requested Range Not Satisfiable", "The range is outside the file."],
     417: ["expectation-failed", "Expectation Failed", "The request expects what this service does not do."],
     421: ["misdirected-request", "Misdirected Request", "This server does not answer for that host."],
     429: ["rate-limited", "Too Many Requests", "Too many requests or connections at once from this address; wait a second."],

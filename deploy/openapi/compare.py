@@ -61,14 +61,14 @@ def _body(where: str, was: Document, now: Document, old: Document, new: Document
 
 
 def _responses(where: str, was: Document, now: Document, old: Document, new: Document) -> Iterator[str]:
-    for status, told in was["responses"].items():
+    for status, response in was["responses"].items():
         if not status.startswith("2"):
             continue  # which problems a call can meet may grow and shrink
         if status not in now["responses"]:
             yield f"{where}: the answer {status} is gone"
             continue
         kinds = now["responses"][status].get("content", {})
-        for kind, content in told.get("content", {}).items():
+        for kind, content in response.get("content", {}).items():
             if kind not in kinds:
                 yield f"{where}, {status}: {kind} is gone"
             elif content.get("schema"):
@@ -83,7 +83,7 @@ def _security(where: str, was: Document, now: Document) -> Iterator[str]:
 
 
 def _narrowed(where: str, was: Document, now: Document, old: Document, new: Document, depth: int = 0) -> Iterator[str]:
-    """Tell where what a client may send has become less."""
+    """Return where what a client may send has become less."""
     was, now = _resolved(was, old), _resolved(now, new)
     if depth > _DEPTH_MAX:
         return
@@ -105,7 +105,7 @@ def _narrowed(where: str, was: Document, now: Document, old: Document, new: Docu
 
 
 def _shrunk(where: str, was: Document, now: Document, old: Document, new: Document, depth: int = 0) -> Iterator[str]:
-    """Tell where what a client may rely on has become less."""
+    """Return where what a client may rely on has become less."""
     was, now = _resolved(was, old), _resolved(now, new)
     if depth > _DEPTH_MAX:
         return

@@ -49,15 +49,15 @@ class CurrencyCode(fields.String):
 
     def __init__(self) -> None:
         # The document's own pattern: JSON Schema has no \A and \Z, and Python's $ would let a newline in.
-        told = {"description": "Only this currency (ISO 4217)", "example": "HKD", "pattern": "^[A-Z]{3}$"}
+        description = {"description": "Only this currency (ISO 4217)", "example": "HKD", "pattern": "^[A-Z]{3}$"}
         form = validate.Regexp(r"\A[A-Z]{3}\Z", error="must be a currency's three letters, like HKD")
-        super().__init__(load_default=None, validate=form, metadata=told)
+        super().__init__(load_default=None, validate=form, metadata=description)
 
 
 def outliers_field() -> fields.Str:
     """Declare whether outliers count."""
-    told = "Whether observations that their neighbours contradict count in the statistics"
-    return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": told})
+    description = "Whether observations that their neighbours contradict count in the statistics"
+    return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": description})
 
 
 class LightFormat(Parameters):

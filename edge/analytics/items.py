@@ -13,14 +13,14 @@ DEFAULT_DAYS = 90
 
 
 def found_or_raise(row: Any, url: str, channels: Sequence[str], below: str = "") -> Any:
-    """Return the row of an item that is there; raise what else became of it, or the channels that nobody knows."""
+    """Return the row of an active item. Raises the domain error of any other item, and of unknown channels."""
     if row is None:
         raise ItemNotFound
     if row["status"] == "withdrawn":
         raise ItemWithdrawn
     if row["status"] == "merged":
         raise web.HTTPMovedPermanently(f"{url}/{row['survivor_iid']}{below}")
-    if row["strangers"]:
+    if row["unknown_channels"]:
         raise InvalidParameter("channel", "names no channel; a record's `channels` lists those of its item")
     return row
 

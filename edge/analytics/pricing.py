@@ -35,7 +35,7 @@ KINDS = {"l": "listing", "s": "sale"}
 UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
 METHOD = (
     "exact: medians are percentile_cont over the observed prices; close is the day's price where all that was observed "
-    "of it is one price, and null where there are several, as the sources tell no time of day; statistics end on `to`; "
+    "of it is one price, and null where there are several, as sources state no time of day; statistics end on `to`; "
     "prices that their neighbours contradict are outliers and count only with outliers=include"
 )
 _MONEY = pa.decimal128(38, 6)
@@ -212,7 +212,7 @@ def median(ascending: Sequence[int]) -> Decimal:
 
 
 def coverage(first: date, last: date, prices: Sequence[Price]) -> dict[str, Any]:
-    """Tell which days of the range hold data."""
+    """Return which days of the range hold data."""
     days, seen = (last - first).days + 1, sorted({price.day for price in prices})
     edges = (seen[0], seen[-1]) if seen else (None, None)
     return {

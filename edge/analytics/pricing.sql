@@ -10,7 +10,7 @@ last AS (
         WHERE o.item_id = ANY((SELECT ids FROM item)::bigint[]) AND (cardinality($4::text[]) = 0 OR h.code = ANY($4))
           AND ($5::text IS NULL OR o.currency = $5) AND ($6::text IS NULL OR o.kind = $6::text::"char"))) AS day)
 SELECT i.status, i.survivor_iid, i.name, i.attributes, last.day AS last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
-       ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS strangers,
+       ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS unknown_channels,
        (SELECT json_agg(json_build_array(o.day, h.code, o.kind, o.currency, o.price_minor, o.list_minor, o.outlier)
                         ORDER BY o.day, h.code, o.kind, o.currency, o.price_minor, o.list_minor)
         FROM observations o JOIN channels h ON h.id = o.channel_id

@@ -1,6 +1,6 @@
 -- name: listings
 -- One statement, so that version, last day and prices are of one snapshot. $2: the day asked about; without it, the last
--- one on which a channel was observed. What lies further back than $5 days is not read.
+-- one on which a channel was observed. Observations more than $5 days back are not read.
 -- $6: outliers count too; without them a day on which only an outlier was seen counts as not observed.
 WITH item AS (
     SELECT i.id, i.status, i.survivor_iid, ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids
@@ -12,7 +12,7 @@ last AS (
           AND ($4::text IS NULL OR o.currency = $4) AND o.kind = 'l'
           AND ($6::boolean OR o.outlier IS NULL))) AS day)
 SELECT i.status, i.survivor_iid, last.day AS last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
-       ARRAY(SELECT unnest($3::text[]) EXCEPT SELECT code FROM channels) AS strangers,
+       ARRAY(SELECT unnest($3::text[]) EXCEPT SELECT code FROM channels) AS unknown_channels,
        (SELECT json_agg(json_build_array(o.day, h.code, o.kind, o.currency, o.price_minor, o.list_minor)
                         ORDER BY h.code, o.currency, o.day, o.price_minor DESC)
         FROM observations o JOIN channels h ON h.id = o.channel_id

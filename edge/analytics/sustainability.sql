@@ -9,7 +9,7 @@ seen AS (
     WHERE o.item_id = ANY((SELECT ids FROM item)::bigint[]) AND (cardinality($4::text[]) = 0 OR h.code = ANY($4)) GROUP BY o.day),
 span AS (SELECT coalesce($3::date, (SELECT max(day) FROM seen)) AS last_day)
 SELECT i.status, i.survivor_iid, i.weight, span.last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
-       ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS strangers, total.units, total.days, total.first,
+       ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS unknown_channels, total.units, total.days, total.first,
        total.last, own.impacts, own.stages, factor.factors
 FROM item i CROSS JOIN span
 LEFT JOIN LATERAL (

@@ -56,7 +56,7 @@ class CredentialStore:
         """Return the principal behind a credential of this kind, or None when it is not valid.
 
         Raises StoreUnavailable when PostgreSQL is needed and does not answer: a caller whose key we cannot check
-        must not be told that it is wrong.
+        must not be rejected as invalid.
         """
         form = credentials.split(credential)
         if form is None or _KINDS[form.prefix] != kind:

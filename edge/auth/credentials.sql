@@ -3,7 +3,7 @@
 SELECT secret_hash, 'free' AS plan FROM find_public_token($1);
 
 -- name: api_key
--- One row tells all that a request needs; a key in its grace still counts until it ends.
+-- One row holds all that a request needs; a key in its grace still counts until it ends.
 SELECT secret_hash, organization_id, organization_name, plan FROM find_api_key($1);
 
 -- name: rehash

@@ -97,7 +97,7 @@ class Sharing:
     @match_info_schema(bodies.TablePath())
     @querystring_schema(bodies.VersionQuery())
     async def version(self, request: web.Request) -> web.StreamResponse:
-        """Tell the newest version, or the first one at a moment or after it."""
+        """Respond with the newest version, or with the first one at or after a moment."""
         dataset, moment = _check_path(request), request[QUERY]["startingTimestamp"]
         if moment is None:
             release = await self._repository.release(dataset.name, LATEST)
@@ -109,7 +109,7 @@ class Sharing:
     @match_info_schema(bodies.TablePath())
     @querystring_schema(bodies.MetadataQuery())
     async def metadata(self, request: web.Request) -> web.StreamResponse:
-        """Tell schema and size of a version."""
+        """Respond with schema and size of a version."""
         release = await self._release(_check_path(request), **request[QUERY])
         files = await self._repository.files(release.dataset, release.data_version)
         return _answer(release.data_version, protocol.head(release, len(files)))
@@ -118,7 +118,7 @@ class Sharing:
     @match_info_schema(bodies.TablePath())
     @json_schema(bodies.QueryBody())
     async def query(self, request: web.Request) -> web.StreamResponse:
-        """Tell the files that a reader needs, each with an address of its own."""
+        """Respond with the files that a reader needs, each with a signed URL."""
         dataset, asked = _check_path(request), request[BODY]
         first = asked["startingVersion"]
         if first is not None:
@@ -131,17 +131,17 @@ class Sharing:
         limit = None if asked["predicateHints"] or asked["jsonPredicateHints"] else asked["limitHint"]
         fitting = [file for file in files if hints.may_match(file)]
         until, version, moment = self._signer.until(), release.data_version, release.created_at
-        told = [
+        lines = [
             protocol.file_line(file, self._url(request, release.dataset, version, file, until), until, version, moment)
             for file in protocol.enough(fitting, limit)
         ]
-        return _answer(version, [*protocol.head(release, len(files)), *told])
+        return _answer(version, [*protocol.head(release, len(files)), *lines])
 
     @docs(operationId="sharingChanges", summary="What changed in a table", **_LINES)
     @match_info_schema(bodies.TablePath())
     @querystring_schema(bodies.ChangesQuery())
     async def changes(self, request: web.Request) -> web.StreamResponse:
-        """Tell the files that came and went from one version to another. A file that went: its rows were deleted."""
+        """Respond with the files added and removed between two versions. The rows of a removed file were deleted."""
         asked = request[QUERY]
         dataset = _check_path(request)
         first = asked["startingVersion"]
@@ -164,7 +164,7 @@ class Sharing:
         if not steps or steps[-1][0] < first:
             raise InvalidParameter("startingVersion", "must be a version that is there, not after the last one")
         until = self._signer.until()
-        told = protocol.head(newest, len(await self._repository.files(dataset.name, newest.data_version)))
+        lines = protocol.head(newest, len(await self._repository.files(dataset.name, newest.data_version)))
         before: tuple[int, dict[str, ReleaseFile]] = (0, {})
         if steps[0][0] < first:
             before = await self._held(dataset, steps.pop(0)[0])
@@ -173,9 +173,9 @@ class Sharing:
             for kind, (where, files), others in (("remove", before, now), ("add", now, before)):
                 for file in (file for sha256, file in files.items() if sha256 not in others[1]):
                     url = self._url(request, dataset.name, where, file, until)
-                    told.append(protocol.change_line(kind, file, url, until, version, moment))
+                    lines.append(protocol.change_line(kind, file, url, until, version, moment))
             before = now
-        return _answer(newest.data_version, told)
+        return _answer(newest.data_version, lines)
 
     async def _held(self, dataset: Dataset, version: int) -> tuple[int, dict[str, ReleaseFile]]:
         return version, {file.sha256: file for file in await self._repository.files(dataset.name, version)}

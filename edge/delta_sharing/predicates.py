@@ -47,7 +47,7 @@ class PredicateHints:
         return cls((*found, _node(tree, types, 0)))
 
     def may_match(self, file: "ReleaseFile") -> bool:
-        """Tell whether some row of the file may match all hints."""
+        """Return whether some row of the file may match all hints."""
         return all(matches(file) for matches in self.matches)
 
 
@@ -106,18 +106,20 @@ def _operation(op: str, left: Any, right: Any, types: dict[str, str]) -> Matches
         return _anything
     if left.get("op") != "column" or right.get("op") != "literal":
         return _anything
-    column, value, told = left.get("name"), right.get("value"), right.get("valueType")
+    column, value, declared_type = left.get("name"), right.get("value"), right.get("valueType")
     if not isinstance(column, str) or isinstance(value, bool) or not isinstance(value, str | int):
         return _anything
-    literal = {"date": "text", "string": "text"}.get(str(told), "number" if told in _INTEGER_LITERALS else "unknown")
+    literal = {"date": "text", "string": "text"}.get(
+        str(declared_type), "number" if declared_type in _INTEGER_LITERALS else "unknown"
+    )
     # A date compared as a string, or the other way round, is the reader's own conversion: only like with like.
-    if (told == "date") != (types.get(column) == "date"):
+    if (declared_type == "date") != (types.get(column) == "date"):
         return _anything
     return _comparison(column, op, _value(types.get(column), str(value) if _is_short(value) else "", literal))
 
 
 def _is_short(value: str | int) -> bool:
-    """Tell whether a number may be written out: writing thousands of digits is slow, and forbidden from 4,300 on."""
+    """Return whether a number may be written out: writing thousands of digits is slow, and forbidden from 4,300 on."""
     return isinstance(value, str) or abs(value) < 10**_DIGITS_MAX
 
 

@@ -22,8 +22,8 @@ class Moment(fields.Field[datetime]):
 
 
 def _moment(sentence: str) -> Moment:
-    told = {"type": "string", "format": "date-time", "description": sentence}
-    return Moment(load_default=None, metadata=told)
+    metadata = {"type": "string", "format": "date-time", "description": sentence}
+    return Moment(load_default=None, metadata=metadata)
 
 
 def _version(sentence: str) -> WholeNumber:
@@ -75,7 +75,7 @@ class MetadataQuery(Parameters):
 class ChangesQuery(Parameters):
     """Query of changes."""
 
-    startingVersion = _version("The first version whose changes are told")  # noqa: N815
+    startingVersion = _version("The first version whose changes are listed")  # noqa: N815
     endingVersion = _version("The last one; default: the newest")  # noqa: N815
     startingTimestamp = _moment("The first version at this moment or after it")  # noqa: N815
     endingTimestamp = _moment("The newest version of this moment")  # noqa: N815

@@ -32,7 +32,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class DigitalLinks:
-    """The handlers. They ask for no credential: whoever scans a code has none."""
+    """The handlers. They need no credential, because a scanner has none."""
 
     def __init__(self, resolver: Resolver, base_url: str, origin: str) -> None:
         self._resolver = resolver
@@ -93,7 +93,7 @@ class DigitalLinks:
     @response_schema(schemas.ResolverDescription(), 200, description="What the resolver supports")
     async def describe(self, request: web.Request) -> web.StreamResponse:
         """Answer with the description file."""
-        told = {
+        description = {
             "name": "Item Index",
             "resolverRoot": self._origin,
             "supportedPrimaryKeys": [PRIMARY_KEY],
@@ -101,7 +101,7 @@ class DigitalLinks:
             "linkTypeDefaultCanBeLinkset": False,
             "jsonLdContextLocation": CONTEXT,
         }
-        return web.json_response(told, headers={"Cache-Control": CACHE_CONTROL})
+        return web.json_response(description, headers={"Cache-Control": CACHE_CONTROL})
 
     def _linkset(self, asked: DigitalLink, name: str, links: list[Link], media_type: str) -> web.Response:
         context = f'<{CONTEXT}>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'

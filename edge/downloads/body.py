@@ -13,12 +13,12 @@ from shared.objects.directory import Reader, ResultStore
 from shared.results.layout import Manifest, tail
 from shared.telemetry import metrics
 
-# Of their own: a store that hangs keeps all of them waiting, and must keep nobody else's work from a thread.
+# A separate pool: a store that hangs blocks all its threads, and must not block other work.
 _THREADS = ThreadPoolExecutor(16, "results")
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
 
-async def in_store_thread(ask: Callable[..., Told], *arguments: object) -> Told:
+async def in_store_thread(ask: Callable[..., Result], *arguments: object) -> Result:
     """Call the store in one of its threads. Raises what the call raises."""
     try:
         return await asyncio.get_running_loop().run_in_executor(_THREADS, ask, *arguments)

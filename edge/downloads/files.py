@@ -25,7 +25,7 @@ class StoredFile(NamedTuple):
 
 
 class FileResponder:
-    """Answers downloads. `x_accel_location` is the location of nginx behind which the store's directory lies."""
+    """Answers downloads. `x_accel_location` is nginx's internal location for the store's directory."""
 
     def __init__(self, store: ResultStore, x_accel_location: str, allowance: DownloadAllowance) -> None:
         self._store = store
@@ -64,7 +64,7 @@ def _nginx_agrees(request: web.Request, part: Slice | None) -> bool:
     """Return whether nginx would decide as this code does.
 
     It knows our ETag too late for `If-Match`, answers 416 to some ranges that mean nothing, where the whole is right,
-    and 206 to a HEAD with a range. It holds `If-Unmodified-Since` against the date of its file, which we never tell.
+    and 206 to a HEAD with a range. It holds `If-Unmodified-Since` against the date of its file, which we never send.
     """
     asked = request.headers
     if (request.method != hdrs.METH_GET and "Range" in asked) or "If-Match" in asked or "If-Unmodified-Since" in asked:

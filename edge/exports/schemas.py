@@ -85,8 +85,8 @@ class NewExport(Parameters):
             allowed = ", ".join(sorted(shape.filters)) or "none"
             faults[f"filter.{name}"] = f"is no filter of {dataset.name}; allowed are: {allowed}"
         if data["since"] is not None and not shape.since:
-            told = ", ".join(name for name, other in SHAPES.items() if other.since)
-            faults["since"] = f"is told for {told}; {dataset.name} are few: export all of them"
+            datasets = ", ".join(name for name, other in SHAPES.items() if other.since)
+            faults["since"] = f"is accepted for {datasets}; {dataset.name} are few: export all of them"
         if data["compression"] and data["compression"] not in FORMATS[data["format"]]:
             faults["compression"] = (
                 f"is no compression of {data['format']}; allowed are: {', '.join(FORMATS[data['format']])}"

@@ -53,7 +53,7 @@ class ExportSerializer:
             document["all_months"] = not manifest.months
         document["formula_prefix"] = FORMULA_PREFIX if manifest.format == "csv" else None
         for file in document["files"]:
-            del file["key"]  # where it lies is our affair
+            del file["key"]  # the storage key is internal
             query = self._links.query(signed_of(order.id, file["name"]), organization, until)
             file["url"] = f"{self.url(order.id)}/files/{file['name']}"
             file["signed_url"] = f"{self.url(order.id)}/signed/{file['name']}?{query}"

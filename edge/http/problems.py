@@ -84,9 +84,9 @@ def missing_parameters(errors: list[tuple[str, str]]) -> Problem:
 
 
 def _wrong_identifier(error: WrongIdentifier) -> Problem:
-    told = {"expected_check_digit": error.expected, "suggestion": error.suggestion}
+    details = {"expected_check_digit": error.expected, "suggestion": error.suggestion}
     listed = [{"parameter": error.parameter, "detail": error.detail}]
-    return Problem("invalid-identifier", f"`{error.parameter}` {error.detail}.", extra={"errors": listed, **told})
+    return Problem("invalid-identifier", f"`{error.parameter}` {error.detail}.", extra={"errors": listed, **details})
 
 
 def problem_of(error: Exception) -> Problem | None:

@@ -14,14 +14,14 @@ class Slice(NamedTuple):
 
 
 class Unsatisfiable(Exception):
-    """The range lies outside: 416."""
+    """The range is outside the file: 416."""
 
 
 def slice_of(field: str | None, if_range: str | None, etag: str, length: int) -> Slice | None:
     """Return the part that is asked for, or None where the whole must be sent.
 
     The whole is right for another unit, several ranges, nonsense, and an `If-Range` that does not name exactly this
-    ETag: half of one file glued to half of another would look whole to nobody but the client. A date in `If-Range`
+    ETag: a client must never join halves of two different files. A date in `If-Range`
     names nothing here.
     """
     found = _RANGE.fullmatch(field.strip()) if field else None

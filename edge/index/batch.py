@@ -25,7 +25,7 @@ _ENCODER = msgspec.json.Encoder()
 _TEXT_CHARACTERS_MAX = 80
 _DESCRIPTION = (
     f"As many IIDs as the plan allows (`batch_iids_max` at `GET /v1/`), one unit for each {IIDS_PER_UNIT} begun. "
-    "Each entry has the status that a look-up of its own would have had. `dry_run` tells the price."
+    "Each entry has the status that a look-up of its own would have had. `dry_run` returns the price."
 )
 
 
@@ -116,7 +116,7 @@ def _entry(text: str, iid: str | None, found: dict[str, Record]) -> bytes:
         )
     except ItemIndexError as error:
         problem = (problem_of(error) or Problem("internal-error", "")).type
-        told = {"iid": text[:_TEXT_CHARACTERS_MAX], "status": problem.status, "record": None, "survivor": None}
-        return _ENCODER.encode({**told, "problem": problem.slug})
+        entry = {"iid": text[:_TEXT_CHARACTERS_MAX], "status": problem.status, "record": None, "survivor": None}
+        return _ENCODER.encode({**entry, "problem": problem.slug})
     head = _ENCODER.encode({"iid": iid, "status": 200, "survivor": None, "problem": None})
     return head[:-1] + b',"record":' + record.body + b"}"

@@ -57,7 +57,7 @@ class Resolver:
         return [self._candidate(_DECODER.decode(record.body)) for record in listed]
 
     def address(self, iid: str) -> str:
-        """Return where a record lies by its IID."""
+        """Return the address of a record by its IID."""
         return f"{self._base_url}/index/lookup/{iid}"
 
     def _candidate(self, record: Mapping[str, Any]) -> dict[str, Any]:

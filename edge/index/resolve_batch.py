@@ -40,7 +40,7 @@ class ResolveBatch:
         summary="Find many items by identifiers",
         description="As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`), one unit for each "
         f"{IIDS_PER_UNIT} begun. Each entry has the status that a call of its own would have had, in the order asked. "
-        "`dry_run` tells the price. Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
+        "`dry_run` returns the price. Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
         tags=["index"],
     )
     @querystring_schema(schemas.ResolveBatchQuery())

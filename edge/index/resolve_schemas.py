@@ -12,8 +12,8 @@ _TEXT_MAX = 40
 
 
 def _number(sentence: str, example: str) -> fields.String:
-    told = {"description": sentence, "example": example}
-    return fields.Str(load_default=None, validate=validate.Length(1, _TEXT_MAX), metadata=told)
+    metadata = {"description": sentence, "example": example}
+    return fields.Str(load_default=None, validate=validate.Length(1, _TEXT_MAX), metadata=metadata)
 
 
 class IdentifierFields(Parameters):

@@ -132,8 +132,8 @@ class PriceBand(Schema):
 
 def figure_of(indicator: Indicator) -> fields.Float:
     """Declare the figure of an indicator; null where no source has one."""
-    told = f"{indicator.title}, {indicator.unit}"
-    return fields.Float(required=True, allow_none=True, metadata={"description": told})
+    description = f"{indicator.title}, {indicator.unit}"
+    return fields.Float(required=True, allow_none=True, metadata={"description": description})
 
 
 class _FootprintBasis(Schema):
@@ -149,7 +149,7 @@ class Sustainability(_FootprintBasis.from_dict({one.code: figure_of(one) for one
 
 
 class RecordLinks(Schema):
-    """Where to go on."""
+    """Where the next page begins."""
 
     self = fields.Url(required=True)
     brand = fields.Url(required=True, allow_none=True)

@@ -51,7 +51,7 @@ FROM job_orders o JOIN jobs j ON j.id = o.job_id
 WHERE o.id = $1 AND o.organization_id = $2;
 
 -- name: list
--- The newest first; ids are UUIDv7, so their order is that of creation. One more than asked tells whether more follow.
+-- The newest first; ids are UUIDv7, so their order is that of creation. One row more than requested shows whether more follow.
 SELECT o.id::text, o.job_id::text, j.kind, j.parameters, j.format, j.data_version, j.attempt, j.progress_fraction,
        j.progress_stage, j.rows_done, j.rows_total, j.result, j.error, o.created_at, j.started_at, j.expires_at,
        coalesce(o.cancelled_at, j.finished_at) AS finished_at,

@@ -62,7 +62,7 @@ class JobError(Schema):
 
 
 class JobLinks(Schema):
-    """Where to go on."""
+    """Where the next page begins."""
 
     self = fields.Url(required=True)
     result = fields.Url(required=True)

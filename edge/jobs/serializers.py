@@ -91,10 +91,10 @@ def failure(order: "Order") -> tuple[str, str] | None:
         return "job-cancelled", "The job was cancelled; nothing was charged."
     if order.state != "failed":
         return None
-    told: dict[str, Any] = msgspec.json.decode(order.row["error"] or "{}", type=dict)
-    slug = told.get("slug", "job-failed")
+    error: dict[str, Any] = msgspec.json.decode(order.row["error"] or "{}", type=dict)
+    slug = error.get("slug", "job-failed")
     known = slug if slug in CATALOGUE else "job-failed"
-    return known, str(told.get("detail") or CATALOGUE[known].meaning)
+    return known, str(error.get("detail") or CATALOGUE[known].meaning)
 
 
 def _moment(moment: Any) -> str | None:

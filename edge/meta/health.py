@@ -143,11 +143,11 @@ def _clock(ahead_seconds: float) -> dict[str, str]:
 
 
 def _jobs(rows: list[Any]) -> dict[str, str]:
-    """Tell of queues in which jobs wait and nobody works: no dispatcher rings, or no worker hears."""
+    """Return the finding for queues whose jobs wait: no dispatcher sends them, or no worker receives them."""
     late = [f"{row['queue']} for {row['seconds']} s" for row in rows if row["queue"] is not None]
     if not late:
         return _part("jobs", "ok", "are taken up")
-    return _part("jobs", "late", f"nobody takes up what waits: {', '.join(late)}; none of them is lost")
+    return _part("jobs", "late", f"jobs wait and no worker takes them: {', '.join(late)}; none is lost")
 
 
 def _part(name: str, state: str, detail: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ from shared.config import Settings
 DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 
 Free calls take a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
-Every answer that is not a success is a problem document (RFC 9457). Limits are told in `RateLimit` and
+Every answer that is not a success is a problem document (RFC 9457). Limits are stated in `RateLimit` and
 `RateLimit-Policy`; what is not counted: 304, redirects, refusals, and our own faults."""
 _TAGS = {
     "index": "Free look-ups: an item by its IID or another identifier, search, brands, categories, channels.",
@@ -118,7 +118,9 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         self.spec.path(path=url_path, operations={method: operation})
 
     def _parameters(self, data: dict[str, Any], path: str) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = [told for told in data.get("parameters", ()) if told["in"] == "header"]
+        listed: list[dict[str, Any]] = [
+            declared for declared in data.get("parameters", ()) if declared["in"] == "header"
+        ]
         for schema in data["schemas"]:
             if schema["location"] == "json":
                 continue
@@ -136,12 +138,12 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         answers: dict[str, Any] = {} if data["responses"] else {"200": {"description": "OK", "headers": fields}}
         if not data["responses"]:
             answers["200"]["content"] = {kind: {} for kind in kinds}
-        for code, told in data["responses"].items():
-            answers[code] = {"description": told.get("description") or "OK", "headers": fields}
+        for code, declared in data["responses"].items():
+            answers[code] = {"description": declared.get("description") or "OK", "headers": fields}
             if code.startswith("3") and code != "304":
                 answers[code]["content"] = _A_PROBLEM
-            elif "schema" in told:
-                answers[code]["content"] = _contents(told["schema"], kinds if code == "200" else kinds[:1])
+            elif "schema" in declared:
+                answers[code]["content"] = _contents(declared["schema"], kinds if code == "200" else kinds[:1])
             elif code == "200":
                 answers[code]["content"] = {kind: {} for kind in kinds}
             if code == "200" and data.get("operationId") in EXAMPLES:

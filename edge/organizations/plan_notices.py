@@ -24,7 +24,7 @@ _SCOPE = Scope(task="plan-notices")
 class PlanNotices:
     """Posts each waiting request until the billing system has taken it (2xx), at once and then every minute.
 
-    Two edges may post the same request: its id is the `webhook-id`, by which the receiver tells a repetition.
+    Two edges may post the same request: its id is the `webhook-id`, by which the receiver recognizes a repetition.
     """
 
     def __init__(self, database: Database, settings: Settings, log: Log) -> None:

@@ -57,7 +57,7 @@ class Rotation(Parameters):
 
 
 class LeakedKey(Parameters):
-    """The key itself: whoever holds it may revoke it."""
+    """The key itself: any holder may revoke it."""
 
     key = fields.Str(required=True, validate=validate.Length(max=100))
 

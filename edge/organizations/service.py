@@ -49,7 +49,7 @@ class CreatedOrganization:
 
 
 class OrganizationService:
-    """Everything that changes an organization or tells about it."""
+    """Reads and changes organizations."""
 
     def __init__(self, database: Database | Transaction, settings: Settings) -> None:
         self._database = database
@@ -120,7 +120,7 @@ class OrganizationService:
         return len(await self._acts(SQL.revoke_keys, *values, scope=actor.scope))
 
     async def revoke_leaked(self, key: str) -> bool:
-        """Revoke a key for whoever holds it. False where there is no such key; the time taken tells nothing."""
+        """Revoke a key for its holder. Return False if there is no such key; the time taken does not show which."""
         form = credentials.split(key)
         if form is None or form.prefix != credentials.KEY_PREFIX:
             return False

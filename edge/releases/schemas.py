@@ -44,7 +44,7 @@ class Column(Schema):
 
 
 class ReleaseLinks(Schema):
-    """Where to go on."""
+    """Where the next page begins."""
 
     self = fields.Url(required=True)
 
@@ -62,7 +62,7 @@ class ReleaseEntry(Schema):
 
 
 class DatasetLinks(Schema):
-    """Where to go on."""
+    """Where the next page begins."""
 
     releases = fields.Url(required=True)
     latest = fields.Url(required=True)
@@ -92,7 +92,7 @@ class ReleaseList(ListEnvelope):
 
 
 class File(Schema):
-    """One file of a release. Keys are in the order of the files: what you look for is where it lies between them."""
+    """One file of a release. Files are in the order of their keys: first and last key show which file holds a key."""
 
     name = fields.Str(required=True)
     url = fields.Url(required=True, metadata={"description": "With your API key"})

@@ -11,8 +11,8 @@ KINDS = ("listing", "sale", "both")
 
 
 def _amount(sentence: str) -> fields.Str:
-    told = f"{sentence}; decimal amount in `currency`"
-    return fields.Str(allow_none=True, metadata={"description": told, "example": "10.90"})
+    description = f"{sentence}; decimal amount in `currency`"
+    return fields.Str(allow_none=True, metadata={"description": description, "example": "10.90"})
 
 
 def _share(sentence: str) -> fields.Float:
@@ -217,13 +217,17 @@ class _RollupCounts(GroupedRow):
 
 
 def _total(indicator: Indicator) -> fields.Float:
-    told = f"{indicator.title}, {indicator.unit}; null where no item of the group has a figure"
-    return fields.Float(allow_none=True, metadata={"description": told})
+    description = f"{indicator.title}, {indicator.unit}; null where no item of the group has a figure"
+    return fields.Float(allow_none=True, metadata={"description": description})
 
 
 def _bound(indicator: Indicator, bound: str) -> fields.Float:
-    told = {"low": "Lower bound of the middle 95 %", "central": "Median", "high": "Upper bound of the middle 95 %"}
-    return fields.Float(allow_none=True, metadata={"description": f"{told[bound]} of the sum, {indicator.unit}"})
+    description = {
+        "low": "Lower bound of the middle 95 %",
+        "central": "Median",
+        "high": "Upper bound of the middle 95 %",
+    }
+    return fields.Float(allow_none=True, metadata={"description": f"{description[bound]} of the sum, {indicator.unit}"})
 
 
 class Contributor(Schema):

@@ -26,10 +26,10 @@ def listed(
     field: fields.Field[Any], sentence: str, most: int = _LIST_MAX, example: str | None = None
 ) -> fields.List[Any]:
     """Declare a parameter that may be repeated."""
-    told: dict[str, Any] = {"description": sentence, "explode": True}
+    description: dict[str, Any] = {"description": sentence, "explode": True}
     if example:
-        told["example"] = [example]
-    return fields.List(field, load_default=list, validate=validate.Length(0, most), metadata=told)
+        description["example"] = [example]
+    return fields.List(field, load_default=list, validate=validate.Length(0, most), metadata=description)
 
 
 def groups(*names: str) -> fields.List[Any]:
@@ -39,20 +39,20 @@ def groups(*names: str) -> fields.List[Any]:
 
 def granularity(default: str | None) -> fields.Str:
     """Declare the length of a period."""
-    told = f"default: {default}" if default else "default: the whole range is one period"
+    description = f"default: {default}" if default else "default: the whole range is one period"
     return fields.Str(
         load_default=default,
         validate=validate.OneOf(["day", "week", "month"]),
-        metadata={"description": f"Length of a period; {told}"},
+        metadata={"description": f"Length of a period; {description}"},
     )
 
 
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
-    told = (
+    description = (
         "Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any"
     )
-    return fields.Str(load_default=None, validate=validate.OneOf(KINDS), metadata={"description": told})
+    return fields.Str(load_default=None, validate=validate.OneOf(KINDS), metadata={"description": description})
 
 
 class ReportQuery(Parameters):
@@ -106,8 +106,8 @@ class InsightsQuery(ReportQuery):
 
 def _sort(by_name: str, default: str) -> fields.Str:
     allowed = ("observations", "-observations", by_name, f"-{by_name}")
-    told = f"Order of the list, `-` from the end; default: {default}"
-    return fields.Str(load_default=default, validate=validate.OneOf(allowed), metadata={"description": told})
+    description = f"Order of the list, `-` from the end; default: {default}"
+    return fields.Str(load_default=default, validate=validate.OneOf(allowed), metadata={"description": description})
 
 
 class BrandListQuery(InsightsQuery):

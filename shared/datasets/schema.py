@@ -147,7 +147,7 @@ def sha256_of(key: str) -> str:
 
 
 def schema_of(dataset: Dataset) -> list[dict[str, object]]:
-    """Return the columns as a manifest tells them."""
+    """Return the columns as a manifest lists them."""
     return [
         {
             "name": column.name,

@@ -24,7 +24,7 @@ def connect(url: str, *, application: str, autocommit: bool = False) -> Connecti
     """Open a connection whose cursors speak `$1` placeholders, so both tiers run the same SQL text.
 
     A server that falls silent is given up after 10 s or so. Raises ConfigurationError when no address is set,
-    psycopg.OperationalError when nobody answers within 5 s.
+    psycopg.OperationalError if no server answers within 5 s.
     """
     if not url:
         raise ConfigurationError("DATABASE_URL must be set; `itemindex up` sets it for the embedded stack")
@@ -38,7 +38,7 @@ def connect(url: str, *, application: str, autocommit: bool = False) -> Connecti
 
 
 def unavailable(error: BaseException) -> bool:
-    """Tell whether a driver's error means that PostgreSQL is unavailable, read-only, or undid what was sent.
+    """Return whether a driver's error means that PostgreSQL is unavailable, read-only, or undid what was sent.
 
     Both psycopg and asyncpg name the SQLSTATE. An OperationalError without one never came from the server: the
     connection was refused, lost, or is closed.

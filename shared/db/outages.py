@@ -11,10 +11,10 @@ READ_ONLY = "25006"
 
 
 def is_outage(sqlstate: str | None) -> bool:
-    """Tell whether an error with this SQLSTATE is PostgreSQL's outage rather than the statement's fault."""
+    """Return whether an error with this SQLSTATE is PostgreSQL's outage rather than the statement's fault."""
     return sqlstate is not None and (sqlstate[:2] in _CLASSES or sqlstate in _STATES)
 
 
 def was_rolled_back(sqlstate: str | None) -> bool:
-    """Tell whether PostgreSQL undid the statement because of another transaction: it may be sent again at once."""
+    """Return whether PostgreSQL undid the statement because of another transaction: it may be sent again at once."""
     return sqlstate is not None and sqlstate.startswith(_ROLLED_BACK)

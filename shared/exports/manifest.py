@@ -59,7 +59,7 @@ _MEDIA_TYPES = {
 
 
 def packed(format: str, compression: str) -> bool:
-    """Tell whether the file as a whole is compressed; Parquet and Arrow compress inside."""
+    """Return whether the file as a whole is compressed; Parquet and Arrow compress inside."""
     return format in ("csv", "ndjson") and compression != "none"
 
 

@@ -28,7 +28,7 @@ ORDER BY p.item_id, p.indicator COLLATE "C";
 -- name: observations
 -- As every tool would make it, with its joins: previews read it, and tests and benchmarks hold what the workers make of
 -- raw rows against it. $6, $7: days; $8: channels; $9: months, all if none is named; an amount has as many digits as
--- its currency, of which $10 and $11 tell those that have others than two.
+-- its currency, of which $10 and $11 name those that do not have two decimals.
 SELECT i.iid, o.day, h.code AS channel, CASE o.kind WHEN 's' THEN 'sale' ELSE 'listing' END AS kind, s.name AS source,
        o.currency::text AS currency, round(o.price_minor / n.unit, n.digits) AS price, o.price_minor,
        round(o.list_minor / n.unit, n.digits) AS list_price, o.list_minor, o.units,

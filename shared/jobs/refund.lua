@@ -4,8 +4,8 @@
 -- KEYS[2]  marker of this refund
 -- ARGV     units, seconds that the marker lives (longer than the counters)
 -- RETURNS  1 where units were given back, else 0
--- WHY      Whoever owes the refund writes down that it was given only afterwards and may die in between, so it asks
---          again: the marker makes the second asking harmless. Counters that are gone owe nobody anything.
+-- WHY      The caller records the refund only afterwards and may die in between, so it asks
+--          again: the marker makes the second asking harmless. Counters that have expired need no refund.
 
 local units = tonumber(ARGV[1])
 if not redis.call('SET', KEYS[2], units, 'NX', 'EX', ARGV[2]) then

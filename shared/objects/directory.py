@@ -1,7 +1,7 @@
-"""The one interface behind which results, exports and releases lie, and its first form: a directory that all share.
+"""The interface of the object store for results, exports and releases, and its first form: a shared directory.
 
-An object is written beside the others under no name, made durable, and only then named: whoever can open it has all of
-it. The other form is an object store, in shared/objects/s3.py; shared/objects/open.py chooses.
+An object is written without a name, made durable, and only then named: a reader that can open it has all of it. The
+other form is an object store, in shared/objects/s3.py; shared/objects/open.py chooses.
 """
 
 import errno
@@ -17,7 +17,7 @@ from uuid import uuid4
 from shared.errors import ResultGone, StoreUnavailable
 
 PARTIAL = ".partial"
-"""The folder of what is being written. No key begins so, so nobody can open what is not whole."""
+"""The folder of what is being written. No key begins so, so an incomplete object cannot be opened."""
 
 
 class Reader(Protocol):
@@ -54,7 +54,7 @@ class Listed(NamedTuple):
 class ResultStore(Protocol):
     """All calls block; the edge makes them in a thread. Keys are of our making: relative, plain ASCII, no `..`.
 
-    Whoever reads or lists meets StoreUnavailable where the store does not answer; whoever writes, that or OSError.
+    Reading and listing raise StoreUnavailable if the store does not answer; writing raises that or OSError.
     """
 
     def spool(self) -> AbstractContextManager[Spool]:
@@ -145,7 +145,7 @@ class DirectoryStore:
 
     @contextmanager
     def writing(self, key: str) -> Iterator[BinaryIO]:
-        """Write a file and make it and its name durable before anybody is told of it."""
+        """Write a file and make it and its name durable before returning."""
         with self.spool() as spool:
             yield spool.file
             spool.keep(key)
@@ -196,7 +196,7 @@ class DirectoryStore:
                 yield Listed(str(path.relative_to(self._root)), status.st_size, now - status.st_mtime)
 
     def sweep(self, age_seconds: float) -> int:
-        """Delete old files of the folder that nobody can open anything of."""
+        """Delete old files of the folder of incomplete objects."""
         old = [partial for partial in self.listed(f"{PARTIAL}/") if partial.age_seconds > age_seconds]
         for partial in old:
             self.remove(partial.key)

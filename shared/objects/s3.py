@@ -26,7 +26,7 @@ _PART_BYTES = 16 * 1024 * 1024
 _PARTS_AT_ONCE = 4
 _CONNECT_SECONDS = 2
 _RETRIES_MAX = 4
-# The library tells some failures by Python's own errors: what is not there, what is not allowed.
+# The library reports some failures by Python's own errors: what is not there, what is not allowed.
 _FAILED = (BaseError, OSError)
 
 
@@ -156,7 +156,7 @@ class S3Store:
         return 0
 
     def delete(self, job_id: str, attempt: int) -> None:
-        """Delete all that lies below an attempt."""
+        """Delete all objects below an attempt."""
         for found in list(self.listed(f"{job_id}/{attempt}/")):
             self.remove(found.key)
 

@@ -26,7 +26,7 @@ WITH made AS (
     INSERT INTO organizations (name, plan)
     SELECT $1, p.name FROM plans p WHERE p.name = $2 AND (p.counted_by = 'organization' OR p.name = 'free')
     RETURNING id, plan),
-told AS (INSERT INTO audit (organization_id, actor, act, subject)
+audited AS (INSERT INTO audit (organization_id, actor, act, subject)
          SELECT id, $3, 'organization.created', plan FROM made)
 SELECT id::text FROM made;
 
@@ -63,7 +63,7 @@ WITH decided AS (
 changed AS (
     UPDATE organizations o SET plan = d.plan FROM decided d WHERE o.id = d.organization_id AND $2 = 'approved'
     RETURNING o.id),
-told AS (INSERT INTO audit (organization_id, actor, act, subject)
+audited AS (INSERT INTO audit (organization_id, actor, act, subject)
          SELECT organization_id, $4, CASE $2 WHEN 'approved' THEN 'plan.changed' ELSE 'plan.declined' END, plan FROM decided)
 SELECT plan FROM decided;
 
@@ -72,13 +72,13 @@ SELECT plan FROM decided;
 WITH done AS (UPDATE organizations SET plan = $2 WHERE id = $1::uuid AND plan <> $2 RETURNING id, plan),
 decided AS (UPDATE plan_requests r SET decision = 'approved', decided_at = statement_timestamp(), decided_by = $3
             FROM done WHERE r.organization_id = done.id AND r.decision IS NULL AND r.plan = done.plan),
-told AS (INSERT INTO audit (organization_id, actor, act, subject) SELECT id, $3, 'plan.changed', plan FROM done)
+audited AS (INSERT INTO audit (organization_id, actor, act, subject) SELECT id, $3, 'plan.changed', plan FROM done)
 SELECT id::text FROM done;
 
 -- name: change_state
 -- A suspended organization's key is refused, its people can still read why.
 WITH done AS (UPDATE organizations SET state = $2 WHERE id = $1::uuid AND state <> $2 RETURNING id, state),
-told AS (INSERT INTO audit (organization_id, actor, act, subject) SELECT id, $3, 'organization.' || state, '' FROM done)
+audited AS (INSERT INTO audit (organization_id, actor, act, subject) SELECT id, $3, 'organization.' || state, '' FROM done)
 SELECT id::text FROM done;
 
 -- name: issue_key
@@ -114,7 +114,7 @@ ORDER BY array_position(ARRAY['owner', 'admin', 'member', 'viewer'], m.role), p.
 WITH done AS (
     INSERT INTO members (organization_id, person_id, role) VALUES ($1::uuid, $2::uuid, $3)
     ON CONFLICT (organization_id, person_id) DO NOTHING RETURNING organization_id),
-told AS (INSERT INTO audit (organization_id, actor, act, subject)
+audited AS (INSERT INTO audit (organization_id, actor, act, subject)
          SELECT organization_id, $4, 'member.added', $3 || ' ' || $2 FROM done)
 SELECT organization_id::text FROM done;
 

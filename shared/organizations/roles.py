@@ -6,7 +6,7 @@ Role = Literal["owner", "admin", "member", "viewer"]
 ROLES: tuple[Role, ...] = ("owner", "admin", "member", "viewer")
 INVITABLE: tuple[Role, ...] = ("admin", "member", "viewer")
 GRACE_SECONDS = {"none": 0, "1h": 3_600, "24h": 86_400}
-"""How long an old key may go on working after a rotation, by the owner's choice."""
+"""How long an old key keeps working after a rotation, by the owner's choice."""
 
 _RIGHTS: dict[str, frozenset[Role]] = {
     "read": frozenset({"owner", "admin", "member", "viewer"}),
@@ -19,7 +19,7 @@ _RIGHTS: dict[str, frozenset[Role]] = {
 
 
 def may(role: str, right: str) -> bool:
-    """Tell whether a role has a right; an unknown right raises KeyError, so that a typing error cannot open a door."""
+    """Return whether a role has a right; an unknown right raises KeyError, so that a typing error cannot grant one."""
     return role in _RIGHTS[right]
 
 

@@ -1,4 +1,4 @@
-"""Bilateral formulae whose weights depend on expenditure shares in a way that sums over items do not tell. Pure."""
+"""Bilateral formulae whose weights depend on expenditure shares, so that sums over items do not suffice. Pure."""
 
 from collections.abc import Callable
 from typing import Literal

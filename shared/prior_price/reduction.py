@@ -68,15 +68,15 @@ def _steps(known: Sequence[Moment], asked_on: date | None) -> tuple[list[Moment]
     if known[-1].status == Status.NOT_OFFERED:
         return [], Reason.NO_REDUCTION
     offered = [one for one in known if one.status == Status.OFFERED]
-    told = any(one.list_price is not None for one in offered)
-    if told and not offered[-1].announced:
+    announces = any(one.list_price is not None for one in offered)
+    if announces and not offered[-1].announced:
         return [], Reason.NO_REDUCTION
     levels = _levels(offered)
     steps: list[Moment] = []
     for place in range(len(levels) - 1, -1, -1):
         level = levels[place]
         fell = place > 0 and _price(levels[place - 1].begins) > _price(level.begins)
-        if told:
+        if announces:
             if level.announced is None:
                 break
             steps.append(level.announced)

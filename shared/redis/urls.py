@@ -19,7 +19,7 @@ class ClusterUrl(NamedTuple):
 
 
 def is_cluster(url: str) -> bool:
-    """Tell whether a store's URL names a cluster."""
+    """Return whether a store's URL names a cluster."""
     return urlsplit(url).scheme in _SCHEMES
 
 

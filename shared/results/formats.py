@@ -80,7 +80,7 @@ def _lines(table: pa.Table) -> Iterator[bytes]:
 
 
 def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """Yield rows as plain values, a few thousand at a time, so that a long answer never lies in memory twice."""
+    """Yield rows as plain values, a few thousand at a time, so that a long answer is never in memory twice."""
     for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
         for row in batch.to_pylist():
             yield _plain(row, None)

@@ -1,4 +1,4 @@
-"""Where a result lies and what its manifest says. Pure.
+"""Where a result is stored and what its manifest says. Pure.
 
 A result is written under its job's attempt, so two attempts never write to one place; only the manifest that a fenced
 UPDATE put into the job's row makes it a result.

@@ -1,4 +1,4 @@
-"""How an index lies on disk: a folder per data_version, in it the parts below."""
+"""How an index is stored on disk: a folder per data_version, in it the parts below."""
 
 from pathlib import Path
 

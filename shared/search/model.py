@@ -23,7 +23,7 @@ class Category(msgspec.Struct, frozen=True):
 
 
 class Item(msgspec.Struct, frozen=True):
-    """What a hit shows of an item; lies in the index as it is, so that a search asks nobody else."""
+    """What a hit shows of an item; stored in the index as it is, so that a search reads nothing else."""
 
     iid: str
     name: str
@@ -74,7 +74,7 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A page of hits. `exact` tells whether there are `total` hits or at least so many.
+    """A page of hits. `exact` says whether there are `total` hits or at least so many.
 
     `all_words` of them have every word of the question, the last one perhaps only begun.
     """

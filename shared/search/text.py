@@ -15,7 +15,7 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
 _FIRST_CJK = "\u3040"
 _STARTS_CJK = re.compile(rf"[{_CJK}]")
-# Only these marks are accents; the sound marks of kana tell words apart and stay.
+# Only these marks are accents; the sound marks of kana distinguish words and stay.
 _ACCENT = re.compile("[\u0300-\u036f]+")
 _APOSTROPHE = re.compile("['’ʼ＇`´]")
 # Letters that Unicode does not decompose, as people without that key type them.
@@ -81,7 +81,7 @@ def prefixes(word: str) -> tuple[str, ...]:
 
 
 def is_cjk(word: str) -> bool:
-    """Tell whether a word was cut from a script that is written without spaces."""
+    """Return whether a word was cut from a script that is written without spaces."""
     return word >= _FIRST_CJK and _STARTS_CJK.match(word) is not None
 
 

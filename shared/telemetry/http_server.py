@@ -1,4 +1,4 @@
-"""Where a part tells its metrics and that it is well: a tiny HTTP server for the operator's own network."""
+"""Serves a part's metrics and health: a tiny HTTP server for the operator's own network."""
 
 import threading
 from collections.abc import Callable
@@ -41,7 +41,7 @@ class _Answers(BaseHTTPRequestHandler):
             self._answer(404, "text/plain", b"")
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Write nothing: whoever asks here asks every few seconds."""
+        """Write nothing: monitoring asks every few seconds."""
 
     def _answer(self, status: int, media_type: str, body: bytes) -> None:
         self.send_response_only(status)

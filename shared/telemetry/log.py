@@ -12,7 +12,7 @@ EVENTS: dict[str, str] = {
     "started": "A process is ready to work.",
     "draining": "A process takes no new connections and finishes what it has.",
     "stopped": "A process has ended in order.",
-    "unhandled-error": "A request met an error that no code expected; the trace tells where.",
+    "unhandled-error": "A request met an unexpected error; the trace shows where.",
     "store-down": "A store stopped answering; the policy of its outage is in force.",
     "store-back": "A store answers again.",
     "store-emptied": "The state store lost all that it held: quotas begin anew and sessions have ended.",
@@ -36,7 +36,7 @@ EVENTS: dict[str, str] = {
     "result-missing": "The store does not have the published bytes of a job; the dispatcher looks for them again.",
     "result-found": "The store has the missing bytes of a job again.",
     "result-lost": "The bytes of a job stayed missing: it expired, and what its orders cost is owed back.",
-    "results-swept": "Results that nobody may read any more were deleted.",
+    "results-swept": "Results that no order may read any more were deleted.",
     "release-cut": "A data_version was cut: its files lie in the store and its manifests name them.",
     "releases-swept": "Releases that were kept for their time, or files that no release names, were deleted.",
     "library": "A line that a library wrote, as it wrote it.",
@@ -77,7 +77,7 @@ class Log:
         if _LEVELS[level] < self._least:
             return
         line = {"ts": rfc3339(utc_now()), "level": level, "part": self._part, "event": event, **self._bound, **fields}
-        # A line that finds no place on a full disk is lost; the request or the job that it tells of must not be.
+        # A line that does not fit on a full disk is lost; the request or job that it describes must not fail for it.
         with contextlib.suppress(OSError):
             self._stream.write(json_line(line).decode())
             self._stream.flush()

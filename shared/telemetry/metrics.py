@@ -28,7 +28,7 @@ def _histogram(name: str, sentence: str, *labels: str, buckets: Sequence[float] 
 def _gauge(
     name: str, sentence: str, *labels: str, over: Literal["mostrecent", "livesum", "livemin", "max"] = "mostrecent"
 ) -> Gauge:
-    # `over`: how a host's processes make one number. Of what dispatchers tell of one table the newest word counts.
+    # `over`: how a host's processes make one number. Of one table's figures from several dispatchers the newest counts.
     return Gauge(f"itemindex_{name}", sentence, labels, multiprocess_mode=over, registry=REGISTRY)
 
 
@@ -42,7 +42,9 @@ quota_decisions = _counter(
     "quota_decisions", "Charges, by plan and outcome: taken, refused, repeated, refunded.", "plan", "outcome"
 )
 quota_unverified = _counter("quota_unverified", "Requests decided without the state store, by outcome.", "outcome")
-usage_lost = _counter("usage_lost", "Calls missing from the statistics of use: PostgreSQL was away for too long.")
+usage_lost = _counter(
+    "usage_lost", "Calls missing from the statistics of use: PostgreSQL was unavailable for too long."
+)
 
 # Where answers come from.
 record_reads = _counter("record_reads", "Records found, by where: memory, cache, database, absent.", "where")

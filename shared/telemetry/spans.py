@@ -36,7 +36,7 @@ class Spans:
     def __init__(self, settings: Settings, part: str) -> None:
         self._endpoint = settings.otel_exporter_otlp_endpoint
         self.share = settings.otel_traces_sampler_arg if settings.otel_exporter_otlp_endpoint else 0.0
-        """Share of new traces that are worth their spans; none where nobody collects them."""
+        """Share of new traces that are worth their spans; none if no collector is configured."""
         self._headers = _headers(settings.otel_exporter_otlp_headers)
         self._resource: Attributes = {
             "service.name": f"item-index-{part}",
@@ -51,7 +51,7 @@ class Spans:
     def note(
         self, step: SpanContext, name: str, kind: Kind, seconds: float, attributes: Attributes, *, failed: bool = False
     ) -> None:
-        """Note a span that ends now and took so long; nothing where the trace is not sampled or nobody collects."""
+        """Record a span that ends now and took so long; do nothing if the trace is not sampled or not collected."""
         if not self._endpoint or not step.sampled:
             return
         if len(self._waiting) >= _WAITING_MAX:

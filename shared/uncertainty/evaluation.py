@@ -1,4 +1,4 @@
-"""How honest the intervals are: figures that were held out, and the share that lies inside its stated 95 %. Pure."""
+"""How honest the intervals are: figures that were held out, and the share that is inside its stated 95 %. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class Outcome(NamedTuple):
 
     @property
     def inside(self) -> bool:
-        """Whether the true value lies inside the stated interval."""
+        """Whether the true value is inside the stated interval."""
         low, _, high = self.estimate.figure.interval
         return low <= self.sample.value <= high
 

@@ -9,7 +9,7 @@ Z95 = 1.959963984540054
 
 
 class Interval(NamedTuple):
-    """A figure with the bounds between which it lies with 95 %; `central` is the median."""
+    """A figure with the bounds that contain it with 95 %; `central` is the median."""
 
     low: float
     central: float

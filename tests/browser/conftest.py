@@ -79,8 +79,8 @@ class Visitor:
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE_SCRIPT)
         found = self.page.evaluate("axe.run({resultTypes: ['violations']}).then((told) => told.violations)")
-        told = [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found if v["impact"] in _SERIOUS]
-        assert told == [], self.page.url
+        reported = [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found if v["impact"] in _SERIOUS]
+        assert reported == [], self.page.url
 
     def check_width(self) -> None:
         """Fail where the page is wider than its window."""
@@ -98,8 +98,8 @@ class Visitor:
 
     def refused(self, status: int) -> None:
         """Take it as meant that one page was refused; the browser tells it as an error."""
-        [told] = [fault for fault in self.faults if f"status of {status} " in fault]
-        self.faults.remove(told)
+        [reported] = [fault for fault in self.faults if f"status of {status} " in fault]
+        self.faults.remove(reported)
 
     def api(self, path: str, key: str) -> int:
         """Call the API under a key and return the status."""
@@ -177,8 +177,8 @@ def member(founder: Visitor) -> Iterator[Visitor]:
     founder.page.emulate_media(color_scheme="light")
     founder.page.set_viewport_size(_WIDE)
     yield founder
-    told, founder.faults[:] = list(founder.faults), []
-    assert told == []
+    reported, founder.faults[:] = list(founder.faults), []
+    assert reported == []
 
 
 def new_key(visitor: Visitor) -> str:

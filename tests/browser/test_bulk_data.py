@@ -92,7 +92,7 @@ def test_a_second_click_is_the_same_export(institutional: Visitor) -> None:
     page = institutional.page
     fields = {field: page.locator(f"[name={field}]").first.input_value() for field in ("csrf", "once", "dataset")}
     form = {**fields, "columns": "slug", "format": "csv"}
-    told = [
+    reported = [
         institutional.context.request.post(
             f"{institutional.origin}/dashboard/exports",
             form=form,
@@ -101,8 +101,8 @@ def test_a_second_click_is_the_same_export(institutional: Visitor) -> None:
         )
         for _ in range(2)
     ]
-    assert [answer.status for answer in told] == [303, 303]
-    assert told[0].headers["location"] == told[1].headers["location"]
+    assert [answer.status for answer in reported] == [303, 303]
+    assert reported[0].headers["location"] == reported[1].headers["location"]
 
 
 def test_the_profile_file_holds_the_visitors_own_key(institutional: Visitor) -> None:

@@ -110,7 +110,7 @@ class Attack:
         try:
             while not self._over:
                 with contextlib.suppress(TimeoutError):
-                    await self._told(await asyncio.wait_for(reader.read(64), _DRIP_SECONDS))
+                    await self._record_answer(await asyncio.wait_for(reader.read(64), _DRIP_SECONDS))
                     return
                 writer.write(then)
         finally:
@@ -134,7 +134,7 @@ class Attack:
         try:
             if number % 2:
                 writer.write(b"\x16\x03\x01 is no request\r\n\r\n")
-                await self._told(await reader.read(64))
+                await self._record_answer(await reader.read(64))
             else:
                 self.met["hung up"] += 1
         finally:
@@ -144,7 +144,7 @@ class Attack:
         reader, writer = await self._connect(number)
         try:
             writer.write(_OVERSIZED[number % len(_OVERSIZED)])
-            await self._told(await reader.read(64))
+            await self._record_answer(await reader.read(64))
         finally:
             writer.transport.abort()
         await asyncio.sleep(_REST_SECONDS)
@@ -154,7 +154,7 @@ class Attack:
         reader, writer = await self._connect(number)
         try:
             writer.write(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            await self._told(await reader.read(64))
+            await self._record_answer(await reader.read(64))
         finally:
             writer.transport.abort()
         await asyncio.sleep(_WAVE_SECONDS - asyncio.get_running_loop().time() % _WAVE_SECONDS)
@@ -167,13 +167,13 @@ class Attack:
             while not self._over:
                 writer.write(head)
                 answer = await reader.readuntil(b"\r\n\r\n")
-                await self._told(answer)
+                await self._record_answer(answer)
                 length = _LENGTH.search(answer)
                 await reader.readexactly(int(length[1]) if length else 0)
         finally:
             writer.transport.abort()
 
-    async def _told(self, answer: bytes) -> None:
+    async def _record_answer(self, answer: bytes) -> None:
         if not answer:
             self.met["cut off"] += 1
             await asyncio.sleep(_REST_SECONDS)

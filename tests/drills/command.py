@@ -48,8 +48,8 @@ def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> N
     Everything runs on loopback below a temporary directory and is gone afterwards. Every job must end, once, with the
     right digest or with a reason. Exit code 1 when a promise was broken.
     """
-    with _stage(as_json=as_json) as (places, told):
-        outcome = Drill(places, number, kills, seed, minutes * 60, told).run()
+    with _stage(as_json=as_json) as (places, report_progress):
+        outcome = Drill(places, number, kills, seed, minutes * 60, report_progress).run()
     _tell(outcome, number, seed, as_json=as_json)
     sys.exit(0 if outcome.passed else 1)
 
@@ -85,8 +85,8 @@ def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: b
     """
     if not chosen(faults_of(Settings.from_environment()), only):
         raise click.UsageError("no fault is named so; those of the object store need S3_BUCKET and S3_ENDPOINT")
-    with _stage(as_json=as_json or as_markdown) as (places, told):
-        found = OutageDrill(places, seconds, told, only).run()
+    with _stage(as_json=as_json or as_markdown) as (places, report_progress):
+        found = OutageDrill(places, seconds, report_progress, only).run()
     if as_json:
         listed = [
             {
@@ -121,8 +121,8 @@ def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: floa
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller
     was not served, or waited longer than `--ratio-max` allows, or one of many who came at once met no answer.
     """
-    with _stage(as_json=as_json) as (places, told):
-        found = OverloadDrill(places, seconds, rounds, told, only).run()
+    with _stage(as_json=as_json) as (places, report_progress):
+        found = OverloadDrill(places, seconds, rounds, report_progress, only).run()
     if as_json:
         click.echo(json.dumps([_measured(one) for one in found], indent=1))
     else:
@@ -173,8 +173,8 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
         # Whoever does not watch reads afterwards what was done when it went wrong.
         live = console.is_terminal and not as_json
-        told = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
-        yield Paths.below(Path(folder)), told
+        report_progress = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
+        yield Paths.below(Path(folder)), report_progress
 
 
 @drill.command("partition", epilog="Example: itemindex drill partition --seconds 20")
@@ -196,8 +196,8 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
     if reason is not None:
         raise ItemIndexError(f"no hosts can be made here: {reason}")
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
-        told = (lambda text: None) if as_json else (lambda text: status.update(safe(f"{text} …")))
-        found = PartitionDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, told).run()
+        report_progress = (lambda text: None) if as_json else (lambda text: status.update(safe(f"{text} …")))
+        found = PartitionDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, report_progress).run()
     if as_json:
         served = {one.name: {"counted": one.counted, "uncounted": one.uncounted} for one in found.accounts}
         checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in found.checks]
@@ -218,7 +218,7 @@ def _grid(found: list[Seen]) -> list[dict[str, Any]]:
     rows = []
     for fault in dict.fromkeys(seen.fault for seen in found):
         cells = [seen for seen in found if seen.fault == fault]
-        told = {seen.call: seen for seen in cells}
+        by_call = {seen.call: seen for seen in cells}
         unusual = [_cell(seen) for seen in cells if not set(seen.statuses) <= seen.usual]
         broken = [Text(f"{seen.call}: {seen.remark}", "red") for seen in cells if seen.remark and not seen.kept]
         rows.append(
@@ -227,10 +227,10 @@ def _grid(found: list[Seen]) -> list[dict[str, Any]]:
                 "callers saw": Text("; ").join((*unusual, *broken)) or "what they always see",
                 "calls": sum(sum(seen.statuses.values()) for seen in cells),
                 "slowest": f"{max(seen.slowest_seconds for seen in cells):.1f} s",
-                "jobs": told["jobs"].remark if "jobs" in told else "–",
-                "free quota": told["quota"].remark if "quota" in told else "–",
-                "anonymous": told["anonymous quota"].remark if "anonymous quota" in told else "–",
-                "small plan": told["quota of a small plan"].remark if "quota of a small plan" in told else "–",
+                "jobs": by_call["jobs"].remark if "jobs" in by_call else "–",
+                "free quota": by_call["quota"].remark if "quota" in by_call else "–",
+                "anonymous": by_call["anonymous quota"].remark if "anonymous quota" in by_call else "–",
+                "small plan": by_call["quota of a small plan"].remark if "quota of a small plan" in by_call else "–",
             }
         )
     return rows

@@ -69,7 +69,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def stands_still(pid: int) -> bool:
-    """Tell whether a process was stopped by a signal and not yet continued."""
+    """Return whether a process was stopped by a signal and not yet continued."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

@@ -45,7 +45,7 @@ class OutageDrill:
 
     places: Paths
     seconds: float
-    told: Callable[[str], None]
+    report_progress: Callable[[str], None]
     only: tuple[str, ...] = ()
 
     def run(self) -> list[Seen]:
@@ -64,7 +64,7 @@ class OutageDrill:
         return found
 
     def _starting(self, what: str) -> None:
-        self.told(f"starting {what}")
+        self.report_progress(f"starting {what}")
 
     def _put_links_between(self) -> None:
         """Have every part reach what it stands on by a link, and the jobs ride on a broker of their own."""
@@ -103,7 +103,7 @@ class OutageDrill:
         if not self._healed(front, listed):
             found.append(Seen("before any fault", "service", kept=False, remark="not healed"))
         for fault in chosen(faults_of(self._stack.settings), self.only):
-            self.told(fault.name)
+            self.report_progress(fault.name)
             found += self._try(front, fault, listed, trouble, credentials)
 
     def _try(
@@ -174,7 +174,7 @@ class OutageDrill:
         return False
 
     def _all_up(self) -> bool:
-        """Tell whether every part lives and each edge listens: one edge alone would hide that the other is away."""
+        """Return whether every part lives and each edge listens: one edge alone would hide that the other is away."""
         edges = [child for child in self._stack.children if child.program.name.startswith("edge")]
         return all(child.alive for child in self._stack.children) and all(
             _listens(self.places.socket(child.program.name)) for child in edges

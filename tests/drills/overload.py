@@ -67,7 +67,7 @@ class OverloadDrill:
     places: Paths
     seconds: float
     rounds: int
-    told: Callable[[str], None]
+    report_progress: Callable[[str], None]
     only: tuple[str, ...] = ()
 
     def run(self) -> list[Measured]:
@@ -75,9 +75,9 @@ class OverloadDrill:
         self._stack = Stack(self.places, free_port())
         found = [Measured(kind) for kind in KINDS if not self.only or any(word in kind for word in self.only)]
         try:
-            self._stack.start_servers(lambda what: self.told(f"starting {what}"))
+            self._stack.start_servers(lambda what: self.report_progress(f"starting {what}"))
             load_prices(self._stack.settings)
-            self._stack.start_service(lambda what: self.told(f"starting {what}"))
+            self._stack.start_service(lambda what: self.report_progress(f"starting {what}"))
             run_while(self._stack.watch, lambda: self._work(found))
         finally:
             self._stack.stop()
@@ -100,7 +100,7 @@ class OverloadDrill:
         self._ask(paths, key, self.seconds, Counter())  # so that nothing is measured cold
         for number in range(self.rounds):
             for measured in found:
-                self.told(f"{measured.attack}, round {number + 1} of {self.rounds}")
+                self.report_progress(f"{measured.attack}, round {number + 1} of {self.rounds}")
                 measured.calm += self._ask(paths, key, self.seconds, measured.failures)
                 before = self._resident_bytes()
                 with self._attack(measured, file, attacker if measured.attack == DRY_RUNS else key):

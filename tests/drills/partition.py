@@ -53,13 +53,13 @@ class PartitionDrill:
     """The drill on a site of its own."""
 
     def __init__(
-        self, places: Paths, jobs: int, cut_seconds: float, seconds_max: float, told: Callable[[str], None]
+        self, places: Paths, jobs: int, cut_seconds: float, seconds_max: float, report_progress: Callable[[str], None]
     ) -> None:
         self._places = places
         self._jobs = jobs
         self._cut_seconds = cut_seconds
         self._seconds_max = seconds_max
-        self._told = told
+        self._report_progress = report_progress
         self._asked = 0
 
     def run(self) -> Found:
@@ -67,10 +67,10 @@ class PartitionDrill:
         self._ends, found = time.monotonic() + self._seconds_max, Found()
         self._site = MultiHostStack(self._places, callers=4)
         try:
-            self._told("starting the stores")
+            self._report_progress("starting the stores")
             self._site.start_stores()
             self._prepare()
-            self._told("starting the service")
+            self._report_progress("starting the service")
             self._site.start_service()
 
             def among_the_callers() -> None:
@@ -154,7 +154,7 @@ class PartitionDrill:
         return threads
 
     def _cut_edge(self, callers: QuotaClients, what: str, cut: Callable[[bool], None]) -> bool:
-        self._told(f"{_CUT} {what}")
+        self._report_progress(f"{_CUT} {what}")
         callers.disturbed.add(_CUT)
         cut(False)
         if "anonymous, during" not in {account.name for account in self._accounts if account.tallies}:
@@ -187,7 +187,7 @@ class PartitionDrill:
             [(job, attempt)] = connection.execute(running, (first,)).fetchall()
             self._wait(lambda: any(job in site.log(name) for name in WORKERS), "no worker tells that it has the report")
             name = next(name for name in WORKERS if job in site.log(name))
-            self._told(f"{name} is cut off in silence")
+            self._report_progress(f"{name} is cut off in silence")
             site.network.silence(name, "back")
             cut_at, taken = time.monotonic(), SQL.taken_again
             self._wait(lambda: _first(connection, taken, job, attempt) is not None, "nobody takes the report up")
@@ -221,17 +221,17 @@ class PartitionDrill:
     def _answers(self) -> Iterable[Check]:
         usual = [tally for account in self._accounts for tally in account.tallies.values()]
         strange = {status for tally in usual for status in tally.usual} - _MAY
-        yield Check("an edge that is not cut off answers as always", _told(strange), not strange)
+        yield Check("an edge that is not cut off answers as always", _counted(strange), not strange)
         whole = [account.tallies[_WHOLE] for account in self._accounts]
         uncounted = sum(tally.uncounted for tally in whole)
         yield Check("and counts all that it serves", f"{uncounted} uncounted", uncounted == 0)
         cut = {status for tally in usual for status in tally.disturbed} - _MAY - {503}
-        yield Check("an edge that is cut off serves, refuses, or says 503", _told(cut), not cut)
+        yield Check("an edge that is cut off serves, refuses, or says 503", _counted(cut), not cut)
         slowest = max(tally.slowest_seconds for tally in usual)
         yield Check("nobody waits for an answer in vain", f"{slowest:.1f} s at most", slowest < ANSWER_SECONDS_MAX)
 
     def _well(self, edge: str) -> bool:
-        """Tell whether both processes behind a front reach all stores."""
+        """Return whether both processes behind a front reach all stores."""
         client = self._clients[edge]
         for _ in range(_HEALTHY_ANSWERS):
             status, body = client.once("/ready")
@@ -265,5 +265,5 @@ def _first(connection: Connection, query: str, *values: object) -> object:
     return row[0] if row else None
 
 
-def _told(statuses: Iterable[int]) -> str:
+def _counted(statuses: Iterable[int]) -> str:
     return ", ".join(str(status or "no answer") for status in sorted(statuses)) or "nothing else"

@@ -56,7 +56,7 @@ class Drill:
     kills: int
     seed: int
     seconds_max: float
-    told: Callable[[str], None]
+    report_progress: Callable[[str], None]
 
     def run(self) -> Outcome:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
@@ -64,9 +64,9 @@ class Drill:
         self._stack = Stack(self.places, free_port(), workers=_WORKERS, worker_module="tests.drills.worker")
         outcome = Outcome()
         try:
-            self._stack.start_servers(lambda what: self.told(f"starting {what}"))
+            self._stack.start_servers(lambda what: self.report_progress(f"starting {what}"))
             key = self._prepare()
-            self._stack.start_service(lambda what: self.told(f"starting {what}"))
+            self._stack.start_service(lambda what: self.report_progress(f"starting {what}"))
             run_while(self._stack.watch, lambda: self._work(key, outcome))
         finally:
             self._stack.stop()
@@ -77,7 +77,7 @@ class Drill:
         poisons = max(1, self.jobs // 100)
         client = Client("127.0.0.1", self._stack.port, key, self._ends)
         chaos = Killer(self._stack, self.seed, self.kills)
-        self.told(f"asking {self.jobs} questions and killing {self.kills} processes")
+        self.report_progress(f"asking {self.jobs} questions and killing {self.kills} processes")
         chaos.start()
         outcome.statuses = ask_all(client, questions(self.jobs, poisons), _ASKERS)
         self._wait(lambda: not chaos.is_alive(), "the killing goes on")
@@ -171,7 +171,7 @@ class Drill:
             yield connection
 
     def _wait(self, over: Callable[[], bool], what: str) -> None:
-        self.told(f"waiting: {what}")
+        self.report_progress(f"waiting: {what}")
         while not over():
             if time.monotonic() > self._ends:
                 raise TimeoutError(f"the drill's time is over and {what}")

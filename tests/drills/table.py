@@ -38,10 +38,10 @@ def _faults(found: list[Seen]) -> Iterator[str]:
 
 
 def _cells(fault: str, seen: list[Seen]) -> tuple[str, ...]:
-    told = {one.call: one for one in seen}
+    by_call = {one.call: one for one in seen}
     others = [text for text in map(unusual, seen) if text is not None]
     slowest = max(one.slowest_seconds for one in seen)
-    remarks = (told[name].remark + ("" if told[name].kept else " (BROKEN)") for name in _REMARKS)
+    remarks = (by_call[name].remark + ("" if by_call[name].kept else " (BROKEN)") for name in _REMARKS)
     return (fault[0].upper() + fault[1:], "; ".join(others) or _AS_EVER, f"{slowest:.1f} s", *remarks)
 
 

@@ -10,19 +10,19 @@ from workers.context import Services
 from workers.handlers import job_handlers
 from workers.job_handler import Handlers, JobContext, Outcome
 from workers.reports.publish import ReportHandler
-from workers.reports.registry import Told
+from workers.reports.registry import ReportProgress
 from workers.reports.replica import Replica
 from workers.reports.result import Answer
 from workers.worker import main
 
 
-def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
     """Answer a question of the drill, slowly; die of a poisoned one, as a worker dies of memory."""
     if workload.is_poison(parameters):
         os.kill(os.getpid(), signal.SIGKILL)
     steps = workload.pauses(parameters)
     for done, seconds in enumerate(steps):
-        told("drilling", done, len(steps))
+        report_progress("drilling", done, len(steps))
         connection.execute("SELECT pg_sleep($1)", (seconds,))
     return workload.answer(parameters)
 

@@ -35,12 +35,12 @@ def questions(number: int, poisons: int) -> list[tuple[str, str]]:
 
 
 def is_poison(parameters: dict[str, Any]) -> bool:
-    """Tell whether working on this kills."""
+    """Return whether working on this kills."""
     return bool(parameters["from"]) and parameters["from"].startswith(f"{_POISON_YEAR}-")
 
 
 def is_stale(parameters: dict[str, Any]) -> bool:
-    """Tell whether the first attempt at this is to be overtaken by another."""
+    """Return whether the first attempt at this is to be overtaken by another."""
     return (parameters["from"], parameters["to"]) == STALE_QUESTION
 
 

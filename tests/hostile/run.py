@@ -48,7 +48,7 @@ def one_round(
 ) -> Round:
     """Try every operation of the document, with up to `examples` random cases each."""
     with tempfile.TemporaryDirectory(prefix="hostile-") as name:
-        configuration, told = Path(name) / "schemathesis.toml", Path(name) / "report.json"
+        configuration, reported = Path(name) / "schemathesis.toml", Path(name) / "report.json"
         sections = [f"[auth.openapi.{scheme}]\n{_SCHEMES[scheme]}\n" for scheme in schemes]
         configuration.write_text("\n".join([CONFIGURATION.read_text(encoding="utf-8"), *sections]), encoding="utf-8")
         command = [
@@ -71,13 +71,13 @@ def one_round(
             "--workers",
             "1",
             "--report-json-path",
-            str(told),
+            str(reported),
         ]
         environment = {**os.environ, **credentials}
         done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
-        if not told.exists():
+        if not reported.exists():
             return Round(0, False, done.stdout + done.stderr)
-        report = json.loads(told.read_text(encoding="utf-8"))
+        report = json.loads(reported.read_text(encoding="utf-8"))
         return Round(report["test_cases"]["generated"], done.returncode == 0, done.stdout)
 
 

@@ -87,8 +87,8 @@ def test_each_example_is_a_mapping_that_can_be_used(tmp_path: Path, kind: Any, n
 
 def test_every_key_of_every_table_is_described() -> None:
     plain = {field for _, kind in TABLES for field in kind.__dataclass_fields__}
-    told = {name for _, kind in TABLES for name, *_ in keys(kind)}
-    assert plain - told == {
+    reported = {name for _, kind in TABLES for name, *_ in keys(kind)}
+    assert plain - reported == {
         "item",
         "observations",
         "factors",

@@ -66,17 +66,17 @@ def main() -> None:
 class Bench:
     """One stack, measured."""
 
-    def __init__(self, stack: Stack, told: Callable[[str], None]) -> None:
+    def __init__(self, stack: Stack, report_progress: Callable[[str], None]) -> None:
         self.stack = stack
-        self._told = told
+        self._report_progress = report_progress
 
     def run(self, items: int, observations: int, calls: int, rounds: int) -> dict[str, Any]:
         """Measure everything."""
-        self.stack.start_servers(self._told)
+        self.stack.start_servers(self._report_progress)
         path = self.stack.places.root / "market.parquet"
         write(path, items=items, observations=observations, seed=1)
         path.with_suffix(".toml").write_text(MAPPING)
-        self._told("loading")
+        self._report_progress("loading")
         load(self.stack.settings, read(path.with_suffix(".toml")), [path])
         path.unlink()
         with self._connection() as connection:
@@ -91,7 +91,7 @@ class Bench:
             self._slugs = [
                 row[0] for row in connection.execute("SELECT slug FROM brands ORDER BY item_count DESC LIMIT 50")
             ]
-        self.stack.start_service(self._told)
+        self.stack.start_service(self._report_progress)
         self._wait_for_jobs()
         storage = self._storage(items, observations)
         self._idle = self._idle_rates()
@@ -115,7 +115,7 @@ class Bench:
             )  # memory is filled, accounts have used their day up
         for n in range(rounds):
             for name, (make, number, status) in kinds.items():
-                self._told(f"round {n + 1} of {rounds}: {name}")
+                self._report_progress(f"round {n + 1} of {rounds}: {name}")
                 for part, microseconds in self._drive(make, number, status).items():
                     found[name][part].append(microseconds)
         return {name: {part: round(statistics.median(v), 1) for part, v in of.items()} for name, of in found.items()}
@@ -151,7 +151,7 @@ class Bench:
         return f"/index/cohorts?brand={self._slugs[n % len(self._slugs)]}&from={first}&to={first + timedelta(days=89)}&granularity=month"
 
     def _storage(self, items: int, observations: int) -> dict[str, float]:
-        self._told("cutting a release")
+        self._report_progress("cutting a release")
         with self._connection() as connection:
             row = connection.execute("SELECT max(version) FROM data_versions").fetchone()
             assert row is not None

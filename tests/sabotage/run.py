@@ -112,8 +112,8 @@ def main() -> None:
         for number, fault in enumerate(chosen, 1):
             verdict = try_fault(fault, tree)
             verdicts.append(verdict)
-            told = "noticed " if verdict.noticed else "UNNOTICED"
-            line = f"{number:>3}/{len(chosen)}  {told}  {fault.name:<60} {verdict.seconds:>4.0f} s  {verdict.found}"
+            reported = "noticed " if verdict.noticed else "UNNOTICED"
+            line = f"{number:>3}/{len(chosen)}  {reported}  {fault.name:<60} {verdict.seconds:>4.0f} s  {verdict.found}"
             console.print(line, markup=False, soft_wrap=True)
     unnoticed = [verdict.fault.name for verdict in verdicts if not verdict.noticed]
     console.print(f"{len(verdicts) - len(unnoticed)} of {len(verdicts)} planted faults were noticed", markup=False)

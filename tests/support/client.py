@@ -94,11 +94,11 @@ class Edge:
         operation = self._operation(method, path)
         if operation is None or answer.status in (204, 206, 304, 308) or method == "HEAD":
             return
-        told = operation["responses"].get(str(answer.status))
-        assert told is not None, f"{path}: the document does not know status {answer.status}"
+        reported = operation["responses"].get(str(answer.status))
+        assert reported is not None, f"{path}: the document does not know status {answer.status}"
         kind = answer.head["Content-Type"].partition(";")[0]
         if kind in ("application/json", "application/problem+json"):
-            schema = told["content"][kind].get("schema")
+            schema = reported["content"][kind].get("schema")
             if schema:
                 Draft202012Validator({**schema, "components": self.document["components"]}).validate(answer.json)
 

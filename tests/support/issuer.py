@@ -109,7 +109,7 @@ class Issuer:
         self.keys = [*(self.keys if keep else []), SigningKey.make(kid)]
 
     async def discovery(self, request: web.Request) -> web.Response:
-        """Tell where everything is."""
+        """Return where everything is."""
         self.discoveries += 1
         if self.down:
             return web.Response(status=503)

@@ -16,10 +16,10 @@ def cut(settings: Settings) -> dict[str, int]:
         assert row is not None
         job = order(connection, row[0])
         state = run(settings, job)
-        told = connection.execute("SELECT result, error FROM jobs WHERE id = $1", (job,)).fetchone()
-    assert told is not None
-    assert state == "succeeded", told[1]
-    result: dict[str, int] = told[0]
+        reported = connection.execute("SELECT result, error FROM jobs WHERE id = $1", (job,)).fetchone()
+    assert reported is not None
+    assert state == "succeeded", reported[1]
+    result: dict[str, int] = reported[0]
     return result
 
 

@@ -129,7 +129,7 @@ def ordered(settings: Settings, kind: str = "cohorts", format: str = "json", **p
 
 
 def in_recovery(connection: Connection) -> bool:
-    """Tell whether a connection leads to the replica."""
+    """Return whether a connection leads to the replica."""
     row = connection.execute("SELECT pg_is_in_recovery()").fetchone()
     assert row is not None
     return bool(row[0])

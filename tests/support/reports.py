@@ -10,7 +10,7 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from tests.support.workers import reporting, services_of
 from workers.context import Services
-from workers.reports.registry import Make, Told
+from workers.reports.registry import Make, ReportProgress
 from workers.reports.result import Answer, Coverage
 from workers.tasks import JobRunner
 
@@ -32,9 +32,9 @@ def answer(rows: int = 3) -> Answer:
     )
 
 
-def quick(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+def quick(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
     """Make a report at once."""
-    told("counting", 1, 2)
+    report_progress("counting", 1, 2)
     return answer()
 
 

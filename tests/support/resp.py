@@ -60,9 +60,9 @@ async def stubs(*answers: Answers) -> AsyncIterator[list[Stub]]:
 
 def table(*ranges: tuple[int, int, list[int]]) -> bytes:
     """Write the reply to CLUSTER SLOTS: ranges of slots, each with its primary's and its replicas' ports."""
-    told = b"*%d\r\n" % len(ranges)
+    reported = b"*%d\r\n" % len(ranges)
     for first, last, ports in ranges:
-        told += b"*%d\r\n:%d\r\n:%d\r\n" % (2 + len(ports), first, last)
+        reported += b"*%d\r\n:%d\r\n:%d\r\n" % (2 + len(ports), first, last)
         for port in ports:
-            told += b"*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$2\r\nid\r\n" % port
-    return told
+            reported += b"*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$2\r\nid\r\n" % port
+    return reported

@@ -174,5 +174,5 @@ class Traffic:
             digest.update(chunk)
             time.sleep(pause)
         line.close()
-        told = base64.b64decode(answer.headers["Repr-Digest"].removeprefix("sha-256=:").removesuffix(":"))
-        self._right("download", 200 if (total, digest.digest()) == (length, told) else 0, 200)
+        reported = base64.b64decode(answer.headers["Repr-Digest"].removeprefix("sha-256=:").removesuffix(":"))
+        self._right("download", 200 if (total, digest.digest()) == (length, reported) else 0, 200)

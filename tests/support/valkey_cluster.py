@@ -55,8 +55,8 @@ class Node:
 
     def role(self) -> str:
         """Return what the node takes itself for: master or slave, as the protocol calls them."""
-        told: str = self.ask("ROLE")[0].decode()
-        return told
+        reported: str = self.ask("ROLE")[0].decode()
+        return reported
 
     def kill(self) -> None:
         """End the process as a crash does."""

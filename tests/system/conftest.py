@@ -41,8 +41,8 @@ class Running:
     @property
     def state(self) -> dict[str, Any]:
         """What `itemindex status` tells."""
-        told: dict[str, Any] = json.loads(self.ctl("status", "--json"))
-        return told
+        reported: dict[str, Any] = json.loads(self.ctl("status", "--json"))
+        return reported
 
     def pid(self, name: str) -> int:
         """Return a part's process."""

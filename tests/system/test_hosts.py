@@ -68,10 +68,10 @@ def test_nothing_is_lost_and_nothing_served_over_a_limit_while_hosts_are_cut_off
         command, capture_output=True, text=True, check=False, cwd=PROJECT, env=clean_environment(), timeout=290
     )
     assert done.stdout, done.stderr
-    told = json.loads(done.stdout)
-    assert [check for check in told["checks"] if not check["kept"]] == []
+    reported = json.loads(done.stdout)
+    assert [check for check in reported["checks"] if not check["kept"]] == []
     assert done.returncode == 0
-    assert len(told["checks"]) == 26
-    served = told["served"]
+    assert len(reported["checks"]) == 26
+    served = reported["served"]
     assert served["anonymous, before"]["counted"] == served["anonymous, during"]["counted"] == 3
     assert sum(account["uncounted"] for account in served.values()) > 0  # the cut was one

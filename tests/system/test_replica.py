@@ -19,7 +19,7 @@ from tests.support.replica import Pair, in_recovery, ordered
 from tests.support.reports import answer
 from tests.support.shop import ROWS, load_rows, open_shop
 from tests.support.workers import reporting, run, worker
-from workers.reports.registry import COMPUTATIONS, Make, Told
+from workers.reports.registry import COMPUTATIONS, Make, ReportProgress
 from workers.reports.result import Answer
 
 pytestmark = pytest.mark.xdist_group("replica")
@@ -81,9 +81,9 @@ def made(settings: Settings, job: str) -> tuple[dict[str, Any], bytes]:
 def telling_where(told_where: list[bool], then: Make | None = None) -> Make:
     """Make a report that notes whether it was read from the replica; `then` may go wrong there."""
 
-    def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+    def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
         told_where.append(in_recovery(connection))
-        return then(connection, parameters, told) if then and told_where[-1] else answer()
+        return then(connection, parameters, report_progress) if then and told_where[-1] else answer()
 
     return make
 
@@ -206,7 +206,7 @@ def test_a_recovery_conflict_is_tried_again_then_left_to_the_primary(
     """What the replica must replay removes rows that the report's snapshot still sees: the server cancels the query."""
     where: list[bool] = []
 
-    def be_cancelled(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+    def be_cancelled(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
         if len(where) <= conflicts:
             connection.execute("SELECT count(*) FROM brands")
             with churning(primary):
@@ -223,7 +223,7 @@ def test_a_recovery_conflict_is_tried_again_then_left_to_the_primary(
 def test_a_replica_that_dies_under_a_report_costs_nothing_but_time(pair: Pair, primary: Settings) -> None:
     where: list[bool] = []
 
-    def die(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+    def die(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
         pair.kill()
         connection.execute("SELECT 1")
         raise AssertionError("a dead server answered")
@@ -248,7 +248,7 @@ def test_a_replica_that_dies_under_a_report_costs_nothing_but_time(pair: Pair, p
 def test_a_cancelled_report_stops_on_the_replica(pair: Pair, primary: Settings) -> None:
     job, began = ordered(primary), threading.Event()
 
-    def sleep(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+    def sleep(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
         assert in_recovery(connection)
         began.set()
         connection.execute("SELECT pg_sleep(300) AS long_report")

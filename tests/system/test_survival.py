@@ -287,5 +287,5 @@ def test_an_ordinary_user_under_a_private_home(tmp_path: Path) -> None:
 
 
 def _reachable(path: Path) -> bool:
-    """Tell whether another user may come as far as this path."""
+    """Return whether another user may come as far as this path."""
     return all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents)

@@ -122,10 +122,10 @@ def upgrade(tmp_path: Path) -> Iterator[Upgrade]:
         made.stack.stop()
 
 
-def until(condition: Callable[[], object], told: str = "", seconds: float = _READY_SECONDS) -> None:
+def until(condition: Callable[[], object], reported: str = "", seconds: float = _READY_SECONDS) -> None:
     ends = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < ends, told
+        assert time.monotonic() < ends, reported
         time.sleep(0.05)
 
 

@@ -20,7 +20,7 @@ class Near:
     digits: int | None = None
 
     def allows(self, shown: Fraction) -> bool:
-        """Tell whether `shown` is at most half a unit of the last place away; ties may go either way."""
+        """Return whether `shown` is at most half a unit of the last place away; ties may go either way."""
         if self.places is None and self.digits is None:
             return float(shown) == float(self.exact)
         # Numbers in JSON are doubles: of a large one fewer decimals are there than were promised.

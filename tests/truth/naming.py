@@ -81,6 +81,6 @@ def weight(text: str | None) -> str | None:
 
 
 def _is_part(before: str) -> bool:
-    """Tell whether the text before a quantity makes it the end of a sum, a range or a fraction."""
+    """Return whether the text before a quantity makes it the end of a sum, a range or a fraction."""
     added = before.endswith("+") or re.search(r"[gGlL] ?\+ $", before) is not None
     return added or re.search(r"[0-9][-–/]$", before) is not None

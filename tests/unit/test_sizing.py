@@ -60,8 +60,8 @@ def test_accounts_that_stay_on_a_host_spare_postgresql() -> None:
 
 def test_the_command_prints_json_and_a_table() -> None:
     printed = CliRunner().invoke(capacity, ["--lookups", "1e6", "--observations", "1e9", "--json"])
-    told = json.loads(printed.output)
-    assert told["machines"] > 2 and told["gives_way_first"]
-    assert {"part", "need", "carries", "beyond", "then"} <= told["parts"][0].keys()
+    reported = json.loads(printed.output)
+    assert reported["machines"] > 2 and reported["gives_way_first"]
+    assert {"part", "need", "carries", "beyond", "then"} <= reported["parts"][0].keys()
     table = CliRunner().invoke(capacity, ["--lookups", "2000"])
     assert table.exit_code == 0 and not table.exception

@@ -38,7 +38,7 @@ identity = "event"
 
 
 def write(
-    path: Path, *, items: int, observations: int, seed: int, told: Callable[[int], None] = lambda rows: None
+    path: Path, *, items: int, observations: int, seed: int, report_progress: Callable[[int], None] = lambda rows: None
 ) -> None:
     """Write a market as Parquet, one row an observation, in the order of days; the same arguments, the same bytes."""
     market = _Market(items, seed)
@@ -55,7 +55,7 @@ def write(
         for batch in market.observations(observations):
             writer.write_batch(batch.cast(schema))
             done += batch.num_rows
-            told(done)
+            report_progress(done)
 
 
 class _Market:

@@ -24,4 +24,4 @@ def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
                 raise LoadRefused(
                     f"{path.name}: must be a JSON object of objects with the members {', '.join(spec.keys)}"
                 ) from None
-    raise LoadRefused(f"{mapping.path.name}: {spec.file} lies neither beside the data nor beside the mapping")
+    raise LoadRefused(f"{mapping.path.name}: {spec.file} is neither beside the data nor beside the mapping")

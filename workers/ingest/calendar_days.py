@@ -41,7 +41,7 @@ def bounds(earliest: str, latest: str) -> tuple[int, int]:
 
 
 def is_format(form: str) -> bool:
-    """Tell whether a format can be used."""
+    """Return whether a format can be used."""
     if not _DIRECTIVE.search(form):
         return False
     try:
@@ -79,7 +79,7 @@ def _day(text: str, form: str) -> date | None:
 
 
 def _reads_back(text: str, moment: datetime, form: str) -> bool:
-    """Tell whether the day, written in its format, is the text again, where the format allows a wrong reading."""
+    """Return whether the day, written in its format, is the text again, where the format allows a wrong reading."""
     if not (_COUNTED.search(form) or _ADJACENT.search(form)):
         return True
     written = moment.strftime(_TIME.split(form, maxsplit=1)[0])

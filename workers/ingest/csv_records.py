@@ -57,7 +57,7 @@ class Records:
         return _Walk(self, piece, line, ends.tolist(), quotes.tolist(), final=final).block()
 
     def _is_plain(self, data: Any, ends: Any, quotes: Any) -> bool:
-        """Tell whether every line is a record, with every quotation mark in its place."""
+        """Return whether every line is a record, with every quotation mark in its place."""
         if len(ends) and max(int(ends[0]), int(np.diff(ends).max(initial=0))) > RECORD_BYTES_MAX:
             return False
         if not len(quotes):
@@ -134,7 +134,7 @@ class _Walk:
                     kept.append(record)
                     lines.append(self._line + at)
                 at = last + 1
-            else:  # only the first line: those after it may be rows, and a swallowed one is told apart below
+            else:  # only the first line: those after it may be rows, and a swallowed one is recognized below
                 until = last if reason == _SWALLOWS and last is not None else at
                 for number in range(at, until + 1):
                     begin = start if number == at else ends[number - 1] + 1
@@ -192,7 +192,7 @@ def _line_ends(data: Any, *, final: bool) -> Any:
 
 
 def _filled(data: Any, starts: Any, ends: Any) -> Any:
-    """Tell which lines have any character."""
+    """Return which lines have any character."""
     lengths = ends - starts
     carriage = np.zeros(len(ends), bool)
     carriage[lengths > 0] = data[ends[lengths > 0] - 1] == _CR

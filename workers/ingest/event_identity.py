@@ -1,4 +1,4 @@
-"""Marks: what tells one observation of an item and day from another, the same at every load. Pure."""
+"""Marks: what distinguishes observations of one item and day, the same at every load. Pure."""
 
 import hashlib
 from typing import Any

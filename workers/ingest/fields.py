@@ -268,7 +268,7 @@ class ObservationFields:
         "How many units, a positive whole number; 1 unless given.", 'units = "quantity"', default=None
     )
     event_key: tuple[Field, ...] = key(
-        "Further columns that tell observations of one day apart, for either identity: with the time of a scrape each "
+        "Further columns that distinguish observations of one day, for either identity: with the time of a scrape each "
         "scrape of a day stays.",
         'event_key = ["time"]',
         default=(),

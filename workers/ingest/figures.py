@@ -35,7 +35,7 @@ class Spread(NamedTuple):
     deviation: Decimal | None = None
 
     def fits(self, figure: Decimal) -> bool:
-        """Return whether there is a spread, and the figure lies inside its bounds."""
+        """Return whether there is a spread, and the figure is inside its bounds."""
         if self.low is None or self.high is None:
             return self.deviation is not None and figure > 0
         return 0 < self.low <= figure <= self.high

@@ -274,7 +274,7 @@ def _mostly(values: list[str], fits: Callable[[str], bool]) -> bool:
 
 
 def is_gtin(text: str) -> bool:
-    """Tell whether a text has the length and the check digit of a GTIN (GS1 General Specifications, 7.9)."""
+    """Return whether a text has the length and the check digit of a GTIN (GS1 General Specifications, 7.9)."""
     if not re.fullmatch(r"[0-9]{8}|[0-9]{12,14}", text, re.ASCII):
         return False
     digits = [int(digit) for digit in reversed(text)]

@@ -36,7 +36,7 @@ from workers.provenance.events import Event
 from workers.rollups import layout
 
 SQL = beside(__file__, "load.sql")
-Told = Callable[[int], None]
+ReportProgress = Callable[[int], None]
 _Ready = Chunk | tuple[Transformed, Any]  # rows of a month, or a batch with its items as COPY takes them
 
 
@@ -62,11 +62,11 @@ def load(
     settings: Settings,
     mapping: Mapping,
     files: list[Path],
-    told: Told = lambda done: None,
+    report_progress: ReportProgress = lambda done: None,
     *,
     merges_allowed: bool = False,
 ) -> Summary:
-    """Load files through a mapping and return what came of it; `told` hears the bytes read so far.
+    """Load files through a mapping and return what came of it; `report_progress` hears the bytes read so far.
 
     `merges_allowed`: whether more than a tenth of the index may be merged by it. Raises LoadRefused where a file or the
     mapping cannot be used; nothing of the load is kept then but its reason.
@@ -81,7 +81,7 @@ def load(
             identifiers.ensure(connection)
             log.execute(SQL.fail_stale)
             linking = Linking(settings.match_dir, merges_allowed)
-            return _Load(settings, mapping, files, told, connection, log, lookup, linking).run()
+            return _Load(settings, mapping, files, report_progress, connection, log, lookup, linking).run()
 
 
 class _Load:
@@ -90,7 +90,7 @@ class _Load:
         settings: Settings,
         mapping: Mapping,
         files: list[Path],
-        told: Told,
+        report_progress: ReportProgress,
         connection: Connection,
         log: Connection,
         lookup: Connection,
@@ -99,7 +99,7 @@ class _Load:
         self._settings = settings
         self._mapping = mapping
         self._files = files
-        self._told = told
+        self._report_progress = report_progress
         self._connection = connection
         self._log = log
         self._lookup = lookup  # of its own: it is used by the thread that reads ahead
@@ -224,14 +224,14 @@ class _Load:
         before = 0
         for path in self._files:
 
-            def told(done: int, before: int = before) -> None:
-                self._told(before + done)
+            def report_progress(done: int, before: int = before) -> None:
+                self._report_progress(before + done)
 
             for batch in readers.read(
                 path,
                 self._mapping,
                 batch_rows=self._settings.ingest_batch_rows,
-                told=told,
+                report_progress=report_progress,
                 unpacked_bytes_max=self._settings.ingest_unpacked_bytes_max,
             ):
                 yield path, batch

@@ -4,7 +4,7 @@ UPDATE loads SET state = 'failed', error = 'killed before it ended; nothing of i
 WHERE state = 'running';
 
 -- name: begin
--- Written by a connection of its own, so that a load that fails still tells why.
+-- Written by a connection of its own, so that a load that fails still states why.
 INSERT INTO loads (source, mapping) VALUES ($1, $2) RETURNING id::text;
 
 -- name: add_file

@@ -77,8 +77,8 @@ class Partitions:
     def _index(self, table: str) -> None:
         """Build the unique index at once, in bulk: many times cheaper than keeping it up row by row.
 
-        Where it finds equal rows, equal events are numbered on, or of a state told twice the last word is kept; then it
-        is built again.
+        If it finds equal rows, equal events get further numbers, or of a state stated twice the last row is kept; then
+        it is built again.
         """
         try:
             with self._connection.transaction():

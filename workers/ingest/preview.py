@@ -37,12 +37,12 @@ class Previewer:
         *,
         shown: int,
         unpacked_bytes_max: int = readers.UNPACKED_BYTES_MAX,
-        told: Callable[[int], None] = lambda done: None,
+        report_progress: Callable[[int], None] = lambda done: None,
     ) -> None:
         self._mapping = mapping
         self._shown = shown
         self._unpacked_bytes_max = unpacked_bytes_max
-        self._told = told
+        self._report_progress = report_progress
         self._names: dict[int, str] = {}
         self._found = Preview()
 
@@ -77,11 +77,15 @@ class Previewer:
         before = 0
         for path in files:
 
-            def told(done: int, before: int = before) -> None:
-                self._told(before + done)
+            def report_progress(done: int, before: int = before) -> None:
+                self._report_progress(before + done)
 
             for batch in readers.read(
-                path, self._mapping, batch_rows=_BATCH_ROWS, told=told, unpacked_bytes_max=self._unpacked_bytes_max
+                path,
+                self._mapping,
+                batch_rows=_BATCH_ROWS,
+                report_progress=report_progress,
+                unpacked_bytes_max=self._unpacked_bytes_max,
             ):
                 yield path, batch
             before += path.stat().st_size

@@ -23,15 +23,15 @@ def read(
     mapping: Mapping,
     *,
     batch_rows: int,
-    told: Callable[[int], None] = lambda done: None,
+    report_progress: Callable[[int], None] = lambda done: None,
     unpacked_bytes_max: int = UNPACKED_BYTES_MAX,
 ) -> Iterator[Batch]:
-    """Read a file in batches; `told` is called with the number of bytes read so far.
+    """Read a file in batches; `report_progress` is called with the number of bytes read so far.
 
     Raises LoadRefused where the file is broken, empty, too large when unpacked, or lacks one of the columns.
     """
     try:
-        yield from _read(path, mapping, batch_rows, told, unpacked_bytes_max)
+        yield from _read(path, mapping, batch_rows, report_progress, unpacked_bytes_max)
     except LoadRefused as error:
         raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
     except (OSError, pa.ArrowException, EOFError) as error:
@@ -39,7 +39,7 @@ def read(
 
 
 def _read(
-    path: Path, mapping: Mapping, batch_rows: int, told: Callable[[int], None], unpacked_bytes_max: int
+    path: Path, mapping: Mapping, batch_rows: int, report_progress: Callable[[int], None], unpacked_bytes_max: int
 ) -> Iterator[Batch]:
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -57,6 +57,6 @@ def _read(
             else:
                 batches = read_csv(path.name, stream, mapping, _BLOCK_BYTES)
         for batch in batches:
-            told(min(file.tell(), size))
+            report_progress(min(file.tell(), size))
             yield batch
-    told(size)
+    report_progress(size)

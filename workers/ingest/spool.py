@@ -41,7 +41,7 @@ class Spool:
         self._file.write(kept.data)
 
     def read(self, month: date) -> Any:
-        """Return a month's rows as the table has them when it is indexed: of states told in several runs the last."""
+        """Return a month's rows as the table has them when it is indexed: of states stated in several runs the last."""
         parts = []
         for offset, count in self._pieces[month]:
             self._file.seek(offset)

@@ -36,7 +36,7 @@ ANOTHER_IID = "has another IID than a former row of its id"
 
 
 class ItemRow(NamedTuple):
-    """An item as staged; `content_hash` tells whether anything but its observations changed."""
+    """An item as staged; `content_hash` changes with anything but its observations."""
 
     key: int
     iid: str
@@ -175,7 +175,7 @@ class Transformer:
         self.registry.widen(numbers, met.first, met.last)
         # An older row says nothing of the item: its text and its price come from the same, newest row.
         at = self.registry.newer(numbers, met.newest)
-        # Most items of a batch are known from the one before: one hash of their raw columns tells, before any cleaning.
+        # Most items of a batch are known from the one before: a hash of their raw columns shows it before cleaning.
         fresh = at[self.registry.news(numbers[at], self._contents(batch, met.chosen[at]))]
         days = np.where(met.newest[fresh] == NO_DAY, calendar_days.today(), met.newest[fresh])
         if self._item.join_by and not self._mapping.impacts:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one source says of one of its items, as far as it tells articles apart.
+    """What one source says of one of its items, as far as it distinguishes articles.
 
     `key` is unique in the index and the same in every load, such as `source/own id`. `gtins` are in 14-digit form with
     a correct check digit. Records of one source with the same `article` are declared by it to be one article.

@@ -137,7 +137,7 @@ def _word_scores(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, f
 
 
 def _differences(left: frozenset[str], right: frozenset[str]) -> dict[str, int]:
-    # Both ways of counting: some words tell articles apart on whichever side, some on one side only.
+    # Both ways of counting: some words distinguish articles on either side, some on one side only.
     both = {f"both {word}": 1 for word in left & right}
     either = {f"either {word}": 1 for word in left ^ right}
     return both | either | {f"left {word}": 1 for word in left - right} | {f"right {word}": 1 for word in right - left}

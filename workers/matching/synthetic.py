@@ -143,7 +143,7 @@ def _article(chance: random.Random, kind: str, brands: list[str]) -> _Article:
 
 
 def _sibling(chance: random.Random, kind: str, article: _Article) -> _Article:
-    """Change what tells siblings apart: one or two of model number, colour, amount, pack, edition and version."""
+    """Change what distinguishes siblings: one or two of model number, colour, amount, pack, edition and version."""
     ways = ["code", "words"] if kind == "software" else ["colour", "amount", "pack", "code", "words"]
     changed = replace(article, code=_near_code(chance, article.code))
     for way in chance.sample(ways, chance.choice((1, 1, 2))):

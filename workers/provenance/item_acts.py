@@ -55,7 +55,7 @@ def decide(connection: Connection, iid: str, other: str, same: bool, by: str, re
 
 
 def take_back(connection: Connection, iid: str, other: str, by: str, reason: str | None) -> int | None:
-    """Undo what was decided of two items last; a link that nobody decided is undone by deciding against it."""
+    """Undo the last decision on two items; a link without a decision is undone by deciding against it."""
     row = connection.execute(SQL.latest_decision, (iid, other)).fetchone()
     if row is not None and row[0] is not None:
         return undo(connection, str(row[0]), by, reason)

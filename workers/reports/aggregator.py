@@ -46,7 +46,7 @@ class _Pieces(NamedTuple):
 
 
 class Collector:
-    """Takes pieces of one month, then the next. Items are told apart over months only where a period may span two.
+    """Takes pieces of one month, then the next. Items are distinguished over months only where a period may span two.
 
     `mixed`: listings and sales come into one statistic, so an item may be in two cells of a month.
     """

@@ -19,7 +19,7 @@ from workers.reports.price_change import (
     PriceChanges,
     seed_of,
 )
-from workers.reports.query import Told, gather, settled, snapshot
+from workers.reports.query import ReportProgress, gather, settled, snapshot
 from workers.reports.ranking import Figure, all_ranks, change, counts, figures, period_before
 from workers.reports.rendering import (
     DISCOUNT_METHOD,
@@ -105,8 +105,11 @@ METHOD = (
 )
 
 
-def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
-    """Compute insights of one brand, or of the largest. Raises BrandNotFound, InvalidParameter; `told` may stop it."""
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Compute insights of one brand, or of the largest.
+
+    Raises BrandNotFound, InvalidParameter, and what `report_progress` raises to stop it.
+    """
     with snapshot(connection):
         tree = Tree.read(connection)
         slug = parameters.get("slug")
@@ -117,7 +120,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         whole = replace(chosen, brands=one)
         days = range_of(connection, whole, parameters)
         chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
-        report = _Report(connection, tree, chosen, days, seed_of(connection, parameters), told)
+        report = _Report(connection, tree, chosen, days, seed_of(connection, parameters), report_progress)
         page = None if one else report.page(parameters)
         rows = report.rows(one or (page.ids if page else ()))
     table = pa.Table.from_pylist(rows, SCHEMA)
@@ -137,13 +140,21 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
 
 
 class _Report:
-    def __init__(self, connection: Connection, tree: Tree, chosen: Filter, days: Range, seed: int, told: Told) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        tree: Tree,
+        chosen: Filter,
+        days: Range,
+        seed: int,
+        report_progress: ReportProgress,
+    ) -> None:
         self._connection = connection
         self._tree = tree
         self._chosen = chosen
         self._days = days
         self._seed = seed
-        self._told = told
+        self._report_progress = report_progress
         self.seen: set[int] = set()
         self.aside = SetAside(connection, tree, chosen, days)
         self._outliers: dict[Key, int] = {}
@@ -166,10 +177,12 @@ class _Report:
         chosen = replace(self._chosen, brands=brands)
         found = self._gather(chosen.grouped("brand"))
         self.seen |= found.days
-        self._outliers = self.aside.of(chosen.grouped("brand"), self._told)
+        self._outliers = self.aside.of(chosen.grouped("brand"), self._report_progress)
         now = figures(found)
         before = figures(self._gather(chosen.grouped("brand"), self._days.before()))
-        prices = PriceChanges(self._connection, self._tree, chosen.grouped("brand"), self._days, self._seed, self._told)
+        prices = PriceChanges(
+            self._connection, self._tree, chosen.grouped("brand"), self._days, self._seed, self._report_progress
+        )
         of_brand: dict[tuple[str, int, int], list[tuple[int, Figure]]] = {}
         for key, figure in figures(self._gather(chosen.grouped("brand", "category"))).items():
             of_brand.setdefault(key[:3], []).append((key.second_group, figure))
@@ -191,7 +204,7 @@ class _Report:
         return sorted(rows, key=lambda row: (row["period"], row["currency"], places[row["brand"]]))
 
     def _gather(self, chosen: Filter, days: Range | None = None) -> Any:
-        return gather(self._connection, self._tree, chosen, days or self._days, self._told)
+        return gather(self._connection, self._tree, chosen, days or self._days, self._report_progress)
 
     def _in(self, categories: list[int]) -> Filter:
         return replace(self._chosen, brands=None, categories=tuple(categories), tops=tuple(categories))

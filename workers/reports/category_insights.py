@@ -19,7 +19,7 @@ from workers.reports.price_change import (
     PriceChanges,
     seed_of,
 )
-from workers.reports.query import Told, gather, settled, snapshot
+from workers.reports.query import ReportProgress, gather, settled, snapshot
 from workers.reports.ranking import Figure, all_ranks, change, counts, figures, period_before
 from workers.reports.rendering import (
     DISCOUNT_METHOD,
@@ -96,7 +96,7 @@ METHOD = (
 )
 
 
-def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
     """Compute insights of one category, or of many on one level. Raises CategoryNotFound, InvalidParameter."""
     with snapshot(connection):
         tree = Tree.read(connection)
@@ -114,9 +114,9 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
         asked = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
         rows: list[dict[str, Any]] = []
         for done, category in enumerate(asked):
-            told("reading", done, len(asked))
-            rows += report.rows(category, _within(told, done, len(asked)))
-        told("reading", len(asked), len(asked))
+            report_progress("reading", done, len(asked))
+            rows += report.rows(category, _within(report_progress, done, len(asked)))
+        report_progress("reading", len(asked), len(asked))
     places = {category.code: place for place, category in enumerate(asked)}
     rows.sort(key=lambda row: (row["period"], places[row["category"]], row["currency"]))
     table = pa.Table.from_pylist(rows, SCHEMA)
@@ -162,9 +162,9 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _within(told: Told, done: int, total: int) -> Told:
+def _within(report_progress: ReportProgress, done: int, total: int) -> ReportProgress:
     """Have the parts of a category report the category, so that progress never runs backwards."""
-    return lambda stage, part, parts: told("reading", done, total)
+    return lambda stage, part, parts: report_progress("reading", done, total)
 
 
 def _of(chosen: Filter, category: Category) -> Filter:
@@ -191,17 +191,19 @@ class _Report:
             for level in set(depth.values())
         }
 
-    def rows(self, category: Category, told: Told) -> list[dict[str, Any]]:
+    def rows(self, category: Category, report_progress: ReportProgress) -> list[dict[str, Any]]:
         """Return a row for each period and currency."""
         chosen = _of(self._chosen, category)
-        now = gather(self._connection, self._tree, chosen, self._days, told)
-        self._outliers = self.aside.of(chosen, told)
+        now = gather(self._connection, self._tree, chosen, self._days, report_progress)
+        self._outliers = self.aside.of(chosen, report_progress)
         self.seen |= now.days
-        before = figures(gather(self._connection, self._tree, chosen, self._days.before(), told))
-        prices = PriceChanges(self._connection, self._tree, chosen, self._days, self._seed, told)
+        before = figures(gather(self._connection, self._tree, chosen, self._days.before(), report_progress))
+        prices = PriceChanges(self._connection, self._tree, chosen, self._days, self._seed, report_progress)
         known = figures(now)
-        by_channel = figures(gather(self._connection, self._tree, chosen.grouped("channel"), self._days, told))
-        by_brand = figures(gather(self._connection, self._tree, chosen.grouped("brand"), self._days, told))
+        by_channel = figures(
+            gather(self._connection, self._tree, chosen.grouped("channel"), self._days, report_progress)
+        )
+        by_brand = figures(gather(self._connection, self._tree, chosen.grouped("brand"), self._days, report_progress))
         top = {key: _most(by_brand, key) for key in known}
         names = brand_names(self._connection, sorted({one.first_group for listed in top.values() for one in listed}))
         listed = []
@@ -249,7 +251,7 @@ class _Report:
 
 
 def _most(by_brand: dict[Key, Figure], key: Key) -> list[Key]:
-    """Return the brands with most observations of a period; items without a brand are nobody's."""
+    """Return the brands with most observations of a period; items without a brand count for none."""
     own = [one for one in by_brand if one[:2] == key[:2] and one.first_group]
     return sorted(own, key=lambda one: (-by_brand[one].n, one.first_group))[:TOP_BRANDS]
 

@@ -10,7 +10,7 @@ from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries, Key
 from workers.reports.filters import Filter, Tree, filter_of, range_of
 from workers.reports.periods import day_of
-from workers.reports.query import Told, gather, settled, snapshot
+from workers.reports.query import ReportProgress, gather, settled, snapshot
 from workers.reports.rendering import (
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
@@ -55,8 +55,11 @@ METHOD = f"{EXACT}; {OUTLIERS}; {DISCOUNT_METHOD}"
 ROUNDING = dict.fromkeys(("mean", "stddev", "channels.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS)
 
 
-def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
-    """Compute a cohort. Raises BrandNotFound, CategoryNotFound, InvalidParameter; `told` may raise to stop."""
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Compute a cohort.
+
+    Raises BrandNotFound, CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
+    """
     with snapshot(connection):
         tree = Tree.read(connection) if _about_categories(parameters) else Tree({}, {})
         chosen = filter_of(connection, tree, parameters)
@@ -64,13 +67,13 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
             raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
         days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
         chosen = settled(connection, tree, chosen, days)
-        found = gather(connection, tree, chosen, days, told)
+        found = gather(connection, tree, chosen, days, report_progress)
         aside = SetAside(connection, tree, chosen, days)
-        counts = aside.of(chosen, told)
-        told("computing", 0, len(found.keys))
+        counts = aside.of(chosen, report_progress)
+        report_progress("computing", 0, len(found.keys))
         names = Names.read(connection, tree, chosen, found.keys)
     table = _table(found, chosen, names, counts)
-    told("computing", table.num_rows, table.num_rows)
+    report_progress("computing", table.num_rows, table.num_rows)
     covered = coverage(days, found.days)
     return Answer(
         table,
@@ -87,7 +90,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
 
 
 def _about_categories(parameters: dict[str, Any]) -> bool:
-    """Tell whether a question of brands names categories too; else their tree need not be read."""
+    """Return whether a question of brands names categories too; else their tree need not be read."""
     grouped = "category" in (parameters.get("group_by") or ())
     return grouped or bool(parameters.get("category")) or not parameters.get("brand")
 

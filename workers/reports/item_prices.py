@@ -10,7 +10,7 @@ from shared.errors import InvalidParameter
 from shared.price_index.panel import Panel, PriceTable, cell_prices
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of, number
-from workers.reports.query import Told, cells_with_entries, kept_entries
+from workers.reports.query import ReportProgress, cells_with_entries, kept_entries
 from workers.rollups.codec import Array, order_by, starts_of, unpack
 from workers.rollups.item_prices import ItemPrices, unpacked
 
@@ -22,38 +22,43 @@ ByPeriod = dict[Group, list[tuple[int, ItemPrices]]]
 
 
 def price_tables(
-    connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told
+    connection: Connection, tree: Tree, chosen: Filter, days: Range, report_progress: ReportProgress
 ) -> dict[Group, PriceTable]:
     """Return the prices of a filter of one kind by group; periods without a price above zero are not in them.
 
-    `told` is asked before each month and may raise to stop. Raises InvalidParameter for more than CELLS_MAX prices.
+    `report_progress` is called before each month and may raise to stop. Raises InvalidParameter for more than CELLS_MAX
+    prices.
     """
-    found = prices_by_period(connection, tree, chosen, days, told)
+    found = prices_by_period(connection, tree, chosen, days, report_progress)
     return {group: table_of(prices) for group, prices in sorted(found.items())}
 
 
-def prices_by_period(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> ByPeriod:
+def prices_by_period(
+    connection: Connection, tree: Tree, chosen: Filter, days: Range, report_progress: ReportProgress
+) -> ByPeriod:
     """Return, for each group that has any, the periods and the prices in them; a period may come in several parts."""
     months = list(days.months())
     # Of two strata, an item may be in both: only entries make one price of them.
     kept = chosen.channels is None and (chosen.brands is None or chosen.categories is None) and len(chosen.strata) == 1
     whole = [month for month in months if kept and days.holds_month(month)]
-    found = _kept(connection, tree, chosen, whole, told) if whole else defaultdict(list)
+    found = _kept(connection, tree, chosen, whole, report_progress) if whole else defaultdict(list)
     rest = [month for month in months if month not in whole]
-    for group, prices in _observed(connection, tree, chosen, days, rest, told).items():
+    for group, prices in _observed(connection, tree, chosen, days, rest, report_progress).items():
         found[group] += prices
-    told("reading", len(months), len(months))
+    report_progress("reading", len(months), len(months))
     return {group: prices for group, prices in found.items() if prices}
 
 
-def _kept(connection: Connection, tree: Tree, chosen: Filter, months: list[date], told: Told) -> ByPeriod:
+def _kept(
+    connection: Connection, tree: Tree, chosen: Filter, months: list[date], report_progress: ReportProgress
+) -> ByPeriod:
     scope, ids, _ = cells_with_entries(chosen, tree)
     found: ByPeriod = defaultdict(list)
     values = (scope, months, ids, chosen.currency, list(chosen.strata))
     before: date | None = None
     for cell, month, currency, packed in connection.cursor(binary=True).execute(SQL.item_prices, values):
         if month != before:
-            told("reading", months.index(month), len(months))
+            report_progress("reading", months.index(month), len(months))
             before = month
         prices = unpacked(packed)
         if len(prices.item):
@@ -62,12 +67,12 @@ def _kept(connection: Connection, tree: Tree, chosen: Filter, months: list[date]
 
 
 def _observed(
-    connection: Connection, tree: Tree, chosen: Filter, days: Range, months: list[date], told: Told
+    connection: Connection, tree: Tree, chosen: Filter, days: Range, months: list[date], report_progress: ReportProgress
 ) -> ByPeriod:
     scope, ids, others = cells_with_entries(chosen, tree)
     columns: dict[Group, list[tuple[Array, ...]]] = defaultdict(list)
     for done, month in enumerate(months):
-        told("reading", done, len(months))
+        report_progress("reading", done, len(months))
         values = (scope, month, ids, chosen.currency, list(chosen.strata))
         for cell, currency, packed, item_ids in connection.cursor(binary=True).execute(SQL.entries, values):
             price, place, other, day, channel, units, _ = unpack(packed)

@@ -36,7 +36,7 @@ class Range(NamedTuple):
             month = (month + timedelta(days=32)).replace(day=1)
 
     def holds_month(self, month: date) -> bool:
-        """Tell whether the whole of a month lies in the range and in one period."""
+        """Return whether the whole of a month is in the range and in one period."""
         after = (month + timedelta(days=32)).replace(day=1)
         return self.granularity == "month" and self.first <= month and after - timedelta(days=1) <= self.last
 

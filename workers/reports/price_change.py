@@ -14,7 +14,7 @@ from workers.reports.aggregator import Key
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.item_prices import ByPeriod, prices_by_period, table_of
 from workers.reports.periods import Range, day_of
-from workers.reports.query import Told
+from workers.reports.query import ReportProgress
 from workers.reports.ranking import period_before
 
 REPLICATES = 200
@@ -52,14 +52,22 @@ _UNKNOWN = PriceChange(None, None, None, None)
 class PriceChanges:
     """The changes of prices of a filter, period by period; of a filter of both kinds none is known."""
 
-    def __init__(self, connection: Connection, tree: Tree, chosen: Filter, days: Range, seed: int, told: Told) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        tree: Tree,
+        chosen: Filter,
+        days: Range,
+        seed: int,
+        report_progress: ReportProgress,
+    ) -> None:
         self._days = days
         self._found: dict[tuple[str, int, int], PriceChange] = {}
         if len(chosen.kinds) != 1:
             return
         by_group: ByPeriod = defaultdict(list)
         for span in (days.before(), days):
-            for group, prices in prices_by_period(connection, tree, chosen, span, told).items():
+            for group, prices in prices_by_period(connection, tree, chosen, span, report_progress).items():
                 by_group[group] += prices
         for (currency, number), prices in by_group.items():
             periods = sorted({period for period, _ in prices})

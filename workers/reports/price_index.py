@@ -20,7 +20,7 @@ from workers.reports.filters import KINDS, Filter, Tree, filter_of, range_of
 from workers.reports.item_prices import price_tables
 from workers.reports.periods import day_of
 from workers.reports.price_change import REPLICATES, disagrees, seed_of
-from workers.reports.query import Told, gather, settled, snapshot
+from workers.reports.query import ReportProgress, gather, settled, snapshot
 from workers.reports.rendering import MONEY, coverage
 from workers.reports.result import Answer
 from workers.reports.set_aside import METHOD as OUTLIERS
@@ -70,8 +70,11 @@ class _Beside(NamedTuple):
     set_aside: dict[tuple[str, date], int]
 
 
-def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
-    """Compute a price index. Raises BrandNotFound, CategoryNotFound, InvalidParameter; `told` may raise to stop."""
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Compute a price index.
+
+    Raises BrandNotFound, CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
+    """
     question = _question(parameters)
     with snapshot(connection):
         tree = Tree.read(connection)
@@ -82,20 +85,20 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
             chosen = _sold(chosen, question)
         days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
         chosen = settled(connection, tree, chosen, days)
-        tables = price_tables(connection, tree, chosen, days, told)
+        tables = price_tables(connection, tree, chosen, days, report_progress)
         if not tables and needs_quantities(question):
             raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")
-        found = gather(connection, tree, chosen, days, told)
+        found = gather(connection, tree, chosen, days, report_progress)
         aside = SetAside(connection, tree, chosen, days)
-        counts = aside.of(chosen, told)
+        counts = aside.of(chosen, report_progress)
         seed = seed_of(connection, parameters)
-    told("computing", 0, len(tables))
+    report_progress("computing", 0, len(tables))
     others = _Beside(_medians(found), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
     rows = []
     for done, ((currency, _), table) in enumerate(tables.items()):
         index = _computed(table, question, seed)
         rows += _rows(index, chosen.kind, currency, others)
-        told("computing", done + 1, len(tables))
+        report_progress("computing", done + 1, len(tables))
     rows.sort(key=lambda row: (row["currency"], row["period"]))
     return Answer(
         pa.Table.from_pylist(rows, SCHEMA),

@@ -14,7 +14,7 @@ from workers.reports.filters import KINDS, SQL, Filter, Tree
 from workers.reports.periods import Range, number
 from workers.rollups.codec import Array, unpack
 
-Told = Callable[[str, int, int | None], None]
+ReportProgress = Callable[[str, int, int | None], None]
 _NONE: Array = np.empty(0, "i8")
 _DAYS_MAX = 31
 
@@ -49,7 +49,7 @@ def settled(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> 
 
 
 def has_sales(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> bool:
-    """Tell whether any sale matches a filter."""
+    """Return whether any sale matches a filter."""
     months = _months_by_kind(connection, chosen, days)["s"]
     return _any(connection, tree, replace(chosen, kinds=KINDS["sale"]), days, months)
 
@@ -69,14 +69,14 @@ def _months_by_kind(connection: Connection, chosen: Filter, days: Range) -> dict
 
 
 def any_in_index(connection: Connection, chosen: Filter, days: Range) -> bool:
-    """Tell whether the whole index has an observation of a filter's kinds and currency in the months of a range."""
+    """Return whether the whole index has an observation of a filter's kinds and currency in the months of a range."""
     months = list(days.months())
     values = ("a", months[0], months[-1], None, chosen.currency, list(chosen.strata))
     return connection.execute(SQL.heads, values).fetchone() is not None
 
 
 def _any(connection: Connection, tree: Tree, chosen: Filter, days: Range, months: set[date]) -> bool:
-    """Tell whether any observation matches a filter whose scope has some in these months."""
+    """Return whether any observation matches a filter whose scope has some in these months."""
     if chosen.channels is None and (chosen.brands is None or chosen.categories is None):
         return bool(months)
     for month in sorted(months, reverse=True):  # the newest first: mostly it decides
@@ -87,8 +87,10 @@ def _any(connection: Connection, tree: Tree, chosen: Filter, days: Range, months
     return False
 
 
-def gather(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> GroupedSeries:
-    """Collect the segments of a filter. `told` is asked before each month and may raise to stop."""
+def gather(
+    connection: Connection, tree: Tree, chosen: Filter, days: Range, report_progress: ReportProgress
+) -> GroupedSeries:
+    """Collect the segments of a filter. `report_progress` is called before each month and may raise to stop."""
     collector = Collector(days, mixed=len(chosen.strata) > 1)
     months = list(days.months())
     cells = _cells_that_answer(chosen)
@@ -96,18 +98,18 @@ def gather(connection: Connection, tree: Tree, chosen: Filter, days: Range, told
     if cells and whole:
         _add_cells(connection, collector, chosen, cells, whole)
     for done, month in enumerate(months):
-        told("reading", done, len(months))
+        report_progress("reading", done, len(months))
         if month not in whole:
             _add_entries(connection, collector, tree, chosen, days, month)
             collector.end_month()
-    told("reading", len(months), len(months))
+    report_progress("reading", len(months), len(months))
     return collector.segments()
 
 
 def _cells_that_answer(chosen: Filter) -> tuple[str, tuple[int, ...], str | None] | None:
     """Return the scope and ids whose counted prices are the answer, and their group; None: entries must be read."""
     if len(chosen.strata) > 1:
-        return None  # an item may be in several strata of a month; only entries tell that it is one item
+        return None  # an item may be in several strata of a month; only entries show that it is one item
     if chosen.channels is not None and not (chosen.brands or chosen.categories or chosen.group_by):
         return ("h", chosen.channels, None) if len(chosen.channels) == 1 else None
     if chosen.channels is not None or (chosen.brands is not None and chosen.categories is not None):

@@ -16,7 +16,7 @@ from shared.prior_price.reduction import reference
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.reports.periods import Range, day_of, number
-from workers.reports.query import Told, cells_with_entries, kept_entries, snapshot
+from workers.reports.query import ReportProgress, cells_with_entries, kept_entries, snapshot
 from workers.reports.rendering import channel_codes, coverage
 from workers.reports.result import Answer
 from workers.reports.set_aside import METHOD as OUTLIERS
@@ -45,7 +45,7 @@ METHOD = (
     "a reduction is announced on the day on which a listing falls below its list price, or falls further; it is "
     "compared with the lowest price of the 30 days before (Directive 98/6/EC Art. 6a): holding: the list price is not "
     "above it; overstated: the price is below it and the list price above; not_below: the price is not below it; "
-    f"undecided: a day was not observed, or an earlier step lies in the 30 days; {OUTLIERS}"
+    f"undecided: a day was not observed, or an earlier step is within the 30 days; {OUTLIERS}"
 )
 
 
@@ -70,15 +70,18 @@ class _Announced(NamedTuple):
     verdict: str
 
 
-def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
-    """Judge announced reductions. Raises CategoryNotFound, InvalidParameter; `told` may raise to stop."""
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Judge announced reductions.
+
+    Raises CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
+    """
     with snapshot(connection):
         tree = Tree.read(connection)
         chosen = replace(filter_of(connection, tree, parameters), kinds=KINDS["listing"])
         days = range_of(connection, chosen, parameters)
-        prices = _read(connection, tree, chosen, days, told)
+        prices = _read(connection, tree, chosen, days, report_progress)
         aside = SetAside(connection, tree, chosen, days)
-        aside.of(chosen, told)
+        aside.of(chosen, report_progress)
         codes = channel_codes(connection)
     rows = _rows(_announced(prices, days), codes)
     return Answer(
@@ -95,7 +98,7 @@ def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answ
     )
 
 
-def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, told: Told) -> _Prices:
+def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, report_progress: ReportProgress) -> _Prices:
     """Read the listings of the range, and of the days before it that its first reductions are judged by."""
     wider = Range(days.first - timedelta(days=WINDOW_DAYS + 1), days.last, days.granularity)
     scope, ids, others = cells_with_entries(chosen, tree)
@@ -103,7 +106,7 @@ def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, told:
     parts: list[tuple[Array, ...]] = []
     cursor = connection.cursor(binary=True)
     for done, month in enumerate(months):
-        told("reading", done, len(months))
+        report_progress("reading", done, len(months))
         values = (scope, month, ids, chosen.currency, list(chosen.strata))
         for _, currency, packed, item_ids in cursor.execute(SQL.entries, values):
             price, place, other, day, channel, _, list_price = unpack(packed)
@@ -113,7 +116,7 @@ def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, told:
             since_1970 = number(month) - 1 + day[rows].astype("i8")
             figures = (column[rows].astype("i8") for column in (price, list_price))
             parts.append((np.full(len(rows), currency, "U3"), item, channel[rows].astype("i8"), since_1970, *figures))
-    told("reading", len(months), len(months))
+    report_progress("reading", len(months), len(months))
     empty = (np.empty(0, "U3"), *(np.empty(0, "i8"),) * 5)
     prices = _Prices(*(np.concatenate(columns) for columns in zip(empty, *parts, strict=True)))
     order = np.lexsort((-prices.price, prices.day, prices.channel, prices.item, prices.currency))

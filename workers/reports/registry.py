@@ -15,8 +15,8 @@ from shared.jobs.contract import (
 from workers.reports import brand_insights, category_insights, cohorts, price_index, reductions, sustainability_rollup
 from workers.reports.result import Answer
 
-Told = Callable[[str, int, int | None], None]
-Make = Callable[[Connection, dict[str, Any], Told], Answer]
+ReportProgress = Callable[[str, int, int | None], None]
+Make = Callable[[Connection, dict[str, Any], ReportProgress], Answer]
 COMPUTATIONS: dict[str, Make] = {
     COHORTS.name: cohorts.make,
     CATEGORY_INSIGHTS.name: category_insights.make,

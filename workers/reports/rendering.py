@@ -86,7 +86,7 @@ def shares(observations: dict[int, int], codes: dict[int, str]) -> list[dict[str
 
 
 def coverage(days: Range, seen: set[int]) -> Coverage:
-    """Tell which days of the range hold data of what was asked for."""
+    """Return which days of the range hold data of what was asked for."""
     return Coverage(days.days, len(seen), day_of(min(seen)) if seen else None, day_of(max(seen)) if seen else None)
 
 

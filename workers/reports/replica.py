@@ -93,5 +93,5 @@ class Replica:
 
 
 def _gave_way(error: psycopg.Error) -> bool:
-    """Tell whether a query was cancelled for what the replica had to replay (class 40), or by its operator (57014)."""
+    """Return whether a query was cancelled for the replica's replay (class 40), or by its operator (57014)."""
     return (error.sqlstate or "").startswith("40") or isinstance(error, psycopg.errors.QueryCanceled)

@@ -7,7 +7,7 @@ from shared.outliers import MODES
 from workers.reports.aggregator import Key
 from workers.reports.filters import Filter, Tree
 from workers.reports.periods import Range
-from workers.reports.query import Told, any_in_index, gather
+from workers.reports.query import ReportProgress, any_in_index, gather
 from workers.reports.result import Outliers
 
 METHOD = (
@@ -27,11 +27,11 @@ class SetAside:
         self._any = any_in_index(connection, _only(chosen), days)
         self._total = 0
 
-    def of(self, chosen: Filter, told: Told) -> dict[Key, int]:
+    def of(self, chosen: Filter, report_progress: ReportProgress) -> dict[Key, int]:
         """Return how many there are of each segment of a filter; a segment without any is left out."""
         if not self._any:
             return {}
-        found = gather(self._connection, self._tree, _only(chosen), self._days, told)
+        found = gather(self._connection, self._tree, _only(chosen), self._days, report_progress)
         counts = {found.keys[segment]: int(n) for segment, n in zip(found.spread.segment, found.spread.n, strict=True)}
         self._total += sum(counts.values())
         return counts

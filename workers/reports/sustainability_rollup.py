@@ -17,7 +17,7 @@ from workers.reports.aggregator import Key
 from workers.reports.assortment import Quantities
 from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.reports.periods import Range, day_of
-from workers.reports.query import Told, has_sales, snapshot
+from workers.reports.query import ReportProgress, has_sales, snapshot
 from workers.reports.rendering import Names, coverage
 from workers.reports.result import Answer
 from workers.rollups.codec import Array
@@ -62,27 +62,30 @@ _FIGURES = [
 ]
 
 
-def make(connection: Connection, parameters: dict[str, Any], told: Told) -> Answer:
-    """Compute a rollup. Raises BrandNotFound, CategoryNotFound, InvalidParameter, JobRefused; `told` may stop it."""
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Compute a rollup.
+
+    Raises BrandNotFound, CategoryNotFound, InvalidParameter, JobRefused, and what `report_progress` raises to stop it.
+    """
     with snapshot(connection):
         tree = Tree.read(connection)
         # A unit was sold and an item is there, whatever price was noted.
         chosen = replace(filter_of(connection, tree, parameters), outliers=True)
         days = range_of(connection, chosen, parameters)
         basis = _basis(connection, tree, chosen, days, parameters.get("basis"))
-        told("figures", 0, None)
+        report_progress("figures", 0, None)
         footprints = impacts.read(connection, tree, chosen)
         counted = replace(chosen, kinds=KINDS["sale" if basis == "sales" else "both"])
         quantities = Quantities(connection, tree, counted, days, once=basis == "assortment")
         months = list(days.months())
         for done, month in enumerate(months):
-            told("reading", done, len(months))
+            report_progress("reading", done, len(months))
             quantities.add(month)
         if basis == "assortment":
             quantities.add_unpriced()
-        told("reading", len(months), len(months))
+        report_progress("reading", len(months), len(months))
         keys = quantities.keys
-        told("intervals", 0, None)
+        report_progress("intervals", 0, None)
         sums = _sums(connection, quantities, footprints, basis)
         names = Names.read(connection, tree, chosen, keys)
     table = _table(keys, sums, chosen, names)

@@ -2,7 +2,7 @@
 
 Packed: one byte that counts the columns, one byte a column for its width, then the columns one after the other, each of
 little-endian unsigned integers as wide as its largest value needs. A column of zeros takes no byte, unless it is the
-first, which tells how many rows there are. The same values always give the same bytes.
+first, whose length is the number of rows. The same values always give the same bytes.
 """
 
 from collections.abc import Iterator

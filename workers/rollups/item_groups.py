@@ -1,4 +1,4 @@
-"""Where items belong: their brand, their category, and what lies above it."""
+"""Where items belong: their brand, their category, and the categories above it."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,7 @@
 """The layout of the cells: where the database has another one than the code, they are derived anew before use."""
 
 from shared.db.connect import Connection
-from workers.rollups.refresh import Told, rebuild
+from workers.rollups.refresh import ReportProgress, rebuild
 from workers.rollups.rows import SQL
 
 LAYOUT = 4
@@ -9,21 +9,21 @@ LAYOUT = 4
 
 
 def is_current(connection: Connection) -> bool:
-    """Tell whether the cells are in the layout that this code reads and writes."""
+    """Return whether the cells are in the layout that this code reads and writes."""
     row = connection.execute(SQL.layout).fetchone()
     return row is not None and row[0] == LAYOUT
 
 
-def derive(connection: Connection, told: Told = lambda done, months: None) -> None:
+def derive(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> None:
     """Make every cell anew in this transaction and note its layout. The caller holds the lock of loads."""
-    rebuild(connection, told)
+    rebuild(connection, report_progress)
     connection.execute(SQL.keep_layout, (LAYOUT,))
 
 
-def ensure(connection: Connection, told: Told = lambda done, months: None) -> bool:
+def ensure(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> bool:
     """Derive the cells where they are of another layout, and commit; return whether they were. Needs the load lock."""
     current = is_current(connection)
     if not current:
-        derive(connection, told)
+        derive(connection, report_progress)
     connection.commit()
     return not current

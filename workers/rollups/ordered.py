@@ -21,7 +21,7 @@ class Pairs(NamedTuple):
 
 
 def _tied(list_price: Array, *keys: Array) -> bool:
-    """Tell whether rows that are alike in all keys differ in their list price: then it must decide their order."""
+    """Return whether rows that are alike in all keys differ in their list price: then it must decide their order."""
     if not list_price.any():
         return False
     differs = np.flatnonzero(list_price[1:] != list_price[:-1])

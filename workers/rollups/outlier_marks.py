@@ -18,7 +18,7 @@ def partition(month: date) -> str:
 
 
 def mark(connection: Connection, month: date, marks: Marks) -> None:
-    """Give observations of a month their marks. Alike observations have the same one, so none is told from another."""
+    """Give observations of a month their marks. Identical observations have the same one."""
     if not len(marks.item):
         return
     table = sql.Identifier(partition(month)).as_string(connection)

@@ -18,7 +18,7 @@ from workers.rollups.outlier_marks import mark, partition
 from workers.rollups.rows import SQL
 from workers.rollups.strata import ByStratum, Observed, by_stratum
 
-Told = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 _ROW = TableLayout(
     (
         ("item", "i8"),
@@ -45,18 +45,18 @@ def touched(connection: Connection, items: Items, above: Ancestors, query: str, 
         _Month(connection, items, above, month).refresh()
 
 
-def rebuild(connection: Connection, told: Told = lambda done, months: None) -> None:
+def rebuild(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> None:
     """Make every cell anew from the observations alone."""
     connection.execute(SQL.clear_all)
     tables = [str(row[0]) for row in connection.execute(SQL.partitions)]
     items, above = Items.read(connection, SQL.every_item), ancestors(connection)
     for done, table in enumerate(tables):
-        told(done, len(tables))
+        report_progress(done, len(tables))
         month = date(int(table[-7:-3]), int(table[-2:]), 1)
         observed = _observed(connection, SQL.rows_of_month, month, items)
         rows.write(connection, whole_month(month, observed.entries, above))
         mark(connection, month, observed.marks)
-    told(len(tables), len(tables))
+    report_progress(len(tables), len(tables))
 
 
 def whole_month(month: date, observed: ByStratum, above: Ancestors) -> Iterator[bytes]:

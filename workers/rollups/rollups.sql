@@ -52,7 +52,7 @@ SELECT i.id, CASE WHEN x.item_id IS NULL THEN i.id ELSE coalesce(x.owner_id, -1)
 FROM items i LEFT JOIN inactive_items x ON x.item_id = i.id JOIN items o ON o.id = coalesce(x.owner_id, i.id);
 
 -- name: categories
--- To find what lies above a category.
+-- To find the categories above a category.
 SELECT id, code FROM categories;
 
 -- name: cells_with_entries

@@ -56,7 +56,7 @@ def prune(directory: Path) -> list[int]:
     """Remove all but the newest versions, and what broken builds left; return the versions removed.
 
     Not safe beside a running build of another process: the lease of the job keeps those apart.
-    An edge that still reads a removed version goes on: its files live as long as they are mapped.
+    An edge may still read a removed version: its files exist as long as they are mapped.
     """
     for left in directory.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(left, ignore_errors=True)

@@ -16,7 +16,7 @@ from workers.search.build import build, prune
 SQL = beside(__file__, "job.sql")
 CHANNEL = "search_index"
 _FETCH_ROWS = 5_000
-Told = Callable[[str, int, int | None], None]
+ReportProgress = Callable[[str, int, int | None], None]
 
 
 def build_index(context: JobContext) -> dict[str, Any]:
@@ -25,8 +25,10 @@ def build_index(context: JobContext) -> dict[str, Any]:
     return make_index(settings.worker_database_url, settings.search_dir, context.progress)
 
 
-def make_index(url: str, directory: Path, told: Told = lambda stage, done, total: None) -> dict[str, Any]:
-    """Build the newest data_version's index unless it is there, tell the edges, and remove old ones."""
+def make_index(
+    url: str, directory: Path, report_progress: ReportProgress = lambda stage, done, total: None
+) -> dict[str, Any]:
+    """Build the newest data_version's index unless it exists, notify the edges, and remove old ones."""
     with connect(url, application="search-index") as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         version, items = _scalar(connection, SQL.newest), _scalar(connection, SQL.count)
@@ -34,8 +36,8 @@ def make_index(url: str, directory: Path, told: Told = lambda stage, done, total
             return {"data_version": 0, "items": 0}
         manifest = layout.read_manifest(directory / str(version))
         if manifest is None or not manifest.quantities:
-            told("reading", 0, items)
-            build(_documents(connection), directory, version, lambda done: told("indexing", done, items))
+            report_progress("reading", 0, items)
+            build(_documents(connection), directory, version, lambda done: report_progress("indexing", done, items))
         connection.commit()
         connection.execute("SELECT pg_notify($1, $2)", (CHANNEL, str(version)))
         connection.commit()

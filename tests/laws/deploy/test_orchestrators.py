@@ -101,8 +101,8 @@ def test_every_variable_of_a_container_is_declared_and_its_ports_agree(name: str
     for variable in given:
         assert SETTINGS.get(variable) is False or variable in OF_A_PART, variable
     ports = {port["containerPort"] for port in box.get("ports", ())}
-    told = {int(value.rpartition(":")[2]) for variable, value in given.items() if variable.endswith("LISTEN")}
-    assert told == ports
+    reported = {int(value.rpartition(":")[2]) for variable, value in given.items() if variable.endswith("LISTEN")}
+    assert reported == ports
     names = {port["name"] for port in box.get("ports", ())}
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         asked = box.get(probe, {}).get("httpGet")

@@ -57,12 +57,12 @@ def capacity(
     needs = plan(load)
     first = bottleneck(needs)
     if as_json:
-        told = {
+        reported = {
             "machines": machines(needs, load),
             "gives_way_first": first.part if first else None,
             "parts": [{**asdict(need), "beyond": need.beyond} for need in needs],
         }
-        click.echo(json.dumps(told, indent=1))
+        click.echo(json.dumps(reported, indent=1))
         return
     title = f"{machines(needs, load)} machines of {cores} cores; gives way first: {first.part if first else 'nothing'}"
     show(_rows(needs), as_json=False, title=title)

@@ -85,8 +85,8 @@ def test_the_hash_is_what_another_program_computes(chained: Settings) -> None:
         rows = connection.execute(query).fetchall()
     before = b""
     for *fields, kept in rows:
-        told = ",".join(f"{len(field.encode())}:{field}" for field in fields)
-        before = hashlib.sha256(before + told.encode()).digest()
+        reported = ",".join(f"{len(field.encode())}:{field}" for field in fields)
+        before = hashlib.sha256(before + reported.encode()).digest()
         assert before == bytes(kept)
     assert len(rows) == ROWS
 

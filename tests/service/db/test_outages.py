@@ -56,9 +56,9 @@ async def edge(settings: Settings, tmp_path: Path, issuer: Issuer) -> AsyncItera
 
 def is_unavailable(answer: Answer) -> bool:
     """Whether an answer is 503, names the problem, and says when to come back, twice the same."""
-    told = answer.json
-    assert answer.head["Retry-After"] == str(told["retry_after"])
-    return answer.status == 503 and bool(told["type"].endswith("/service-unavailable"))
+    reported = answer.json
+    assert answer.head["Retry-After"] == str(reported["retry_after"])
+    return answer.status == 503 and bool(reported["type"].endswith("/service-unavailable"))
 
 
 async def until_read_only(edge: Edge) -> None:

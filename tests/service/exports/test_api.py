@@ -144,15 +144,20 @@ async def test_a_key_that_is_in_use_at_this_moment_is_told_so(edge: Edge, settin
 
 
 async def test_dry_run_and_preview_say_what_it_would_be_and_cost_nothing(edge: Edge, key: str) -> None:
-    told = (await order(edge, key, {"dataset": "items"}, "?dry_run=true")).json
-    assert (told["cost_units"], told["rows"], told["rows_relation"], told["preview"]) == (100, 3, "eq", None)
+    reported = (await order(edge, key, {"dataset": "items"}, "?dry_run=true")).json
+    assert (reported["cost_units"], reported["rows"], reported["rows_relation"], reported["preview"]) == (
+        100,
+        3,
+        "eq",
+        None,
+    )
     body = {"dataset": "observations", "columns": ["iid", "price", "day"], "filter": {"channel": "SOUTH"}}
-    told = (await order(edge, key, body, "?preview=true")).json
-    assert told["rows"] == 2
-    assert sorted(row["price"] for row in told["preview"]) == ["8.50", "9.00"]
+    reported = (await order(edge, key, body, "?preview=true")).json
+    assert reported["rows"] == 2
+    assert sorted(row["price"] for row in reported["preview"]) == ["8.50", "9.00"]
     for name in ("items", "impacts", "brands", "categories"):
-        told = (await order(edge, key, {"dataset": name}, "?preview=true")).json
-        assert told["rows"] == len(told["preview"])
+        reported = (await order(edge, key, {"dataset": name}, "?preview=true")).json
+        assert reported["rows"] == len(reported["preview"])
     assert (await used(edge, key), (await edge.get("/index/exports", key=key)).json["data"]) == (0, [])
 
 
@@ -178,9 +183,9 @@ async def test_what_cannot_be_is_refused_with_what_is_allowed(edge: Edge, key: s
         ({"format": "arrow", "compression": "gzip"}, "compression", "zstd"),
         ({"sort": "iid"}, "sort", "columns"),
     ]
-    for body, parameter, told in cases:
+    for body, parameter, reported in cases:
         answer = await order(edge, key, {"dataset": "observations", **body})
-        assert told in faults(answer)[parameter], (body, answer)
+        assert reported in faults(answer)[parameter], (body, answer)
     assert slug(await order(edge, key, {})) == "missing-parameter"
     assert slug(await order(edge, key, [1])) == "invalid-parameter"
     assert await used(edge, key) == 0

@@ -87,8 +87,8 @@ async def test_an_object_that_is_put_back_is_served_again(
         answer = await edge.get(url, key=key)
         assert (answer.status, slug(answer), answer.head["Retry-After"]) == (503, "service-unavailable", "30")
     assert missed() == before + 2
-    told = [json.loads(line) for line in written.getvalue().splitlines()]
-    assert [line["object"] for line in told if line["event"] == "result-missing"] == [
+    reported = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert [line["object"] for line in reported if line["event"] == "result-missing"] == [
         str(stored.relative_to(settings.results_dir))
     ]
     assert dispatcher.look(waited_seconds=PATIENCE_SECONDS - 1) == []

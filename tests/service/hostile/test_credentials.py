@@ -73,11 +73,13 @@ async def test_wrong_unknown_and_revoked_keys_get_the_same_answer(edge: Edge) ->
     revoked = api_key(edge.settings)
     with connect(edge.settings.database_url, application="tests") as connection:
         connection.execute("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", (revoked[10:20],))
-    told = set()
+    reported = set()
     for key in (revoked, mint(KEY_PREFIX), "iixk_live_" + "a" * 48):
         answer = await edge.get("/quota", key=key)
-        told.add((answer.status, answer.head["WWW-Authenticate"], re.sub(rb"urn:uuid:[0-9a-f-]+", b"", answer.body)))
-    assert len(told) == 1
+        reported.add(
+            (answer.status, answer.head["WWW-Authenticate"], re.sub(rb"urn:uuid:[0-9a-f-]+", b"", answer.body))
+        )
+    assert len(reported) == 1
     await edge.resources.database.close()
     assert (await edge.get("/quota", key="iixk_live_" + "a" * 48)).status == 401
     assert (await edge.get("/quota", key=mint(KEY_PREFIX))).status == 503

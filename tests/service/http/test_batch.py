@@ -79,9 +79,14 @@ async def test_a_dry_run_tells_the_price_and_charges_nothing(edge: Edge, setting
         await edge.get("/index/lookup?dry_run=true&" + "&".join(f"iid={SOY}" for _ in range(11)), key=key),
         await post(edge, key, {"iids": [SOY] * 11}, "?dry_run=true"),
     ):
-        told = answer.json
-        assert (answer.status, told["kind"], told["cost_units"], told["data"]) == (200, "lookup-batch", 2, [])
-        assert told["data_version"] == edge.resources.version.current
+        reported = answer.json
+        assert (answer.status, reported["kind"], reported["cost_units"], reported["data"]) == (
+            200,
+            "lookup-batch",
+            2,
+            [],
+        )
+        assert reported["data_version"] == edge.resources.version.current
     assert await used(edge, key) == 0
 
 

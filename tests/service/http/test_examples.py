@@ -12,12 +12,14 @@ EMPTY = {"getReductions"}
 
 @pytest.mark.parametrize("operation", EXAMPLES)
 async def test_an_example_is_valid_and_says_something(edge: Edge, operation: str) -> None:
-    [told] = [
+    [reported] = [
         method["responses"]["200"]["content"]["application/json"]
         for path in edge.document["paths"].values()
         for method in path.values()
         if method["operationId"] == operation
     ]
-    assert told["example"] == EXAMPLES[operation]
-    assert told["example"]["data"] or operation in EMPTY, "an example without rows shows nothing"
-    Draft202012Validator({**told["schema"], "components": edge.document["components"]}).validate(told["example"])
+    assert reported["example"] == EXAMPLES[operation]
+    assert reported["example"]["data"] or operation in EMPTY, "an example without rows shows nothing"
+    Draft202012Validator({**reported["schema"], "components": edge.document["components"]}).validate(
+        reported["example"]
+    )

@@ -103,8 +103,8 @@ async def test_the_day_asked_about_decides(edge: Edge, key: str) -> None:
 
 async def test_the_meta_of_a_pricing_history_names_each_reduction(edge: Edge, key: str) -> None:
     meta = (await edge.get(f"/index/pricing/{SOY}?from=2026-02-18&to=2026-02-19", key=key)).json["meta"]
-    told = {one["channel"]: (one["prior_price"], one["reason"]) for one in meta["reductions"]}
-    assert told == {
+    reported = {one["channel"]: (one["prior_price"], one["reason"]) for one in meta["reductions"]}
+    assert reported == {
         "EAST": ("8.00", "not_below_prior_price"),
         "NORTH": ("10.00", None),
         "SOUTH": (None, "missing_days"),

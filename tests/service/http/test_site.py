@@ -63,10 +63,10 @@ async def test_ready_tells_that_nobody_takes_up_what_waits(edge: Edge) -> None:
 
 async def test_ready_tells_that_the_clock_is_off(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
     real = time.time
-    for ahead, told in ((-3_600, "3600 s behind PostgreSQL's"), (3_600, "3600 s ahead of PostgreSQL's")):
+    for ahead, reported in ((-3_600, "3600 s behind PostgreSQL's"), (3_600, "3600 s ahead of PostgreSQL's")):
         monkeypatch.setattr(time, "time", lambda ahead=ahead: real() + ahead)
         state, detail = await ready_part(edge, "clock")
-        assert state == "off" and told in detail
+        assert state == "off" and reported in detail
 
 
 async def test_ready_is_503_without_the_database(edge: Edge) -> None:

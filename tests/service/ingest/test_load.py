@@ -149,9 +149,9 @@ def test_a_row_that_cannot_be_used_is_kept_with_its_line_and_reason(settings: Se
     assert summary.counts["rejected"] == len(REJECTED)
     assert summary.counts["items_new"] == 3
     kept = ask(settings, "SELECT file, line, reason FROM rejects ORDER BY line")
-    for line, ((row, reason), told) in enumerate(zip(REJECTED, kept, strict=True), 7):
-        assert told[:2] == ("shop.csv", line)
-        assert reason in told[2], row
+    for line, ((row, reason), reported) in enumerate(zip(REJECTED, kept, strict=True), 7):
+        assert reported[:2] == ("shop.csv", line)
+        assert reason in reported[2], row
 
 
 def test_bad_utf8_spoils_only_its_row(settings: Settings, tmp_path: Path) -> None:

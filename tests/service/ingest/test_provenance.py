@@ -120,8 +120,8 @@ def test_the_rank_decides_between_sources_else_the_survivors_own_and_never_the_o
     with connect(settings.database_url, application="tests") as connection:
         item_acts.merge(connection, mint("a", "1").iid, mint("b", "1").iid, "tests", None)
     shown = "SELECT i.name, i.product_type, b.slug, i.field_sources FROM items i LEFT JOIN brands b ON b.id = i.brand_id WHERE i.iid = $1"
-    [(told, kind, brand, sources)] = ask(settings, shown, mint("b", "1").iid)
-    assert (told, kind, brand) == (name, product_type, "vita")
+    [(reported, kind, brand, sources)] = ask(settings, shown, mint("b", "1").iid)
+    assert (reported, kind, brand) == (name, product_type, "vita")
     assert (sources["name"], sources["brand"], sources["attributes.weight_kg"]) == (name[0].lower(), "a", "b")
 
 

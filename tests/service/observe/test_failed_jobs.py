@@ -63,11 +63,11 @@ def test_log_level_decides_which_lines_a_worker_writes(
 
 @pytest.mark.parametrize(("level", "expected"), [("warning", ["warning", "error"]), ("error", ["error"])])
 def test_log_level_holds_for_what_celery_writes_in_a_worker(level: str, expected: list[str]) -> None:
-    told = (
+    reported = (
         "import logging; from shared.config import Settings; from workers.handlers import job_handlers;"
         "from workers.worker import Worker; Worker(Settings.from_environment(), job_handlers).set_up_logging(); log = logging.getLogger('celery');"
         "log.info('an info'); log.warning('a warning'); log.error('an error')"
     )
     environment = {**os.environ, "LOG_LEVEL": level, "BROKER_URL": "memory://"}
-    done = subprocess.run([sys.executable, "-c", told], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", reported], env=environment, capture_output=True, text=True, check=True)
     assert [(line["event"], line["level"]) for line in lines(done.stderr)] == [("library", one) for one in expected]

@@ -48,10 +48,10 @@ async def test_a_trace_goes_from_the_request_through_the_job_to_its_result(setti
     assert (request["traceId"], request["parentSpanId"]) == (TRACE, SPAN)
     assert (job["traceId"], job["parentSpanId"]) == (TRACE, request["spanId"])
     assert attributes(job)["itemindex.state"] == "succeeded"
-    told = [json.loads(line) for line in written.getvalue().splitlines()]
-    assert [line["event"] for line in told] == ["job-started", "job-finished"]
-    assert {line["trace_id"] for line in told} == {TRACE}
-    assert all(line["organization"] for line in told)
+    reported = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert [line["event"] for line in reported] == ["job-started", "job-finished"]
+    assert {line["trace_id"] for line in reported} == {TRACE}
+    assert all(line["organization"] for line in reported)
 
 
 async def test_a_job_without_a_trace_is_work_like_any_other(edge: Edge, settings: Settings, tmp_path: Path) -> None:

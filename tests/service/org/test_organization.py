@@ -94,20 +94,20 @@ async def test_no_call_fails_while_a_key_is_rotated_with_a_grace(signed_in: Sign
     key, stop = [await signed_in.key()], asyncio.Event()
     statuses: list[list[int]] = [[] for _ in range(4)]
 
-    async def call(told: list[int]) -> None:
+    async def call(reported: list[int]) -> None:
         while not stop.is_set():
-            told.append(await _works(signed_in, key[0]))
+            reported.append(await _works(signed_in, key[0]))
 
-    callers = [asyncio.create_task(call(told)) for told in statuses]
+    callers = [asyncio.create_task(call(reported)) for reported in statuses]
     for _ in range(5):
         key[0] = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "1h"})).json["key"]
-        reached = [len(told) + 5 for told in statuses]
-        while any(len(told) < least for told, least in zip(statuses, reached, strict=True)):
+        reached = [len(reported) + 5 for reported in statuses]
+        while any(len(reported) < least for reported, least in zip(statuses, reached, strict=True)):
             await asyncio.sleep(0)  # until no call is under way with the replaced key
         _end_graces(signed_in)  # as time would: while a grace lasts, the next rotation has none to give
     stop.set()
     await asyncio.gather(*callers)
-    assert {status for told in statuses for status in told} == {200}
+    assert {status for reported in statuses for status in reported} == {200}
 
 
 async def test_of_many_rotations_at_once_the_audit_log_knows_each_that_happened(signed_in: SignedIn) -> None:
@@ -229,12 +229,12 @@ async def test_use_is_told_by_day_endpoint_outcome_and_key(signed_in: SignedIn) 
         await signed_in.edge.get(path, key=key)
     await signed_in.edge.resources.usage.flush()
     rows = (await signed_in.ask("GET", "/org/usage")).json["data"]
-    told = {
+    reported = {
         (r["endpoint"], r["outcome"]): (r["calls"], r["units"])
         for r in rows
         if r["credential"] == f"api-key:{key[10:20]}"
     }
-    assert told == {("brands", "served"): (2, 2), ("lookup", "not-found"): (1, 1), ("lookup", "rejected"): (1, 0)}
+    assert reported == {("brands", "served"): (2, 2), ("lookup", "not-found"): (1, 1), ("lookup", "rejected"): (1, 0)}
     sheet = await signed_in.ask("GET", "/org/usage?format=csv", check=False)
     assert sheet.head["Content-Type"].startswith("text/csv")
     assert b"brands,served,api-key:" in sheet.body

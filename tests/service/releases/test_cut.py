@@ -35,8 +35,8 @@ def read(settings: Settings, dataset: str, version: int | None = None) -> pa.Tab
 
 def test_a_release_says_what_the_index_says(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
-    told = cut(settings)
-    assert (told["data_version"], told["cut"], told["shared_bytes"]) == (1, True, 0)
+    reported = cut(settings)
+    assert (reported["data_version"], reported["cut"], reported["shared_bytes"]) == (1, True, 0)
     seen = read(settings, "observations").to_pylist()
     items = {row["iid"]: row for row in read(settings, "items").to_pylist()}
     assert len(seen) == 5 and len(items) == 3
@@ -100,10 +100,10 @@ def test_what_did_not_change_is_shared(settings: Settings, tmp_path: Path) -> No
     load_rows(
         settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,10.90,12\n", name="august.csv"
     )
-    told = cut(settings)
+    reported = cut(settings)
     after = set((settings.results_dir / PREFIX).iterdir())
-    assert before < after and told["shared_bytes"] > 0
-    assert sum(path.stat().st_size for path in after - before) == told["written_bytes"]
+    assert before < after and reported["shared_bytes"] > 0
+    assert sum(path.stat().st_size for path in after - before) == reported["written_bytes"]
     with connect(settings.database_url, application="tests") as connection:
         rows = connection.execute(
             "SELECT data_version, name, sha256 FROM release_files WHERE dataset = 'observations'"

@@ -42,9 +42,9 @@ def path_of(url: str) -> str:
 
 
 async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> None:
-    told = await edge.get("/index/datasets", key=key)
-    assert told.status == 200
-    found = {entry["name"]: entry for entry in told.json["data"]}
+    reported = await edge.get("/index/datasets", key=key)
+    assert reported.status == 200
+    found = {entry["name"]: entry for entry in reported.json["data"]}
     assert list(found) == list(DATASETS)
     assert found["observations"]["latest"]["rows"] == 5
     assert {column["name"]: column["type"] for column in found["observations"]["schema"]}["price"] == "decimal(20,4)"
@@ -75,9 +75,9 @@ async def test_releases_come_in_pages_without_overlap(edge: Edge, settings: Sett
 
 
 async def test_a_manifest_names_files_whose_bytes_are_as_told(edge: Edge, key: str) -> None:
-    told = await manifest(edge, key)
-    assert told["rows"] == sum(file["rows"] for file in told["files"]) == 5
-    for file in told["files"]:
+    reported = await manifest(edge, key)
+    assert reported["rows"] == sum(file["rows"] for file in reported["files"]) == 5
+    for file in reported["files"]:
         for url, credential in ((file["url"], key), (file["signed_url"], None)):
             answer = await edge.get(path_of(url), key=credential, anonymous=False)
             assert (answer.status, len(answer.body)) == (200, file["bytes"])
@@ -169,8 +169,8 @@ async def test_releases_that_are_not_there_are_404(edge: Edge, key: str) -> None
 
 async def test_a_signed_address_that_was_changed_opens_nothing(edge: Edge, settings: Settings, key: str) -> None:
     other = api_key(settings, "institutional")
-    told, items = await manifest(edge, key), await manifest(edge, key, "items")
-    path = path_of(told["files"][0]["signed_url"])
+    reported, items = await manifest(edge, key), await manifest(edge, key, "items")
+    path = path_of(reported["files"][0]["signed_url"])
     query = dict(pair.split("=") for pair in path.partition("?")[2].split("&"))
     foreign = path_of((await manifest(edge, other))["files"][0]["signed_url"]).partition("?")[2]
     stranger = dict(pair.split("=") for pair in foreign.split("&"))["organization"]

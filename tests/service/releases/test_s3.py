@@ -39,8 +39,8 @@ async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> No
     key, store = api_key(bucket, "institutional"), store_of(bucket)
     assert not (bucket.results_dir / PREFIX).exists()
     async with running_edge(bucket, tmp_path) as edge:
-        told = (await edge.get("/index/datasets/observations/releases/latest", key=key)).json
-        file = told["files"][0]
+        reported = (await edge.get("/index/datasets/observations/releases/latest", key=key)).json
+        file = reported["files"][0]
         path = file["signed_url"].removeprefix("http://testserver/v1")
         whole = await edge.get(path, anonymous=False)
         assert hashlib.sha256(whole.body).hexdigest() == file["sha256"]

@@ -70,9 +70,9 @@ async def test_versions(edge: Edge, key: str) -> None:
     assert early.head["Delta-Table-Version"] == "1"
     late = await ask(edge, key, f"{TABLES}/items/version?startingTimestamp=2999-01-01T00:00:00Z")
     assert late.json["type"].endswith("/dataset-not-found")
-    told = lines(await ask(edge, key, f"{TABLES}/items/metadata?version=1"))
-    assert told[1]["metaData"]["version"] == 1
-    schema = json.loads(told[1]["metaData"]["schemaString"])
+    reported = lines(await ask(edge, key, f"{TABLES}/items/metadata?version=1"))
+    assert reported[1]["metaData"]["version"] == 1
+    schema = json.loads(reported[1]["metaData"]["schemaString"])
     types = {field["name"]: field["type"] for field in schema["fields"]}
     assert (types["first_seen_on"], types["alt_names"]["type"], types["brand"]) == ("date", "array", "string")
 
@@ -165,8 +165,8 @@ async def test_hints_spare_files_and_never_one_that_fits(edge: Edge, key: str) -
 
 
 async def test_changes_are_the_files_that_came_and_went(edge: Edge, key: str) -> None:
-    told = files(await ask(edge, key, f"{TABLES}/observations/changes?startingVersion=2"))
-    assert [(kind, line[kind]["version"]) for line in told for kind in line] == [("add", 2)]
+    reported = files(await ask(edge, key, f"{TABLES}/observations/changes?startingVersion=2"))
+    assert [(kind, line[kind]["version"]) for line in reported for kind in line] == [("add", 2)]
     both = files(await ask(edge, key, f"{TABLES}/items/changes?startingVersion=1&endingVersion=2"))
     kinds = [(kind, line[kind]["version"]) for line in both for kind in line]
     assert kinds == [("add", 1), ("remove", 2), ("add", 2)]

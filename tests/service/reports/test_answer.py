@@ -122,8 +122,8 @@ async def test_the_same_report_in_another_format_costs_the_stored_price(
     asking = asyncio.create_task(edge.get(COHORT, key=key))
     await work(settings)
     await asking
-    told = (await edge.get(f"{COHORT}&format=csv&dry_run=true", key=key)).json
-    assert (told["cost_units"], told["cached"]) == (1, False)
+    reported = (await edge.get(f"{COHORT}&format=csv&dry_run=true", key=key)).json
+    assert (reported["cost_units"], reported["cached"]) == (1, False)
     asking = asyncio.create_task(edge.get(f"{COHORT}&format=csv", key=key))
     await work(settings)
     assert (await asking).status == 200
@@ -150,8 +150,8 @@ async def test_accept_chooses_the_format_and_none_is_406(edge: Edge, settings: S
 
 
 async def test_a_dry_run_tells_the_price_and_charges_nothing(edge: Edge, settings: Settings, key: str) -> None:
-    told = (await edge.get(f"{COHORT}&dry_run=true", key=key)).json
-    assert (told["cost_units"], told["cached"], told["parameters"]["brand"]) == (10, False, ["vita"])
+    reported = (await edge.get(f"{COHORT}&dry_run=true", key=key)).json
+    assert (reported["cost_units"], reported["cached"], reported["parameters"]["brand"]) == (10, False, ["vita"])
     assert queued(settings) == []
     asking = asyncio.create_task(edge.get(COHORT, key=key))
     await work(settings)
@@ -208,9 +208,9 @@ async def test_each_report_asks_its_maker_the_canonical_question(
 ) -> None:
     seen: dict[str, Any] = {}
 
-    def make(connection: Any, asked: dict[str, Any], told: Any) -> Any:
+    def make(connection: Any, asked: dict[str, Any], reported: Any) -> Any:
         seen.update(asked)
-        return quick(connection, asked, told)
+        return quick(connection, asked, reported)
 
     asking = asyncio.create_task(edge.get(path, key=api_key(settings, "institutional")))
     await work(settings, make)

@@ -61,12 +61,12 @@ class Follower:
 
 async def test_progress_moves_and_ends_at_exactly_one(edge: Edge, settings: Settings, placed: tuple[str, str]) -> None:
     job, key = placed
-    told, go_on = threading.Event(), threading.Event()
+    reported, go_on = threading.Event(), threading.Event()
 
     def slow(connection: Any, parameters: Any, tell: Any) -> Any:
         for done in range(1, 5):
             tell("counting", done, 5)
-            told.set()
+            reported.set()
             go_on.wait(10)
             go_on.clear()
         return answer()

@@ -126,7 +126,7 @@ async def test_the_last_to_cancel_ends_the_work_and_an_ended_job_cannot_be_cance
 async def test_cancelling_stops_the_statement_that_runs(edge: Edge, settings: Settings, key: str) -> None:
     job, began, ended = await order(edge, key), threading.Event(), threading.Event()
 
-    def endless(connection: Any, parameters: Any, told: Any) -> Any:
+    def endless(connection: Any, parameters: Any, reported: Any) -> Any:
         began.set()
         try:
             connection.execute("SELECT pg_sleep(120)")
@@ -144,7 +144,7 @@ async def test_cancelling_stops_the_statement_that_runs(edge: Edge, settings: Se
 async def test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settled(
     edge: Edge, settings: Settings, key: str
 ) -> None:
-    def refuse(connection: Any, parameters: Any, told: Any) -> Any:
+    def refuse(connection: Any, parameters: Any, reported: Any) -> Any:
         raise JobRefused("query-too-large", "There are too many groups.")
 
     asking = asyncio.create_task(edge.get(COHORT, key=key))
@@ -292,9 +292,9 @@ async def test_bytes_that_were_lost_are_made_again(edge: Edge, settings: Setting
 async def test_a_stale_attempt_publishes_nothing(edge: Edge, settings: Settings, key: str) -> None:
     job = await order(edge, key)
 
-    def overtaken(connection: Any, parameters: Any, told: Any) -> Any:
+    def overtaken(connection: Any, parameters: Any, reported: Any) -> Any:
         execute(settings, "UPDATE jobs SET attempt = attempt + 1 WHERE state = 'running' AND queue = 'reports'")
-        return quick(connection, parameters, told)
+        return quick(connection, parameters, reported)
 
     assert await work(settings, overtaken) == [None]
     assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["result"] is None

@@ -24,7 +24,7 @@ def contents() -> Contents:
 
 
 @pytest.fixture
-async def told(edge: Edge, settings: Settings) -> tuple[str, str, Answer]:
+async def reported(edge: Edge, settings: Settings) -> tuple[str, str, Answer]:
     """A job that is done: its result's path, the key, and the whole result."""
     key = api_key(settings)
     asking = asyncio.create_task(edge.get(COHORT, key=key))
@@ -45,8 +45,8 @@ RANGES = [
 ]
 
 
-async def test_a_range_is_just_that_part(edge: Edge, told: tuple[str, str, Answer]) -> None:
-    path, key, whole = told
+async def test_a_range_is_just_that_part(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
     for field, start, stop in RANGES:
         part = await edge.get(path, key=key, head={"Range": field})
         assert (part.status, part.body) == (206, whole.body[start:stop]), field
@@ -58,22 +58,22 @@ async def test_a_range_is_just_that_part(edge: Edge, told: tuple[str, str, Answe
 NO_SINGLE_RANGES = ["items=0-5", "bytes=0-1,3-4", "bytes=5-2", "bytes=-", "bytes=a-b", "bytes"]
 
 
-async def test_what_is_no_single_range_gets_the_whole(edge: Edge, told: tuple[str, str, Answer]) -> None:
-    path, key, whole = told
+async def test_what_is_no_single_range_gets_the_whole(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
     for field in NO_SINGLE_RANGES:
         answer = await edge.get(path, key=key, head={"Range": field})
         assert (answer.status, answer.body) == (200, whole.body), field
 
 
-async def test_a_range_outside_is_416_with_the_length(edge: Edge, told: tuple[str, str, Answer]) -> None:
-    path, key, whole = told
+async def test_a_range_outside_is_416_with_the_length(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
     for field in (f"bytes={len(whole.body)}-", "bytes=-0"):
         answer = await edge.get(path, key=key, head={"Range": field})
         assert (answer.status, answer.head["Content-Range"]) == (416, f"bytes */{len(whole.body)}")
 
 
-async def test_if_range_goes_on_only_with_the_very_same_result(edge: Edge, told: tuple[str, str, Answer]) -> None:
-    path, key, whole = told
+async def test_if_range_goes_on_only_with_the_very_same_result(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
     etag = whole.head["ETag"]
     same = await edge.get(path, key=key, head={"Range": "bytes=0-9", "If-Range": etag})
     assert same.status == 206
@@ -82,8 +82,8 @@ async def test_if_range_goes_on_only_with_the_very_same_result(edge: Edge, told:
         assert (answer.status, answer.body) == (200, whole.body)
 
 
-async def test_conditions_and_head(edge: Edge, told: tuple[str, str, Answer]) -> None:
-    path, key, whole = told
+async def test_conditions_and_head(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
     etag = whole.head["ETag"]
     assert (await edge.get(path, key=key, head={"If-None-Match": etag})).status == 304
     assert (await edge.get(path, key=key, head={"If-Match": '"x"'})).status == 412
@@ -93,8 +93,10 @@ async def test_conditions_and_head(edge: Edge, told: tuple[str, str, Answer]) ->
     assert whole.head["Repr-Digest"].startswith("sha-256=:")
 
 
-async def test_an_answer_of_the_callers_own_can_be_had_in_parts_too(edge: Edge, told: tuple[str, str, Answer]) -> None:
-    key = told[1]
+async def test_an_answer_of_the_callers_own_can_be_had_in_parts_too(
+    edge: Edge, reported: tuple[str, str, Answer]
+) -> None:
+    key = reported[1]
     whole = await edge.get(COHORT, key=key)
     assert whole.json["meta"]["cached"] is True
     middle = whole.body.index(b'"meta"')
@@ -107,9 +109,9 @@ async def test_an_answer_of_the_callers_own_can_be_had_in_parts_too(edge: Edge, 
 
 
 async def test_a_store_that_falls_silent_breaks_the_answer_off(
-    edge: Edge, told: tuple[str, str, Answer], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    edge: Edge, reported: tuple[str, str, Answer], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path, key, _ = told
+    path, key, _ = reported
 
     async def silent(*arguments: int) -> bytes:
         raise StoreUnavailable("results")
@@ -121,9 +123,9 @@ async def test_a_store_that_falls_silent_breaks_the_answer_off(
 
 
 async def test_a_result_that_is_cut_off_is_not_taken_for_whole(
-    edge: Edge, settings: Settings, told: tuple[str, str, Answer], monkeypatch: pytest.MonkeyPatch
+    edge: Edge, settings: Settings, reported: tuple[str, str, Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, key, whole = told
+    path, key, whole = reported
     [(job, attempt)] = DirectoryStore(settings.results_dir).attempts()
     file = settings.results_dir / job / str(attempt) / "cohorts.json"
     original = ResultBody.read

@@ -17,11 +17,11 @@ def test_nothing_is_lost_while_everything_is_killed() -> None:
         command, capture_output=True, text=True, check=False, cwd=PROJECT, env=environment, timeout=400
     )
     assert done.stdout, done.stderr
-    told = json.loads(done.stdout)
-    assert [check for check in told["checks"] if not check["kept"]] == [], told
-    assert len(told["checks"]) == 13
+    reported = json.loads(done.stdout)
+    assert [check for check in reported["checks"] if not check["kept"]] == [], reported
+    assert len(reported["checks"]) == 13
     assert done.returncode == 0
-    assert sum(told["killed"].values()) == 8
+    assert sum(reported["killed"].values()) == 8
 
 
 def test_a_drill_kills_only_what_it_has_started() -> None:

@@ -11,7 +11,7 @@ from tests.system.nginx.front import Front, parsed
 PLAIN = ["Host", "X-Real-IP", "X-Charge-Id"]
 
 
-def told(front: Front) -> list[tuple[str, str]]:
+def reported(front: Front) -> list[tuple[str, str]]:
     """Return the header lines of the last request at the stub."""
     lines = front.stub.seen[-1].partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")[1:]
     return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
@@ -19,8 +19,8 @@ def told(front: Front) -> list[tuple[str, str]]:
 
 async def test_a_plain_lookup_arrives_in_the_form_that_the_fast_lane_knows(front: Front) -> None:
     await front.ask("/v1/x", "Accept: */*", "User-Agent: any", "X-Service-Public-Token: t")
-    assert [name for name, _ in told(front)] == [*PLAIN, "X-Service-Public-Token", "Accept"]
-    assert dict(told(front))["X-Real-IP"] == "127.0.0.1"
+    assert [name for name, _ in reported(front)] == [*PLAIN, "X-Service-Public-Token", "Accept"]
+    assert dict(reported(front))["X-Real-IP"] == "127.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ async def test_headers_about_the_caller_cannot_be_forged(front: Front) -> None:
         "X-HTTP-Method-Override",
     )
     await front.ask("/v1/x", *(f"{name}: 203.0.113.9" for name in forged))
-    assert [name for name, _ in told(front)] == PLAIN
+    assert [name for name, _ in reported(front)] == PLAIN
     assert b"203.0.113.9" not in front.stub.seen[-1]
 
 
 async def test_a_name_with_underscores_is_not_the_name_with_hyphens(front: Front) -> None:
     await front.ask("/v1/x", "X_Service_Public_Token: t", "X_Request_Id: chosen-by-me")
-    assert [name for name, _ in told(front)] == PLAIN
+    assert [name for name, _ in reported(front)] == PLAIN
     assert b"chosen-by-me" not in front.stub.seen[-1]
 
 
@@ -62,7 +62,7 @@ async def test_connection_cannot_strip_what_nginx_sets(front: Front) -> None:
     await front.raw(
         b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\nAuthorization: ApiKey k\r\nConnection: close, X-Real-IP, Authorization\r\n\r\n"
     )
-    assert {"X-Real-IP", "Authorization"} <= dict(told(front)).keys()
+    assert {"X-Real-IP", "Authorization"} <= dict(reported(front)).keys()
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ async def test_behind_a_trusted_proxy_the_rightmost_untrusted_hop_counts(
 ) -> None:
     front = await make_front(TRUSTED_PROXIES="set_real_ip_from 127.0.0.0/8;")
     await front.ask("/v1/x", f"X-Forwarded-For: {chain}")
-    assert dict(told(front))["X-Real-IP"] == expected
+    assert dict(reported(front))["X-Real-IP"] == expected
 
 
 @pytest.mark.parametrize("given", ["a" * 8, "A_b-9" * 12])
 async def test_a_wellformed_request_id_is_taken_over(front: Front, given: str) -> None:
     await front.ask("/v1/x", f"X-Request-Id: {given}")
-    sent = dict(told(front))
+    sent = dict(reported(front))
     assert sent["X-Request-Id"] == given
     assert len(sent["X-Charge-Id"]) == 32
     assert (await front.ask("/nowhere", f"X-Request-Id: {given}")).get("X-Request-Id") == given
@@ -98,12 +98,12 @@ async def test_a_wellformed_request_id_is_taken_over(front: Front, given: str) -
 @pytest.mark.parametrize("given", ["short", "a" * 65, "with space", "semi;colon", "é" * 8, ""])
 async def test_any_other_request_id_is_left_to_the_edge_to_make(front: Front, given: str) -> None:
     await front.ask("/v1/x", f"X-Request-Id: {given}")
-    assert [name for name, _ in told(front)] == PLAIN
+    assert [name for name, _ in reported(front)] == PLAIN
 
 
 async def test_two_request_ids_are_none(front: Front) -> None:
     await front.ask("/v1/x", "X-Request-Id: first-one", "X-Request-Id: second-one")
-    assert [name for name, _ in told(front)] == PLAIN
+    assert [name for name, _ in reported(front)] == PLAIN
 
 
 async def test_a_request_id_made_by_nginx_is_a_uuid_of_version_7_and_of_this_moment(front: Front) -> None:
@@ -142,7 +142,7 @@ async def test_the_edge_learns_how_many_bytes_a_chunked_body_took(front: Front, 
     body = b"5;" + b"a" * extension + b"\r\nabcde\r\n0\r\n\r\n"
     head = b"POST /v1/x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nA: " + b"a" * padding
     await front.raw(head + b"\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
-    whole, _, of_head = dict(told(front))["X-Chunked-Length"].partition("-")
+    whole, _, of_head = dict(reported(front))["X-Chunked-Length"].partition("-")
     assert int(whole) - int(of_head) == len(body)
 
 
@@ -151,13 +151,13 @@ async def test_a_second_request_of_a_connection_has_lengths_of_its_own(front: Fr
     first = b"5;" + b"a" * 100_000 + b"\r\nabcde\r\n0\r\n\r\n"
     second = b"5\r\nabcde\r\n0\r\n\r\n"
     await front.raw(head + b"\r\n" + first + head + b"Connection: close\r\n\r\n" + second)
-    whole, _, of_head = dict(told(front))["X-Chunked-Length"].partition("-")
+    whole, _, of_head = dict(reported(front))["X-Chunked-Length"].partition("-")
     assert int(whole) - int(of_head) == len(second)
 
 
 async def test_the_length_of_a_chunked_body_cannot_be_forged(front: Front) -> None:
     await front.ask("/v1/x", "X-Chunked-Length: 1-1")
-    assert [name for name, _ in told(front)] == PLAIN
+    assert [name for name, _ in reported(front)] == PLAIN
 
 
 async def test_pipelined_requests_stay_apart_and_in_order(front: Front) -> None:

@@ -135,10 +135,10 @@ def test_fetch_resumes_checks_and_does_nothing_twice(buyer: Buyer, tmp_path: Pat
         for old in target.iterdir():
             old.unlink()
         (target / f"{file['name']}.part").write_bytes(before)
-        told: list[int] = []
-        assert download(manifest, buyer.key, tmp_path, 4, told.append) == target
+        reported: list[int] = []
+        assert download(manifest, buyer.key, tmp_path, 4, reported.append) == target
         assert (target / file["name"]).read_bytes() == content
-        assert sum(told) == manifest["bytes"]
+        assert sum(reported) == manifest["bytes"]
         assert sorted(path.name for path in target.iterdir()) == sorted([file["name"], "manifest.json"])
     assert "signed_url" not in (target / "manifest.json").read_text()
     download({**manifest, "files": [{**file, "url": "http://127.0.0.1:1/"}]}, "no key", tmp_path, 1)  # nothing to fetch

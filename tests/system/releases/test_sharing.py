@@ -49,19 +49,19 @@ def test_the_protocols_own_client_reads_everything(buyer: Buyer, tmp_path: Path)
         timeout=150,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
+    reported = json.loads(done.stdout.splitlines()[-1])
     manifests = {name: buyer.manifest(name) for name in ("items", "observations", "brands")}
-    assert (told["shares"], told["schemas"]) == (["item-index"], ["releases"])
-    assert told["tables"] == ["brands", "categories", "impacts", "items", "merged", "observations"]
-    assert told["version"] == manifests["items"]["data_version"]
-    assert (told["items"], told["seen"], told["some"]) == (
+    assert (reported["shares"], reported["schemas"]) == (["item-index"], ["releases"])
+    assert reported["tables"] == ["brands", "categories", "impacts", "items", "merged", "observations"]
+    assert reported["version"] == manifests["items"]["data_version"]
+    assert (reported["items"], reported["seen"], reported["some"]) == (
         manifests["items"]["rows"],
         manifests["observations"]["rows"],
         7,
     )
-    assert told["columns"] == [column["name"] for column in manifests["observations"]["schema"]]
-    assert told["brands"] == "category" and told["known"]
-    assert (told["came"], told["change"]) == (manifests["brands"]["rows"], ["insert"])
+    assert reported["columns"] == [column["name"] for column in manifests["observations"]["schema"]]
+    assert reported["brands"] == "category" and reported["known"]
+    assert (reported["came"], reported["change"]) == (manifests["brands"]["rows"], ["insert"])
 
 
 def test_a_token_that_is_no_key_is_refused(buyer: Buyer) -> None:

@@ -88,7 +88,7 @@ async def test_an_outage_is_told_to_all_and_not_remembered(key: str) -> None:
     slow.away = True
     slow.answers.set()
     found = directory(slow)
-    told = await asyncio.gather(*(found.find("api-key", key) for _ in range(3)), return_exceptions=True)
-    assert [type(one) for one in told] == [StoreUnavailable] * 3
+    reported = await asyncio.gather(*(found.find("api-key", key) for _ in range(3)), return_exceptions=True)
+    assert [type(one) for one in reported] == [StoreUnavailable] * 3
     slow.away = False
     assert await found.find("api-key", key) is not None

@@ -116,7 +116,7 @@ def test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row(
     files=FILES,
     column=COLUMNS,
     op=st.sampled_from(list(SIGNS)),
-    told=st.sampled_from(list(SQL_TYPES)),
+    declared_type=st.sampled_from(list(SQL_TYPES)),
     value=st.one_of(TEXTS, NUMBERS),
     joined=st.sampled_from(["and", "or", "not"]),
     typed=st.booleans(),
@@ -127,15 +127,15 @@ def test_no_hint_in_json_leaves_out_a_file_with_a_matching_row(
     files: list[list[dict[str, Any]]],
     column: str,
     op: str,
-    told: str,
+    declared_type: str,
     value: str,
     joined: str,
     typed: bool,
 ) -> None:
     assume("`" not in column)
     as_number = typed and value.lstrip("-").isdigit() and len(value) < 4_000
-    literal = {"op": "literal", "value": int(value) if as_number else value, "valueType": told}
-    one = {"op": op, "children": [{"op": "column", "name": column, "valueType": told}, literal]}
+    literal = {"op": "literal", "value": int(value) if as_number else value, "valueType": declared_type}
+    one = {"op": op, "children": [{"op": "column", "name": column, "valueType": declared_type}, literal]}
     other = {
         "op": "equal",
         "children": [{"op": "column", "name": "units"}, {**literal, "value": "3", "valueType": "int"}],
@@ -143,7 +143,7 @@ def test_no_hint_in_json_leaves_out_a_file_with_a_matching_row(
     tree = {"op": "not", "children": [one]} if joined == "not" else {"op": joined, "children": [one, other]}
     hints = PredicateHints.read([], json.dumps(tree), TYPES)
     quoted = "'" + value.replace("'", "''") + "'"
-    condition = f"{column} {SIGNS[op]} CAST({quoted} AS {SQL_TYPES[told]})"
+    condition = f"{column} {SIGNS[op]} CAST({quoted} AS {SQL_TYPES[declared_type]})"
     condition = f"NOT ({condition})" if joined == "not" else f"{condition} {joined} units = 3"
     for listed in files:
         table, file = released(store, listed)

@@ -158,7 +158,7 @@ def test_a_trace_tells_where_and_never_what() -> None:
     try:
         raise RuntimeError("iixk_live_secret")
     except RuntimeError as error:
-        told = trace_of(error)
-    assert "test_pure.py" in told[0]
-    assert "secret" not in str(told)
+        reported = trace_of(error)
+    assert "test_pure.py" in reported[0]
+    assert "secret" not in str(reported)
     assert Problem("internal-error", "x").type.status == 500

@@ -40,7 +40,7 @@ async def client_of(
 
 def owning_all(replies: dict[str, list[bytes]] | None = None, *, replicas: int = 0) -> Answers:
     """Answer as the only primary; for a name, the replies in turn, the last one again and again."""
-    left = {name: list(told) for name, told in (replies or {}).items()}
+    left = {name: list(reported) for name, reported in (replies or {}).items()}
 
     def answer(stub: Stub, command: list[bytes]) -> bytes | None:
         name = command[0].decode()
@@ -90,8 +90,8 @@ async def test_ask_is_for_one_command_and_goes_behind_its_asking() -> None:
             for _ in range(2):
                 assert await client.command("SET", "foo", "x") == b"OK"
         assert nodes[0].names().count("SET") == 2
-        told = [name for name in nodes[1].names() if name not in ("PING", "CLUSTER")]
-        assert told == ["ASKING", "SET", "ASKING", "SET"]
+        reported = [name for name in nodes[1].names() if name not in ("PING", "CLUSTER")]
+        assert reported == ["ASKING", "SET", "ASKING", "SET"]
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ async def test_a_reply_counts_once_the_replicas_have_it() -> None:
     replies = {"WAIT": [b":0\r\n", b":1\r\n"]}
     async with stubs(owning_all(replies, replicas=1)) as nodes, client_of(nodes[0], acked=True) as client:
         assert await client.command("SET", "foo", "x") == b"OK"
-        told = [name for name in nodes[0].names() if name in ("SET", "WAIT")]
-        assert told == ["SET", "WAIT"] * 2
+        reported = [name for name in nodes[0].names() if name in ("SET", "WAIT")]
+        assert reported == ["SET", "WAIT"] * 2
 
 
 async def test_commands_of_one_turn_share_one_wait_and_questions_need_none() -> None:

@@ -55,7 +55,7 @@ def ranges_of_release(
 
 
 def _has_columns(connection: Connection, request: Request, version: int) -> bool:
-    """Tell whether the release has every column: one that older code has built may lack newer columns."""
+    """Return whether the release has every column: one that older code has built may lack newer columns."""
     row = connection.execute(SQL.columns, (request.dataset, version)).fetchone()
     return row is not None and {column["name"] for column in row[0]} >= set(request.columns)
 
