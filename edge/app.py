@@ -16,6 +16,7 @@ from edge.bulk_routes import dataset_routes, export_routes
 from edge.container import Services, build_services
 from edge.dashboard import routes as dashboard
 from edge.digital_link import routes as digital_link
+from edge.event_routes import event_routes
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
 from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
@@ -107,6 +108,7 @@ def routes(services: Services, document: Document) -> tuple[Route, ...]:
         *dashboard.routes(services),
         *dataset_routes(services),
         *export_routes(services),
+        *event_routes(services),
     )
 
 

@@ -6,6 +6,7 @@ from edge.analytics.pricing import Pricing
 from edge.analytics.sustainability import Sustainability
 from edge.downloads.allowance import DownloadAllowance
 from edge.downloads.files import FileResponder
+from edge.events.feed import EventFeed
 from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer
 from edge.exports.service import ExportService
@@ -24,6 +25,7 @@ from edge.releases.serializers import UrlSigner
 from edge.reports.service import ReportService
 from edge.resources import Resources
 from edge.search.identifiers import ItemSearch
+from edge.watches.service import WatchService
 from shared.config import Settings
 
 
@@ -52,6 +54,8 @@ class Services:
     exports: ExportService
     export_repository: ExportRepository
     export_serializer: ExportSerializer
+    events: EventFeed
+    watches: WatchService
 
     @property
     def settings(self) -> Settings:
@@ -96,4 +100,6 @@ def build_services(resources: Resources) -> Services:
         exports=ExportService(database, version, settings.jobs_waiting_max),
         export_repository=ExportRepository(database, orders, downloads),
         export_serializer=ExportSerializer(settings.base_url, jobs, urls, settings.signed_url_seconds),
+        events=EventFeed(database, lambda: version.current),
+        watches=WatchService(database),
     )

@@ -83,13 +83,21 @@ class UsageRecorder:
         try:
             if counts:
                 await self._database.fetch(SQL.add_usage, *_columns(counts), scope=_SCOPE)
-                counts = {}  # kept now: an outage that begins after this must not count them twice
+                noted, counts = counts, {}  # kept now: an outage that begins after this must not count them twice
+                await self._note_quotas(noted)
             if keys:
                 moments = [datetime.fromtimestamp(at, UTC) for at, _ in keys.values()]
                 networks = [network for _, network in keys.values()]
                 await self._database.fetch(SQL.note_key_use, list(keys), moments, networks, scope=_SCOPE)
         except StoreUnavailable:
             self._requeue(counts)
+
+    async def _note_quotas(self, counts: dict[Key, list[int]]) -> None:
+        """Have PostgreSQL log which organizations have now used 80 or 100 per cent of a day."""
+        for day in sorted({key[0] for key in counts}):
+            accounts = sorted({key[1] for key in counts if key[0] == day and key[1].startswith("org:")})
+            if accounts:
+                await self._database.fetch(SQL.log_quota, accounts, date.fromordinal(_EPOCH + day), scope=_SCOPE)
 
     def _requeue(self, counts: dict[Key, list[int]]) -> None:
         for key, (calls, units) in counts.items():

@@ -69,6 +69,18 @@ CREATE FUNCTION public.audit_hash(p_before bytea, p_number bigint, p_organizatio
                       p_subject]) WITH ORDINALITY f (field, place)
 $$;
 
+CREATE FUNCTION public.audit_notices(p_organization uuid, p_actor text, p_act text, p_subject text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $_$
+BEGIN
+    IF NOT is_operator() AND (p_organization IS DISTINCT FROM context_organization() OR p_act !~ '^(watch|webhook)\.[a-z-]+$') THEN
+        RAISE insufficient_privilege USING MESSAGE = 'this is not of the acting organization';
+    END IF;
+    PERFORM write_audit(p_organization, context_person(), p_actor, p_act, p_subject);
+    RETURN true;
+END $_$;
+
 CREATE FUNCTION public.authorize(p_organization uuid, p_person uuid, p_roles text[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -239,6 +251,87 @@ BEGIN
     SET email = excluded.email, name = excluded.name, email_verified = excluded.email_verified
     WHERE (p.email, p.name, p.email_verified) IS DISTINCT FROM (excluded.email, excluded.name, excluded.email_verified)
     RETURNING p.id::text, p.name, p.email, p.email_verified;
+END $$;
+
+CREATE FUNCTION public.log_item_state() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO event_log (type, data) VALUES (
+        CASE NEW.status WHEN 'merged' THEN 'item.merged' WHEN 'withdrawn' THEN 'item.withdrawn' ELSE 'item.restored' END,
+        jsonb_build_object('iid', NEW.iid, 'survivor_iid', NEW.survivor_iid));
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.log_job_end() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO event_log (organization_id, type, data)
+    SELECT o.organization_id, t.type, jsonb_build_object('job', o.id, 'kind', NEW.kind, 'state', NEW.state)
+    FROM job_orders o, unnest(ARRAY['job.ended', CASE WHEN NEW.kind = 'export' AND NEW.state = 'succeeded' THEN 'export.ready' END]) AS t (type)
+    WHERE o.job_id = NEW.id AND t.type IS NOT NULL
+      AND (o.cancelled_at IS NULL OR (NEW.state = 'cancelled' AND o.cancelled_at >= transaction_timestamp()));
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.log_key_change() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO event_log (organization_id, type, data) VALUES (
+        NEW.organization_id, CASE NEW.act WHEN 'key.rotated' THEN 'key.rotated' ELSE 'key.revoked' END,
+        jsonb_build_object('key_id', split_part(NEW.subject, ',', 1)));
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.log_quota(p_accounts text[], p_day date) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF context_task() IS DISTINCT FROM 'usage' AND NOT is_operator() THEN
+        RAISE insufficient_privilege USING MESSAGE = 'quotas are noted where use is counted';
+    END IF;
+    INSERT INTO event_log (organization_id, type, data, once)
+    SELECT o.id, 'quota.reached',
+           jsonb_build_object('day', p_day, 'percent', s.percent, 'used', u.units, 'limit', p.daily_units),
+           'quota:' || p_day || ':' || s.percent
+    FROM organizations o JOIN plans p ON p.name = o.plan,
+         LATERAL (SELECT sum(units)::bigint AS units FROM usage WHERE account = 'org:' || o.id AND day = p_day) u,
+         unnest(ARRAY[80, 100]) AS s (percent)
+    WHERE 'org:' || o.id = ANY (p_accounts) AND u.units * 100 >= p.daily_units * s.percent
+    ORDER BY o.id, s.percent
+    ON CONFLICT (organization_id, once) WHERE once IS NOT NULL DO NOTHING;
+END $$;
+
+CREATE FUNCTION public.log_release() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO event_log (type, data) VALUES ('release.cut', jsonb_build_object(
+        'dataset', NEW.dataset, 'data_version', NEW.data_version, 'rows', NEW.rows, 'bytes', NEW.bytes));
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.number_events() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM event_log WHERE id = NEW.id AND number IS NULL) THEN
+        PERFORM pg_advisory_xact_lock(7166002);
+        WITH own AS MATERIALIZED (
+            SELECT o.id, nextval('event_log_numbers') AS number
+            FROM (SELECT id FROM event_log WHERE number IS NULL ORDER BY id) o)
+        UPDATE event_log e SET number = own.number, at = clock_timestamp() FROM own WHERE e.id = own.id;
+        PERFORM pg_notify('events', '');
+    END IF;
+    RETURN NULL;
 END $$;
 
 CREATE FUNCTION public.number_job() RETURNS trigger
@@ -578,6 +671,36 @@ CREATE TABLE public.derived_layouts (
     name text NOT NULL,
     layout integer NOT NULL
 );
+
+CREATE TABLE public.event_log (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    number bigint,
+    organization_id uuid,
+    type text NOT NULL,
+    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    data jsonb NOT NULL,
+    once text,
+    CONSTRAINT event_log_type_check CHECK ((type ~ '^[a-z]+\.[a-z-]+$'::text))
+);
+
+COMMENT ON COLUMN public.event_log.number IS 'null until the transaction commits';
+
+COMMENT ON COLUMN public.event_log.organization_id IS 'null: of every organization';
+
+COMMENT ON COLUMN public.event_log.once IS 'what is told once to an organization';
+
+CREATE TABLE public.event_log_deleted (
+    up_to bigint NOT NULL
+);
+
+COMMENT ON COLUMN public.event_log_deleted.up_to IS 'events of this number and below are no longer kept';
+
+CREATE SEQUENCE public.event_log_numbers
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
 
 CREATE SEQUENCE public.event_numbers
     AS integer
@@ -1198,6 +1321,51 @@ CREATE TABLE public.usage (
     units bigint NOT NULL
 );
 
+CREATE TABLE public.watch_states (
+    watch_id uuid NOT NULL,
+    item_id bigint NOT NULL,
+    armed boolean DEFAULT false NOT NULL,
+    day date NOT NULL,
+    amount_minor bigint,
+    percent double precision
+);
+
+COMMENT ON TABLE public.watch_states IS 'what each watch reported last of each article; no row: nothing yet, so it is armed';
+
+COMMENT ON COLUMN public.watch_states.item_id IS '0 where the watch is of an index';
+
+CREATE TABLE public.watches (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    organization_id uuid NOT NULL,
+    label text,
+    target text NOT NULL,
+    code text NOT NULL,
+    condition text NOT NULL,
+    kind "char" NOT NULL,
+    currency character(3),
+    amount_minor bigint,
+    days integer,
+    percent numeric,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    paused_at timestamp with time zone,
+    CONSTRAINT watches_check CHECK (((currency IS NULL) = (condition = 'returned'::text))),
+    CONSTRAINT watches_check1 CHECK (((amount_minor IS NULL) = (condition <> 'below'::text))),
+    CONSTRAINT watches_check2 CHECK (((days IS NULL) = (condition <> ALL (ARRAY['new-low'::text, 'returned'::text])))),
+    CONSTRAINT watches_check3 CHECK (((percent IS NULL) = (condition <> 'index-moved'::text))),
+    CONSTRAINT watches_check4 CHECK (((target <> 'article'::text) OR (condition <> 'index-moved'::text))),
+    CONSTRAINT watches_code_check CHECK (((length(code) >= 1) AND (length(code) <= 400))),
+    CONSTRAINT watches_condition_check CHECK ((condition = ANY (ARRAY['below'::text, 'new-low'::text, 'returned'::text, 'index-moved'::text]))),
+    CONSTRAINT watches_kind_check CHECK ((kind = ANY (ARRAY['l'::"char", 's'::"char"]))),
+    CONSTRAINT watches_label_check CHECK (((length(label) >= 1) AND (length(label) <= 200))),
+    CONSTRAINT watches_target_check CHECK ((target = ANY (ARRAY['article'::text, 'brand'::text, 'category'::text])))
+);
+
+COMMENT ON COLUMN public.watches.code IS 'the IID of an article, the slug of a brand, the code of a category';
+
+COMMENT ON COLUMN public.watches.kind IS 'l: listings, s: sales';
+
+COMMENT ON COLUMN public.watches.days IS 'of a low: how far back; of a return: how long the absence';
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
 
@@ -1236,6 +1404,12 @@ ALTER TABLE ONLY public.declared_articles
 
 ALTER TABLE ONLY public.derived_layouts
     ADD CONSTRAINT derived_layouts_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.event_log
+    ADD CONSTRAINT event_log_number_key UNIQUE (number);
+
+ALTER TABLE ONLY public.event_log
+    ADD CONSTRAINT event_log_pkey PRIMARY KEY (id);
 
 ALTER TABLE public.events
     ADD CONSTRAINT events_item_check CHECK (((kind = ANY (ARRAY['merge'::text, 'withdrawal'::text, 'link'::text, 'separation'::text])) = (item_id IS NOT NULL))) NOT VALID;
@@ -1390,6 +1564,12 @@ ALTER TABLE ONLY public.sources
 ALTER TABLE ONLY public.usage
     ADD CONSTRAINT usage_pkey PRIMARY KEY (account, day, credential, endpoint, outcome);
 
+ALTER TABLE ONLY public.watch_states
+    ADD CONSTRAINT watch_states_pkey PRIMARY KEY (watch_id, item_id);
+
+ALTER TABLE ONLY public.watches
+    ADD CONSTRAINT watches_pkey PRIMARY KEY (id);
+
 CREATE UNIQUE INDEX api_keys_current ON public.api_keys USING btree (organization_id) WHERE ((revoked_at IS NULL) AND (expires_at IS NULL));
 
 CREATE INDEX audit_organization ON public.audit USING btree (organization_id, id DESC);
@@ -1401,6 +1581,12 @@ CREATE INDEX brands_folded_name ON public.brands USING btree (folded_name, id);
 CREATE INDEX category_tree_parent ON public.category_tree USING btree (parent, code);
 
 CREATE INDEX declared_articles_article ON public.declared_articles USING btree (source_id, article);
+
+CREATE UNIQUE INDEX event_log_once ON public.event_log USING btree (organization_id, once) WHERE (once IS NOT NULL);
+
+CREATE INDEX event_log_organization ON public.event_log USING btree (organization_id, number);
+
+CREATE INDEX event_log_unnumbered ON public.event_log USING btree (id) WHERE (number IS NULL);
 
 CREATE INDEX events_items ON public.events USING btree (no) WHERE ((item_id IS NOT NULL) AND (undone_at IS NULL));
 
@@ -1480,13 +1666,25 @@ CREATE INDEX releases_expiring ON public.releases USING btree (expires_at);
 
 CREATE INDEX replaced_links_pair ON public.replaced_links USING btree (left_id, right_id, no);
 
+CREATE INDEX watches_active ON public.watches USING btree (target, code) WHERE (paused_at IS NULL);
+
+CREATE INDEX watches_organization ON public.watches USING btree (organization_id, id DESC);
+
 CREATE TRIGGER api_keys_told AFTER INSERT OR DELETE OR UPDATE OF expires_at, revoked_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
 CREATE TRIGGER audit_chained BEFORE INSERT ON public.audit FOR EACH ROW EXECUTE FUNCTION public.chain_audit();
 
+CREATE TRIGGER audit_logged AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.act = ANY (ARRAY['key.rotated'::text, 'key.revoked'::text, 'key.reported-leaked'::text]))) EXECUTE FUNCTION public.log_key_change();
+
 CREATE CONSTRAINT TRIGGER data_versions_category_tree AFTER INSERT ON public.data_versions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.category_tree_of_data_version();
 
 CREATE TRIGGER data_versions_told AFTER INSERT ON public.data_versions FOR EACH ROW EXECUTE FUNCTION public.tell_data_version();
+
+CREATE CONSTRAINT TRIGGER event_log_numbered AFTER INSERT ON public.event_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.number_events();
+
+CREATE TRIGGER items_logged AFTER UPDATE OF status, survivor_iid ON public.items FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.survivor_iid IS DISTINCT FROM new.survivor_iid))) EXECUTE FUNCTION public.log_item_state();
+
+CREATE TRIGGER jobs_logged AFTER UPDATE OF state ON public.jobs FOR EACH ROW WHEN (((old.state = ANY (ARRAY['queued'::text, 'running'::text])) AND (new.state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])))) EXECUTE FUNCTION public.log_job_end();
 
 CREATE TRIGGER jobs_numbered BEFORE UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION public.number_job();
 
@@ -1503,6 +1701,8 @@ CREATE TRIGGER people_told AFTER DELETE OR UPDATE ON public.people FOR EACH STAT
 CREATE TRIGGER plans_told AFTER INSERT OR DELETE OR UPDATE ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
 CREATE TRIGGER public_tokens_told AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON public.public_tokens FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
+
+CREATE TRIGGER releases_logged AFTER INSERT ON public.releases FOR EACH ROW EXECUTE FUNCTION public.log_release();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
@@ -1521,6 +1721,9 @@ ALTER TABLE ONLY public.category_tree
 
 ALTER TABLE ONLY public.data_versions
     ADD CONSTRAINT data_versions_load_id_fkey FOREIGN KEY (load_id) REFERENCES public.loads(id);
+
+ALTER TABLE ONLY public.event_log
+    ADD CONSTRAINT event_log_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_load_id_fkey FOREIGN KEY (load_id) REFERENCES public.loads(id);
@@ -1624,6 +1827,12 @@ ALTER TABLE ONLY public.release_files
 ALTER TABLE ONLY public.releases
     ADD CONSTRAINT releases_data_version_fkey FOREIGN KEY (data_version) REFERENCES public.data_versions(version);
 
+ALTER TABLE ONLY public.watch_states
+    ADD CONSTRAINT watch_states_watch_id_fkey FOREIGN KEY (watch_id) REFERENCES public.watches(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.watches
+    ADD CONSTRAINT watches_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
+
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit ENABLE ROW LEVEL SECURITY;
@@ -1633,6 +1842,8 @@ CREATE POLICY edge_api_keys ON public.api_keys FOR SELECT TO itemindex_edge USIN
 CREATE POLICY edge_api_keys_used ON public.api_keys FOR UPDATE TO itemindex_edge USING ((public.context_task() = 'usage'::text)) WITH CHECK ((public.context_task() = 'usage'::text));
 
 CREATE POLICY edge_audit ON public.audit FOR SELECT TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization)));
+
+CREATE POLICY edge_event_log ON public.event_log FOR SELECT TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) OR ((organization_id IS NULL) AND (( SELECT public.context_organization() AS context_organization) IS NOT NULL))));
 
 CREATE POLICY edge_idempotent_requests ON public.idempotent_requests TO itemindex_edge USING (((person_id = ( SELECT public.context_person() AS context_person)) OR (created_at <= (statement_timestamp() - '24:00:00'::interval)))) WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
 
@@ -1680,6 +1891,10 @@ CREATE POLICY edge_usage_added ON public.usage FOR INSERT TO itemindex_edge WITH
 
 CREATE POLICY edge_usage_changed ON public.usage FOR UPDATE TO itemindex_edge USING ((public.context_task() = 'usage'::text)) WITH CHECK ((public.context_task() = 'usage'::text));
 
+CREATE POLICY edge_watches ON public.watches TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization))) WITH CHECK ((organization_id = ( SELECT public.context_organization() AS context_organization)));
+
+ALTER TABLE public.event_log ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.idempotent_requests ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.invitations ENABLE ROW LEVEL SECURITY;
@@ -1701,6 +1916,10 @@ ALTER TABLE public.plan_requests ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.public_tokens ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.watches ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY worker_event_log ON public.event_log TO itemindex_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_job_orders ON public.job_orders TO itemindex_worker USING (true) WITH CHECK (true);
 
@@ -1753,6 +1972,9 @@ GRANT ALL ON FUNCTION public.accept_invitation(p_hash bytea, p_person uuid) TO i
 
 REVOKE ALL ON FUNCTION public.ask_for_plan(p_organization uuid, p_plan text, p_person uuid, p_actor text, p_at_once boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.audit_notices(p_organization uuid, p_actor text, p_act text, p_subject text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audit_notices(p_organization uuid, p_actor text, p_act text, p_subject text) TO itemindex_edge;
+
 REVOKE ALL ON FUNCTION public.authorize(p_organization uuid, p_person uuid, p_roles text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.chain_audit() FROM PUBLIC;
@@ -1777,6 +1999,19 @@ GRANT ALL ON FUNCTION public.issue_key(p_organization uuid, p_key text, p_hash b
 
 REVOKE ALL ON FUNCTION public.join_person(p_issuer text, p_subject text, p_email text, p_name text, p_verified boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.join_person(p_issuer text, p_subject text, p_email text, p_name text, p_verified boolean) TO itemindex_edge;
+
+REVOKE ALL ON FUNCTION public.log_item_state() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.log_job_end() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.log_key_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.log_quota(p_accounts text[], p_day date) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.log_quota(p_accounts text[], p_day date) TO itemindex_edge;
+
+REVOKE ALL ON FUNCTION public.log_release() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.number_events() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.organization_rank(p_organization text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.organization_rank(p_organization text) TO itemindex_edge;
@@ -1839,6 +2074,12 @@ GRANT SELECT ON TABLE public.declared_articles TO itemindex_worker;
 GRANT SELECT ON TABLE public.derived_layouts TO itemindex_edge;
 GRANT SELECT ON TABLE public.derived_layouts TO itemindex_worker;
 GRANT SELECT ON TABLE public.derived_layouts TO itemindex_analytics;
+
+GRANT SELECT ON TABLE public.event_log TO itemindex_edge;
+GRANT SELECT,INSERT,DELETE ON TABLE public.event_log TO itemindex_worker;
+
+GRANT SELECT ON TABLE public.event_log_deleted TO itemindex_edge;
+GRANT SELECT,UPDATE ON TABLE public.event_log_deleted TO itemindex_worker;
 
 GRANT SELECT(no) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(no) ON TABLE public.events TO itemindex_worker;
@@ -1994,3 +2235,9 @@ GRANT UPDATE(calls) ON TABLE public.usage TO itemindex_worker;
 
 GRANT UPDATE(units) ON TABLE public.usage TO itemindex_edge;
 GRANT UPDATE(units) ON TABLE public.usage TO itemindex_worker;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.watches TO itemindex_edge;
+
+GRANT UPDATE(label) ON TABLE public.watches TO itemindex_edge;
+
+GRANT UPDATE(paused_at) ON TABLE public.watches TO itemindex_edge;

@@ -192,6 +192,10 @@ SELECT * FROM unnest($1::text[], $2::date[], $3::text[], $4::text[], $5::text[],
 ON CONFLICT (account, day, credential, endpoint, outcome) DO UPDATE
 SET calls = usage.calls + excluded.calls, units = usage.units + excluded.units;
 
+-- name: log_quota
+-- Once a day for each of 80 and 100 per cent, in the log of events.
+SELECT log_quota($1::text[], $2) AS logged;
+
 -- name: note_key_use
 -- When and from which network a key was last used.
 UPDATE api_keys k SET last_used_at = n.at, last_used_network = n.network

@@ -13,6 +13,7 @@ from shared.db.queries import Queries, Query, parse
 from tests.support.schema import KEPT, dump
 from workers.ingest.stage import SQL as STAGE
 from workers.provenance.items import SQL as ITEMS
+from workers.rollups.rows import SQL as ROLLUPS
 
 PROJECT = Path(__file__).parents[2]
 FILES = sorted(
@@ -66,6 +67,8 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
                 connection.execute(statement)
         if path.name == "identifiers.sql":
             connection.execute(IDENTIFYING)
+        if path.parent.name == "watches":
+            connection.execute(ROLLUPS.touched)
         for n, query in enumerate(Queries(path)):
             statement = query.sql.replace("{table}", "observations")
             if statement.startswith("SET "):  # some only where a transaction begins, and none can be prepared

@@ -15,6 +15,7 @@ from workers.provenance.events import Event
 from workers.rollups import refresh as derive
 from workers.rollups.background import BackgroundBuilder
 from workers.rollups.item_groups import Items
+from workers.watches import evaluate as watches
 
 SQL = beside(__file__, "merge.sql")
 
@@ -58,6 +59,7 @@ def merge(
         _count_changes(connection, stage, event, version, counts)
         derive.touched(connection, placed, above, SQL.derive_touched, but=set(new_months))
         cells.write(connection)
+    watches.evaluate(connection, event.no, new_months)
     numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands)]
     seen = [int(row[0]) for row in connection.execute(SQL.seen_brands, (event.no,))]
     items.refresh_brands(connection, numbers, [*numbers, *seen])

@@ -11,6 +11,7 @@ from workers.rollups import layout
 from workers.rollups import refresh as derive
 from workers.rollups.item_groups import Items
 from workers.rollups.rows import SQL as ROLLUPS
+from workers.watches import evaluate as watches
 
 SQL = beside(__file__, "acts.sql")
 
@@ -35,6 +36,7 @@ def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] 
     connection.execute(items.SQL.versions, (version,))
     placed, above = Items.read(connection, items.SQL.placed_items), derive.ancestors(connection)
     derive.touched(connection, placed, above, items.SQL.cells_touched, but=set())
+    watches.rearm(connection)
     brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched)]
     items.refresh_brands(connection, brands, brands)
     events.commit_version(connection, load_id, _months(connection))

@@ -25,6 +25,8 @@ TABLES = (
     "usage",
     "job_orders",
     "jobs",
+    "event_log",
+    "watches",
 )
 HASH = bytes(32)
 
@@ -94,6 +96,15 @@ def _populate(owner: Connection, name: str) -> tuple[str, str]:
         "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
         "VALUES ($1, $2, $3, 'c', 1, 10)",
         (job, organization, name),
+    )
+    owner.execute(
+        "INSERT INTO event_log (organization_id, type, data) VALUES ($1, 'key.rotated', '{}')",
+        (organization,),
+    )
+    owner.execute(
+        "INSERT INTO watches (organization_id, target, code, condition, kind, days) "
+        "VALUES ($1, 'brand', $2, 'returned', 'l', 30)",
+        (organization, name),
     )
     for account in (f"org:{organization}", f"token:token-{name}"):
         owner.execute("INSERT INTO usage VALUES ($1, current_date, 'c', 'e', 'served', 1, 1)", (account,))

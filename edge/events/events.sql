@@ -1,0 +1,12 @@
+-- name: page
+-- Two short reads of one index each: the organization's own events, and those of every organization.
+(SELECT number, id::text, type, at, data FROM event_log
+ WHERE organization_id = $1::uuid AND number > $2 AND ($3::text[] IS NULL OR type = ANY ($3)) ORDER BY number LIMIT $4)
+UNION ALL
+(SELECT number, id::text, type, at, data FROM event_log
+ WHERE organization_id IS NULL AND number > $2 AND ($3::text[] IS NULL OR type = ANY ($3)) ORDER BY number LIMIT $4)
+ORDER BY number LIMIT $4;
+
+-- name: deleted_up_to
+-- What is no longer kept. Read after the page: what was deleted meanwhile is noticed.
+SELECT up_to FROM event_log_deleted;

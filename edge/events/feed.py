@@ -1,0 +1,60 @@
+"""Reads pages of the log of events for one organization."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aiohttp import web
+
+from edge.http.envelope import envelope
+from edge.http.problems import Problem
+from edge.storage.database import Database, Scope
+from shared.db.queries import beside
+from shared.events import KEPT_DAYS, event_document
+
+SQL = beside(__file__, "events.sql")
+
+
+class EventFeed:
+    """The log, as far as an organization may see it: its own events and those of every organization."""
+
+    def __init__(self, database: Database, data_version: Callable[[], int]) -> None:
+        self._database = database
+        self._data_version = data_version
+
+    async def answer(
+        self, organization: str, after: int | None, limit: int, types: Sequence[str] | None, query: dict[str, Any]
+    ) -> web.Response:
+        """Answer with the events after a cursor. Raises `events-expired` where some of them are no longer kept."""
+        found = await self.page(organization, after, limit + 1, types)
+        page = found[:limit]
+        more = len(found) > limit
+        response = envelope(
+            page,
+            total=len(found),
+            exact=not more,
+            next_cursor=page[-1]["cursor"] if more else None,
+            query=query,
+            data_version=self._data_version(),
+        )
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    async def page(
+        self, organization: str, after: int | None, limit: int, types: Sequence[str] | None
+    ) -> list[dict[str, Any]]:
+        """Return at most so many events after a cursor, the oldest first. Raises `events-expired`."""
+        scope = Scope(organization=organization)
+        async with self._database.transaction(scope) as transaction:
+            rows = await transaction.fetch(SQL.page, organization, after or 0, types, limit)
+            [deleted] = await transaction.fetch(SQL.deleted_up_to)
+        if after is not None and after < deleted["up_to"]:
+            raise Problem(
+                "events-expired",
+                f"Events are kept for {KEPT_DAYS} days; some after {after} are gone. "
+                f"The oldest that is kept comes after {deleted['up_to']}.",
+                extra={"oldest_cursor": str(deleted["up_to"])},
+            )
+        return [
+            event_document(row["number"], row["id"], row["type"], row["at"], json.loads(row["data"])) for row in rows
+        ]

@@ -1,0 +1,1 @@
+"""Watches of an organization: made, listed, paused, deleted."""

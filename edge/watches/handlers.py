@@ -1,0 +1,110 @@
+"""/watches: an organization's watches, and what they reported."""
+
+from functools import partial
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
+
+from edge.events.feed import EventFeed
+from edge.events.schemas import EventList
+from edge.http.context import CONTEXT
+from edge.http.lists import Paginator
+from edge.http.parameters import BODY, PATH, QUERY
+from edge.watches import schemas
+from edge.watches.service import Acting, WatchService, rendered
+
+_TAGS = ["watches"]
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+class Watches:
+    """The handlers."""
+
+    def __init__(self, watches: WatchService, feed: EventFeed, lists: Paginator) -> None:
+        self._watches = watches
+        self._feed = feed
+        self._lists = lists
+
+    @docs(
+        operationId="createWatch",
+        summary="Watch an article, a brand or a category",
+        description="Each load of data evaluates the watches of the articles that it changes; the event tells of the "
+        "article. A watch of a brand or a category is of each of its articles, and for `index-moved` of its index.",
+        tags=_TAGS,
+    )
+    @json_schema(schemas.NewWatch())
+    @response_schema(schemas.Watch(), 201, description="The watch; `Location` is its address")
+    async def create(self, request: web.Request) -> web.StreamResponse:
+        """Make a watch."""
+        made = await self._watches.add(acting_of(request), request[BODY])
+        return _json(made, 201, {"Location": f"{request.path}/{made['id']}"})
+
+    @docs(operationId="listWatches", summary="List your organization's watches", tags=_TAGS)
+    @querystring_schema(schemas.WatchesQuery())
+    @response_schema(schemas.WatchList(), 200, description="One page of watches")
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one page."""
+        limit = request[QUERY]["limit"]
+        find = partial(self._watches.page, acting_of(request), limit)
+        response = await self._lists.answer(
+            "watches", {"limit": limit}, request[QUERY]["cursor"], find, rendered, lambda row: row["id"]
+        )
+        response.headers.update(_NO_STORE)
+        return response
+
+    @docs(operationId="getWatch", summary="Read a watch", tags=_TAGS)
+    @match_info_schema(schemas.WatchPath())
+    @response_schema(schemas.Watch(), 200, description="The watch")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one watch."""
+        return _json(await self._watches.one(acting_of(request), request[PATH]["id"]))
+
+    @docs(operationId="pauseWatch", summary="Pause a watch, or resume it", tags=_TAGS)
+    @match_info_schema(schemas.WatchPath())
+    @json_schema(schemas.WatchChange())
+    @response_schema(schemas.Watch(), 200, description="The watch as it is now")
+    async def change(self, request: web.Request) -> web.StreamResponse:
+        """Pause or resume."""
+        acting, watch = acting_of(request), request[PATH]["id"]
+        await self._watches.pause(acting, watch, paused=request[BODY]["paused"])
+        return _json(await self._watches.one(acting, watch))
+
+    @docs(
+        operationId="deleteWatch",
+        summary="Delete a watch",
+        tags=_TAGS,
+        responses={"204": {"description": "It is deleted; its events stay in the feed for their time"}},
+    )
+    @match_info_schema(schemas.WatchPath())
+    async def delete(self, request: web.Request) -> web.StreamResponse:
+        """Delete."""
+        await self._watches.delete(acting_of(request), request[PATH]["id"])
+        return web.Response(status=204)
+
+    @docs(
+        operationId="listWatchEvents",
+        summary="What your watches reported",
+        description="The events of the type `watch.fired`, with the same cursors as `/events`.",
+        tags=_TAGS,
+    )
+    @querystring_schema(schemas.WatchEventsQuery())
+    @response_schema(EventList(), 200, description="One page of events")
+    async def events(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one page of events."""
+        query, organization = request[QUERY], acting_of(request).organization
+        return await self._feed.answer(organization, query["after"], query["limit"], ["watch.fired"], dict(query))
+
+
+def acting_of(request: web.Request) -> Acting:
+    """Return the organization of the caller's key."""
+    principal = request[CONTEXT].principal
+    assert principal is not None
+    assert principal.organization_id is not None
+    return Acting(principal.organization_id, f"key {principal.credential_id}")
+
+
+def _json(document: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
+    fields = {**_NO_STORE, **(headers or {})}
+    body = msgspec.json.encode(document)
+    return web.Response(status=status, body=body, content_type="application/json", headers=fields)

@@ -1,0 +1,1 @@
+"""Watches of organizations, evaluated in the transaction of each load."""

@@ -1,0 +1,134 @@
+"""Evaluates watches in a load's transaction: what they report is committed with the load, or not at all."""
+
+from collections.abc import Collection, Iterable
+from datetime import date
+from typing import Any, NamedTuple
+
+from psycopg.types.json import Jsonb
+
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.money import to_text
+from shared.watches import HYSTERESIS
+from workers.rollups.outlier_marks import partition
+from workers.watches.index_moves import moves
+
+SQL = beside(__file__, "evaluate.sql")
+
+
+class Fired(NamedTuple):
+    """One report: of an article its item, day, price and the low before it in minor units; of an index its change."""
+
+    watch_id: str
+    item_id: int
+    day: date
+    amount_minor: int | None = None
+    low_before_minor: int | None = None
+    percent: float | None = None
+
+
+def evaluate(connection: Connection, load_no: int, new_months: Collection[date]) -> int:
+    """Log an event for each watch whose condition a load has made true; return how many.
+
+    Called when the load has refreshed the rollups; `new_months` had no observations before.
+    """
+    if not _begin(connection, load_no, new_months):
+        return 0
+    fired = [Fired(*row) for row in connection.execute(SQL.below)]
+    fired += [Fired(*row) for row in connection.execute(SQL.new_low, (HYSTERESIS,))]
+    fired += [Fired(*row) for row in connection.execute(SQL.returned, (load_no,))]
+    fired += _moved(connection)
+    if fired:
+        _report(connection, fired)
+    return len(fired)
+
+
+def rearm(connection: Connection) -> None:
+    """Arm the watches whose price is high again by something that is no load, such as an undone one. Nothing fires."""
+    _begin(connection, 0, ())
+
+
+def _begin(connection: Connection, load_no: int, new_months: Collection[date]) -> bool:
+    """Find the watched articles that were touched and their prices, and arm watches; False where nothing is watched."""
+    [[active]] = connection.execute(SQL.any_active).fetchall()
+    if not active:
+        return False
+    connection.execute(SQL.touched)
+    for month in new_months:
+        connection.execute(_of_partition(SQL.touched_of_new_month, month), (month,))
+    for statement in (SQL.analyze_touched, SQL.keys, SQL.analyze_keys, SQL.members, SQL.analyze_members, SQL.days):
+        connection.execute(statement)
+    for month in _months(connection):
+        connection.execute(_of_partition(SQL.days_of_month, month), (load_no, month))
+    connection.execute(SQL.latest)
+    connection.execute(SQL.analyze_latest)
+    connection.execute(SQL.rearm, (HYSTERESIS,))
+    return True
+
+
+def _months(connection: Connection) -> list[date]:
+    return [row[0] for row in connection.execute(SQL.months_with_observations)]
+
+
+def _of_partition(query: str, month: date) -> bytes:
+    return query.replace("{table}", partition(month)).encode()
+
+
+def _moved(connection: Connection) -> Iterable[Fired]:
+    cells = connection.execute(SQL.index_targets, (_touched_months(connection),)).fetchall()
+    found = list(moves(cells))
+    if not found:
+        return ()
+    columns = [list(column) for column in zip(*found, strict=True)]
+    rows = connection.execute(SQL.index_moved, columns).fetchall()
+    return (Fired(watch, item, month, percent=change) for watch, item, month, change in rows)
+
+
+def _touched_months(connection: Connection) -> list[date]:
+    return [row[0] for row in connection.execute(SQL.touched_months)]
+
+
+def _report(connection: Connection, fired: list[Fired]) -> None:
+    watches, items, days, amounts, _, percents = (list(column) for column in zip(*fired, strict=True))
+    described = connection.execute(SQL.describe, (watches, items)).fetchall()
+    data = [Jsonb(_data(one, *row)) for one, row in zip(fired, described, strict=True)]
+    connection.execute(SQL.remember, (watches, items, days, amounts, percents))
+    connection.execute(SQL.log, (watches, data))
+
+
+def _data(
+    fired: Fired,
+    watch_id: str,
+    label: str | None,
+    target: str,
+    code: str,
+    condition: str,
+    kind: str,
+    currency: str | None,
+    threshold_minor: int | None,
+    days: int | None,
+    percent: float | None,
+    iid: str | None,
+) -> dict[str, Any]:
+    """Return the event's data: the watch with what it waits for, and what was found."""
+
+    def money(minor: int | None) -> str | None:
+        return None if minor is None or currency is None else to_text(minor, currency)
+
+    return {
+        "watch": watch_id,
+        "label": label,
+        "target": target,
+        "code": code,
+        "condition": condition,
+        "kind": "listing" if kind == "l" else "sale",
+        "amount": money(threshold_minor),
+        "currency": currency,
+        "days": days,
+        "percent": percent,
+        "iid": iid,
+        "day": fired.day.isoformat(),
+        "price": money(fired.amount_minor),
+        "low_before": money(fired.low_before_minor),
+        "change_percent": None if fired.percent is None else round(fired.percent, 4),
+    }

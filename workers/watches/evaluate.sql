@@ -1,0 +1,193 @@
+-- name: any_active
+-- Most loads of most installations end here.
+SELECT EXISTS (SELECT FROM watches WHERE paused_at IS NULL);
+
+-- name: touched
+-- The articles and months that the load changed, by what the refresh of the rollups has just found.
+CREATE TEMP TABLE watch_touched ON COMMIT DROP AS
+SELECT DISTINCT coalesce(x.owner_id, t.item_id) AS owner_id, t.month
+FROM derive_touched t LEFT JOIN inactive_items x ON x.item_id = t.item_id;
+
+-- name: touched_of_new_month
+-- A month that is all new is not among them: all of its articles are touched.
+INSERT INTO watch_touched
+SELECT DISTINCT coalesce(x.owner_id, o.item_id), $1::date FROM {table} o LEFT JOIN inactive_items x ON x.item_id = o.item_id;
+
+-- name: analyze_touched
+-- The planner knows nothing of temporary tables.
+ANALYZE watch_touched;
+
+-- name: keys
+-- By which of its names each touched article is watched: its IID or one that was merged into it, its brand, its category or
+-- one above. A watch finds its articles by a join of names alone.
+CREATE TEMP TABLE watch_keys ON COMMIT DROP AS
+WITH touched AS MATERIALIZED (SELECT DISTINCT owner_id FROM watch_touched),
+active AS MATERIALIZED (SELECT DISTINCT target, code FROM watches WHERE paused_at IS NULL AND condition <> 'index-moved')
+SELECT i.id AS owner_id, a.target, a.code
+FROM active a JOIN items n ON n.iid = a.code COLLATE "C" LEFT JOIN inactive_items x ON x.item_id = n.id
+JOIN items i ON i.id = coalesce(x.owner_id, n.id) AND i.status = 'active' JOIN touched t ON t.owner_id = i.id
+WHERE a.target = 'article'
+UNION ALL
+SELECT i.id, a.target, a.code FROM active a JOIN brands b ON b.slug = a.code JOIN items i ON i.brand_id = b.id
+JOIN touched t ON t.owner_id = i.id WHERE a.target = 'brand' AND i.status = 'active'
+UNION ALL
+SELECT i.id, a.target, a.code FROM active a JOIN categories c ON c.code = a.code OR starts_with(c.code, a.code || '.')
+JOIN items i ON i.category_id = c.id JOIN touched t ON t.owner_id = i.id WHERE a.target = 'category' AND i.status = 'active';
+
+-- name: analyze_keys
+-- The same.
+ANALYZE watch_keys;
+
+-- name: members
+-- The items whose observations are an article's: itself and those that are part of it.
+CREATE TEMP TABLE watch_members ON COMMIT DROP AS
+WITH watched AS (SELECT DISTINCT owner_id FROM watch_keys)
+SELECT owner_id, owner_id AS item_id FROM watched
+UNION ALL SELECT x.owner_id, x.item_id FROM watched JOIN inactive_items x USING (owner_id);
+
+-- name: analyze_members
+-- The same.
+ANALYZE watch_members;
+
+-- name: days
+-- The lowest price of each day; `is_new`: everything of the day is of this load.
+CREATE TEMP TABLE watch_days (owner_id bigint, kind "char", currency character(3), day date, low bigint, is_new boolean) ON COMMIT DROP;
+
+-- name: days_of_month
+-- One month's partition at a time, and of it the watched articles alone. Outliers report nothing.
+INSERT INTO watch_days
+SELECT m.owner_id, o.kind, o.currency, o.day, min(o.price_minor), bool_and(o.load_no = $1)
+FROM watch_touched t JOIN watch_members m USING (owner_id) JOIN {table} o ON o.item_id = m.item_id
+WHERE t.month = $2 AND o.outlier IS NULL GROUP BY m.owner_id, o.kind, o.currency, o.day;
+
+-- name: latest
+-- The newest day of each article among the touched months, with the day before it among them.
+CREATE TEMP TABLE watch_latest ON COMMIT DROP AS
+SELECT owner_id, kind, currency, day, low, day_before, low_before
+FROM (SELECT *, lag(day) OVER w AS day_before, lag(low) OVER w AS low_before, lead(day) OVER w AS day_after FROM watch_days
+      WINDOW w AS (PARTITION BY owner_id, kind, currency ORDER BY day)) d
+WHERE day_after IS NULL;
+
+-- name: analyze_latest
+-- The same.
+ANALYZE watch_latest;
+
+-- name: rearm
+-- A price that has risen to the amount and $1 of it more can fall below it again.
+UPDATE watch_states s SET armed = true FROM watches w, watch_latest l
+WHERE s.watch_id = w.id AND l.owner_id = s.item_id AND w.condition = 'below' AND l.kind = w.kind AND l.currency = w.currency
+  AND NOT s.armed AND l.low >= w.amount_minor * (1 + $1::numeric);
+
+-- name: below
+-- What was reported last is not reported again, also when its load was undone and done once more. An article with a newer
+-- day in a month that the load left alone has not changed now; the subquery with its LIMIT is asked of the few that are
+-- left.
+SELECT w.id::text, l.owner_id, l.day, l.low, NULL::bigint
+FROM watch_latest l JOIN watch_keys k USING (owner_id)
+JOIN watches w ON w.target = k.target AND w.code = k.code AND w.kind = l.kind AND w.currency = l.currency
+LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = l.owner_id
+WHERE w.condition = 'below' AND w.paused_at IS NULL AND l.low < w.amount_minor
+  AND (s.watch_id IS NULL OR (s.armed AND (s.day, s.amount_minor) IS DISTINCT FROM (l.day, l.low)))
+  AND (SELECT true FROM watch_members m JOIN observations o USING (item_id)
+       WHERE m.owner_id = l.owner_id AND o.day > l.day AND o.kind = l.kind AND o.currency = l.currency AND o.outlier IS NULL
+       LIMIT 1) IS NULL;
+
+-- name: new_low
+-- The span before is only read for the articles whose price fell, and must be known from its first day on. $1: see HYSTERESIS.
+SELECT w.id::text, l.owner_id, l.day, l.low, h.low
+FROM watch_latest l JOIN watch_keys k USING (owner_id)
+JOIN watches w ON w.target = k.target AND w.code = k.code AND w.kind = l.kind AND w.currency = l.currency
+LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = l.owner_id
+CROSS JOIN LATERAL (
+    SELECT min(o.price_minor) AS low FROM watch_members m JOIN observations o USING (item_id)
+    WHERE m.owner_id = l.owner_id AND o.day < l.day AND o.day >= l.day - w.days
+      AND o.kind = l.kind AND o.currency = l.currency AND o.outlier IS NULL) h
+WHERE w.condition = 'new-low' AND w.paused_at IS NULL
+  AND (l.low_before IS NULL OR l.low < l.low_before OR l.day - l.day_before > w.days)
+  AND (s.watch_id IS NULL OR ((s.day, s.amount_minor) IS DISTINCT FROM (l.day, l.low)
+       AND (l.day - s.day > w.days OR l.low <= s.amount_minor * (1 - $1::numeric))))
+  AND l.low < h.low
+  AND (SELECT true FROM watch_members m JOIN observations o USING (item_id)
+       WHERE m.owner_id = l.owner_id AND o.day <= l.day - w.days AND o.kind = l.kind AND o.currency = l.currency LIMIT 1)
+  AND (SELECT true FROM watch_members m JOIN observations o USING (item_id)
+       WHERE m.owner_id = l.owner_id AND o.day > l.day AND o.kind = l.kind AND o.currency = l.currency AND o.outlier IS NULL
+       LIMIT 1) IS NULL;
+
+-- name: returned
+-- The last day of this load ($1) before which there was nothing for the watch's days, and after which no earlier load knows
+-- anything. An article without any day before is new, and not back.
+SELECT DISTINCT ON (w.id, d.owner_id) w.id::text, d.owner_id, d.day, NULL::bigint, NULL::bigint
+FROM (SELECT owner_id, kind, day, bool_and(is_new) AS is_new, lag(day) OVER (PARTITION BY owner_id, kind ORDER BY day) AS day_before
+      FROM watch_days GROUP BY owner_id, kind, day) d
+JOIN watch_keys k USING (owner_id)
+JOIN watches w ON w.target = k.target AND w.code = k.code AND w.kind = d.kind
+LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = d.owner_id
+CROSS JOIN LATERAL (
+    SELECT max(b.day) AS day FROM watch_members m, LATERAL (
+        SELECT o.day FROM observations o WHERE o.item_id = m.item_id AND o.day < d.day AND o.kind = d.kind
+        ORDER BY o.day DESC LIMIT 1) b
+    WHERE m.owner_id = d.owner_id) before
+WHERE w.condition = 'returned' AND w.paused_at IS NULL AND d.is_new
+  AND (d.day_before IS NULL OR d.day - d.day_before > w.days) AND d.day - before.day > w.days
+  AND (s.watch_id IS NULL OR s.day < d.day)
+  AND (SELECT true FROM watch_members m JOIN observations o USING (item_id)
+       WHERE m.owner_id = d.owner_id AND o.day > d.day AND o.kind = d.kind AND o.load_no <> $1 LIMIT 1) IS NULL
+ORDER BY w.id, d.owner_id, d.day DESC;
+
+-- name: describe
+-- What an event says of its watch and its article.
+SELECT w.id::text, w.label, w.target, w.code, w.condition, w.kind::text, w.currency, w.amount_minor, w.days, w.percent::float8, i.iid
+FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY f (watch_id, item_id, place)
+JOIN watches w ON w.id = f.watch_id LEFT JOIN items i ON i.id = f.item_id ORDER BY f.place;
+
+-- name: remember
+-- In the transaction of the load: the event and its memory are there together or not at all.
+INSERT INTO watch_states (watch_id, item_id, day, amount_minor, percent)
+SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::date[], $4::bigint[], $5::float8[])
+ON CONFLICT (watch_id, item_id) DO UPDATE
+SET armed = false, day = excluded.day, amount_minor = excluded.amount_minor, percent = excluded.percent;
+
+-- name: log
+-- One event for each.
+INSERT INTO event_log (organization_id, type, data)
+SELECT w.organization_id, 'watch.fired', f.data
+FROM unnest($1::uuid[], $2::jsonb[]) WITH ORDINALITY f (watch_id, data, place) JOIN watches w ON w.id = f.watch_id
+ORDER BY f.place;
+
+-- name: index_targets
+-- The brands and categories whose index is watched, with the rows of the rollups that are theirs: of a category also those
+-- below it. Only those with a touched month ($1) among their two newest.
+WITH watched AS (
+    SELECT DISTINCT target, code, kind, currency FROM watches WHERE paused_at IS NULL AND condition = 'index-moved'),
+cells AS (
+    SELECT w.*, 'b'::"char" AS scope, b.id FROM watched w JOIN brands b ON b.slug = w.code WHERE w.target = 'brand'
+    UNION ALL
+    SELECT w.*, 'c'::"char", c.id FROM watched w JOIN categories c ON c.code = w.code OR starts_with(c.code, w.code || '.')
+    WHERE w.target = 'category'),
+priced AS (
+    SELECT c.target, c.code, c.kind, c.currency, m.month, m.item_prices,
+           dense_rank() OVER (PARTITION BY c.target, c.code, c.kind, c.currency ORDER BY m.month DESC) AS place
+    FROM cells c JOIN month_cells m ON m.scope = c.scope AND m.id = c.id AND m.kind = c.kind AND m.currency = c.currency
+    WHERE m.month >= (SELECT min(month) FROM unnest($1::date[]) t (month)) - interval '1 month')
+SELECT target, code, kind::text, currency, month, item_prices FROM priced p
+WHERE place <= 2 AND EXISTS (SELECT FROM priced q WHERE (q.target, q.code, q.kind, q.currency) = (p.target, p.code, p.kind, p.currency)
+                             AND q.place <= 2 AND q.month = ANY ($1::date[]))
+ORDER BY target, code, kind, currency, month;
+
+-- name: index_moved
+-- Within a month it reports again where the change has moved as far again since it reported.
+SELECT w.id::text, 0::bigint, f.month, f.change
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::date[], $6::float8[]) f (target, code, kind, currency, month, change)
+JOIN watches w ON w.target = f.target AND w.code = f.code AND w.kind = f.kind::"char" AND w.currency = f.currency
+LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = 0
+WHERE w.condition = 'index-moved' AND w.paused_at IS NULL AND abs(f.change) > w.percent
+  AND (s.watch_id IS NULL OR s.day < f.month OR (s.day = f.month AND abs(f.change - s.percent) > w.percent));
+
+-- name: touched_months
+-- In which an index may have moved.
+SELECT DISTINCT month FROM watch_touched ORDER BY month;
+
+-- name: months_with_observations
+-- Undoing a load may leave a touched month without a partition.
+SELECT DISTINCT t.month FROM watch_touched t
+WHERE to_regclass('observations_' || to_char(t.month, 'YYYY_MM')) IS NOT NULL ORDER BY t.month;
