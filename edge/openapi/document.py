@@ -29,6 +29,8 @@ _TAGS = {
     "reports": "Paid analytics: prices, price indices, insights, footprints. A report that takes longer is a job.",
     "datasets": "Whole datasets as releases of Parquet files.",
     "exports": "Files with a choice of rows and columns, made on order.",
+    "events": "What happened, in the order in which it happened.",
+    "watches": "Conditions on prices that each load of data evaluates.",
     "delta-sharing": "The same datasets by the Delta Sharing protocol.",
     "jobs": "What was ordered: state, events, result.",
     "account": "What the caller may do: plan, limits, what is left.",

@@ -83,8 +83,9 @@ class UsageRecorder:
         try:
             if counts:
                 await self._database.fetch(SQL.add_usage, *_columns(counts), scope=_SCOPE)
-                noted, counts = counts, {}  # kept now: an outage that begins after this must not count them twice
-                await self._note_quotas(noted)
+                written = counts
+                counts = {}  # kept now: an outage that begins after this must not count them twice
+                await self._note_quotas(written)
             if keys:
                 moments = [datetime.fromtimestamp(at, UTC) for at, _ in keys.values()]
                 networks = [network for _, network in keys.values()]

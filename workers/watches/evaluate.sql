@@ -35,7 +35,7 @@ SELECT i.id, a.target, a.code FROM active a JOIN categories c ON c.code = a.code
 JOIN items i ON i.category_id = c.id JOIN touched t ON t.owner_id = i.id WHERE a.target = 'category' AND i.status = 'active';
 
 -- name: analyze_keys
--- The same.
+-- For the same reason.
 ANALYZE watch_keys;
 
 -- name: members
@@ -46,7 +46,7 @@ SELECT owner_id, owner_id AS item_id FROM watched
 UNION ALL SELECT x.owner_id, x.item_id FROM watched JOIN inactive_items x USING (owner_id);
 
 -- name: analyze_members
--- The same.
+-- For the same reason.
 ANALYZE watch_members;
 
 -- name: days
@@ -69,7 +69,7 @@ FROM (SELECT *, lag(day) OVER w AS day_before, lag(low) OVER w AS low_before, le
 WHERE day_after IS NULL;
 
 -- name: analyze_latest
--- The same.
+-- For the same reason.
 ANALYZE watch_latest;
 
 -- name: rearm
