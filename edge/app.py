@@ -39,6 +39,7 @@ from edge.meta.quota import QuotaPage
 from edge.meta.root import Root
 from edge.meta.well_known import WellKnown
 from edge.middleware import cors, redirects
+from edge.middleware.answer_keeping import answer_keeping
 from edge.middleware.authentication import Authentication
 from edge.middleware.chunked import chunked_framing
 from edge.middleware.negotiation import negotiation
@@ -65,6 +66,7 @@ def create_app(resources: Resources) -> web.Application:
     app = web.Application(
         middlewares=[
             RequestContext(trusted, problems, resources.access_log, resources.spans, resources.usage.note).middleware(),
+            answer_keeping(resources.answers),
             problems.middleware(),
             chunked_framing,
             cors.preflight,

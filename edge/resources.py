@@ -8,6 +8,7 @@ from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
 from edge.http.access_log import AccessLog
+from edge.http.answer_cache import AnswerCache
 from edge.index.identifiers import ResolutionCache, ResolutionReader
 from edge.index.lookup import RecordLoader
 from edge.index.records import RecordCache
@@ -46,6 +47,7 @@ class Resources:
     settings: Settings
     log: Log
     access_log: AccessLog
+    answers: AnswerCache
     database: Database
     state: RedisClient
     cache: RedisClient
@@ -72,8 +74,10 @@ def build(settings: Settings) -> Resources:
     database = _database(settings)
     state, cache = _stores(settings, log)
     version = DataVersionWatcher(database, log)
+    answers = AnswerCache(settings.answer_cache_bytes_max)
+    version.on_change(answers.clear)
     credentials = CredentialStore(database, log, anonymous_token=settings.anonymous_token, peppers=settings.peppers)
-    search = SearchEngine(settings.search_dir, log)
+    search = SearchEngine(settings.search_dir, log, answers.clear)
     job_waiters = JobWaiters()
     provider = OidcProvider(settings, log) if settings.oidc_issuer else None
     users = UserService(provider, database, settings)
@@ -89,6 +93,7 @@ def build(settings: Settings) -> Resources:
         settings=settings,
         log=log,
         access_log=access_log,
+        answers=answers,
         database=database,
         state=state,
         cache=cache,

@@ -14,7 +14,8 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.worker import GunicornUVLoopWebWorker
 
 from edge.app import create_app
-from edge.fast_path import FastPath, FastPathProtocol
+from edge.fast_path.protocol import FastPathProtocol
+from edge.fast_path.service import FastPath
 from edge.http.catalogue import reason_phrase
 from edge.http.context import instance_of, request_id_from
 from edge.http.problems import CONTENT_TYPE

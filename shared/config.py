@@ -114,6 +114,9 @@ class Settings:
         "Networks (CIDR, comma-separated) whose X-Real-IP is believed on TCP; a unix socket always is.", ""
     )
     record_cache_bytes_max: int = _setting("Memory for records in each edge process.", 64 * 1024 * 1024)
+    answer_cache_bytes_max: int = _setting(
+        "Memory for answers to repeated questions in each edge process.", 16 * 1024 * 1024
+    )
     record_ttl_seconds: int = _setting("How long the cache store keeps a record.", 86_400)
     state_timeout_seconds: float = _setting(
         "How long the edge waits for the state store before it continues without it.", 0.1

@@ -14,6 +14,7 @@ from edge.http.conditional import none_match
 from edge.http.parameters import QUERY, Flag, Parameters, Utf8
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
+from edge.middleware.answer_keeping import offer
 from shared.outliers import MODES
 from shared.results import formats
 from shared.results.layout import MEDIA_TYPES
@@ -171,9 +172,12 @@ async def light_answer(request: web.Request, table: Any, meta: dict[str, Any]) -
     body, digest = await asyncio.to_thread(_encoded, table, meta, format)
     etag = f'"sha256-{digest}-{meta["data_version"]}-{format}"'
     fields = {"ETag": etag, "Cache-Control": CACHE_CONTROL, "Vary": "Accept"}
+    response = web.Response(body=body, content_type=MEDIA_TYPES[format], headers=fields)
+    # Where an item has no prices, its range ends today.
+    offer(request, response, units=LIGHT_UNITS, for_today=True)
     if none_match(request.headers.get("If-None-Match"), etag):
         return web.Response(status=304, headers=fields)
-    return web.Response(body=body, content_type=MEDIA_TYPES[format], headers=fields)
+    return response
 
 
 def _encoded(table: Any, meta: dict[str, Any], format: str) -> tuple[bytes, str]:

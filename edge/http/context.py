@@ -8,6 +8,7 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 
 from aiohttp import web
 
+from edge.http.answer_cache import Offer
 from edge.http.uuid7 import uuid7
 from shared.accounts import Person, Principal, counted_network
 from shared.telemetry.trace_context import SpanContext
@@ -34,6 +35,7 @@ class Context:
     limit_fields: bytes = b""
     problem_slug: str | None = None
     span: SpanContext = _NOWHERE
+    offer: Offer | None = None
 
     @property
     def caller(self) -> dict[str, str | None]:
@@ -46,11 +48,16 @@ class Context:
 
     @property
     def trace(self) -> dict[str, str]:
-        """The members of a log line that identify the trace. Empty if the trace began here and is not collected: its id
-        would be the request id."""
-        if self.span.trace_id == self.request_id and not self.span.sampled and not self.span.parent_id:
-            return {}
-        return {"trace_id": self.span.trace_id, "span_id": self.span.span_id}
+        """The members of a log line that identify the trace."""
+        return trace_members(self.span, self.request_id)
+
+
+def trace_members(span: SpanContext, request_id: str) -> dict[str, str]:
+    """Return the members of a log line that identify the trace. Empty if it began here and is not collected: its id
+    would be the request id."""
+    if span.trace_id == request_id and not span.sampled and not span.parent_id:
+        return {}
+    return {"trace_id": span.trace_id, "span_id": span.span_id}
 
 
 CONTEXT: web.RequestKey[Context] = web.RequestKey("context", Context)

@@ -11,6 +11,7 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 from edge.http.lists import Paginator
 from edge.http.parameters import QUERY
 from edge.index import schemas
+from edge.middleware.answer_keeping import offer
 from edge.storage.database import Database
 from shared.clock import rfc3339
 from shared.db.queries import beside
@@ -44,7 +45,9 @@ class Brands:
         prefix = fold(query["q"]).translate(_LIKE_WILDCARDS) if query["q"] else None
         statement, key = _SORTS[query["sort"]]
         find = partial(self._find, statement, prefix, query["limit"])
-        return await self._lists.answer(KIND, query, asked["cursor"], find, _entry, *key)
+        response = await self._lists.answer(KIND, query, asked["cursor"], find, _entry, *key)
+        offer(request, response)
+        return response
 
     async def _find(self, statement: str, prefix: str | None, limit: int, *after: Any) -> tuple[Sequence[Any], int]:
         rows = await self._database.fetch(statement, prefix, *after, limit + 1)

@@ -11,6 +11,7 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 from edge.http.lists import Paginator
 from edge.http.parameters import QUERY
 from edge.index import schemas
+from edge.middleware.answer_keeping import offer
 from edge.storage.database import Database
 from shared.db.queries import beside
 from shared.errors import InvalidParameter
@@ -44,7 +45,9 @@ class Categories:
         if prefix == "":
             raise InvalidParameter("q", "must have a letter or a digit")
         find = partial(self._find, query["parent"], query["level"], prefix, query["limit"])
-        return await self._lists.answer(KIND, query, asked["cursor"], find, _entry, itemgetter("code"))
+        response = await self._lists.answer(KIND, query, asked["cursor"], find, _entry, itemgetter("code"))
+        offer(request, response)
+        return response
 
     async def _find(
         self, parent: str | None, level: int | None, prefix: str | None, limit: int, after: str | None

@@ -11,6 +11,7 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 from edge.http.lists import Paginator
 from edge.http.parameters import QUERY
 from edge.index import schemas
+from edge.middleware.answer_keeping import offer
 from edge.storage.database import Database
 from shared.db.queries import beside
 
@@ -39,7 +40,9 @@ class Channels:
         asked: dict[str, Any] = request[QUERY]
         query = {"q": asked["q"], "limit": asked["limit"]}
         find = partial(self._find, query["q"], query["limit"])
-        return await self._lists.answer(KIND, query, asked["cursor"], find, _entry, itemgetter("code"))
+        response = await self._lists.answer(KIND, query, asked["cursor"], find, _entry, itemgetter("code"))
+        offer(request, response)
+        return response
 
     async def _find(self, prefix: str | None, limit: int, after: str | None) -> tuple[Sequence[Any], int]:
         rows = await self._database.fetch(SQL.page, prefix, after, limit + 1)

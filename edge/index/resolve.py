@@ -14,6 +14,7 @@ from edge.index.identifiers import CANDIDATES_MAX, AskedIdentifier, Resolution, 
 from edge.index.lookup import answer
 from edge.index.records import Record, RecordCache
 from edge.index.schemas import Record as RecordSchema
+from edge.middleware.answer_keeping import offer
 from shared.errors import InvalidIid, InvalidParameter, ItemMerged, StoreUnavailable
 from shared.ids import canonical_iid
 
@@ -103,7 +104,9 @@ class Resolve:
         else:
             asked = asked_identifier(query)
             iid, found = await self._resolver.find(asked)
-        return answer(found, request.headers.get("If-None-Match"), self._resolver.address(iid))
+        address = self._resolver.address(iid)
+        offer(request, answer(found, None, address))
+        return answer(found, request.headers.get("If-None-Match"), address)
 
     async def _by_iid(self, query: Mapping[str, str | None]) -> tuple[str, Record]:
         beside = next((name for name, text in query.items() if text is not None and name != "iid"), None)

@@ -86,16 +86,26 @@ class RequestContext:
     def _note_span(
         self, request: web.Request, response: web.StreamResponse, context: Context, rule: Rule, seconds: float
     ) -> None:
-        attributes: Attributes = {
-            "http.request.method": request.method,
-            "http.route": rule.name,
-            "http.response.status_code": response.status,
-            "itemindex.request_id": context.request_id,
-            "itemindex.organization": context.principal.organization_id if context.principal else None,
-            "itemindex.problem": context.problem_slug,
-        }
+        organization = context.principal.organization_id if context.principal else None
+        attributes = span_attributes(
+            request.method, rule.name, response.status, context.request_id, organization, context.problem_slug
+        )
         failed = response.status >= 500
         self._spans.note(context.span, f"{request.method} {rule.name}", "server", seconds, attributes, failed=failed)
+
+
+def span_attributes(
+    method: str, route: str, status: int, request_id: str, organization: str | None, problem: str | None
+) -> Attributes:
+    """Return what a request's span says of it."""
+    return {
+        "http.request.method": method,
+        "http.route": route,
+        "http.response.status_code": status,
+        "itemindex.request_id": request_id,
+        "itemindex.organization": organization,
+        "itemindex.problem": problem,
+    }
 
 
 def finish_headers(head: CIMultiDict[str], context: Context, rule: Rule) -> None:

@@ -58,6 +58,16 @@ class RateLimiter:
         packed = _packed_take(TAKE.digest, account, plan, units, charge_id)
         self._store.send(packed, answered)
 
+    def check_then(
+        self, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]
+    ) -> None:
+        """Decide whether units could be charged, and charge none: for a response whose charge would be refunded."""
+
+        def looked(decision: Decision) -> None:
+            done(decision.checked(units) if decision.verified else decision)
+
+        self.consume_then(account, plan, 0, charge_id, looked)
+
     async def consume(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
         """Charge and wait for the decision."""
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()

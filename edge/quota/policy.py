@@ -35,6 +35,14 @@ class Decision(NamedTuple):
     ends_in_seconds: int
     verified: bool = True
 
+    def checked(self, units: int) -> "Decision":
+        """Return, of a charge of 0, what a charge of `units` would decide now; by the same rules as take.lua."""
+        if self.used_day + units > self.plan.daily_units:
+            return self._replace(outcome=REFUSED_DAY)
+        if self.used_second > 0 and self.used_second + units > self.plan.burst_units:
+            return self._replace(outcome=REFUSED_SECOND)
+        return self
+
     @property
     def allowed(self) -> bool:
         """Whether the request may be served."""

@@ -2,7 +2,9 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -28,12 +30,16 @@ class SearchEngine:
         self,
         directory: Path,
         log: Log,
+        changed: Callable[[], None] = lambda: None,
         *,
         check_seconds: float = _CHECK_SECONDS,
         pending_max: int = _PENDING_MAX,
     ) -> None:
+        """`changed` is called in the event loop after another index was opened."""
         self._check_seconds, self._pending_max = check_seconds, pending_max
         self._directory = directory
+        self._changed = changed
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._log = log
         self._index: SearchIndex | None = None
         self._swapping = Lock()
@@ -49,6 +55,7 @@ class SearchEngine:
 
     def refresh(self) -> None:
         """Open the newest index in a thread; running searches finish in the index they started with."""
+        self._loop = asyncio.get_running_loop()
         self._threads.submit(self._swap)
 
     def close(self) -> None:
@@ -89,3 +96,6 @@ class SearchEngine:
                 self._log.warning("search-index", version=found[1].data_version, error=type(error).__name__)
                 return
             self._log.info("search-index", version=found[1].data_version, items=found[1].items)
+            if self._loop is not None:
+                with suppress(RuntimeError):  # the loop has ended: no answers are left
+                    self._loop.call_soon_threadsafe(self._changed)

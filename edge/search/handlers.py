@@ -9,6 +9,7 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 from edge.http.cursors import CursorSigner
 from edge.http.envelope import envelope
 from edge.http.parameters import QUERY
+from edge.middleware.answer_keeping import offer
 from edge.search import schemas
 from edge.search.identifiers import ItemSearch
 from shared.errors import InvalidCursor
@@ -44,7 +45,7 @@ class Search:
         after = self._position(query, asked["cursor"])
         page = await self._engine.find(SearchQuery(**query, after=after))
         end = msgspec.to_builtins(page.next) if page.next else None
-        return envelope(
+        response = envelope(
             [self._entry(hit) for hit in page.hits],
             total=page.total,
             exact=page.exact,
@@ -53,6 +54,9 @@ class Search:
             query=query,
             data_version=page.data_version,
         )
+        if page.whole:
+            offer(request, response)
+        return response
 
     def _position(self, query: dict[str, Any], cursor: str | None) -> Position | None:
         if cursor is None:

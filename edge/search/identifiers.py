@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from edge.index.identifiers import AskedIdentifier, ResolutionCache
+from edge.index.identifiers import AskedIdentifier, Resolution, ResolutionCache
 from edge.search.engine import SearchEngine
 from shared.errors import InvalidIdentifier, StoreUnavailable
 from shared.identifiers import SCHEMES, normal
@@ -68,15 +68,18 @@ class ItemSearch:
 
     async def find(self, search: SearchQuery) -> Page:
         """Return a page of hits. Without PostgreSQL the words alone are searched. Raises as `SearchEngine.find`."""
-        return await self._engine.find(msgspec.structs.replace(search, first=await self._identified(search.q)))
-
-    async def _identified(self, q: str) -> tuple[str, ...]:
-        asked = identifiers_in(q)
-        if not asked:
-            return ()
-        try:
-            found = await self._resolutions.find_many([one.key for one in asked])
-        except StoreUnavailable:
-            return ()
+        asked = identifiers_in(search.q)
+        found = await self._resolved(asked)
         named = [entry.iids for entry in found.values() if len(entry.iids) <= _ITEMS_MAX]
-        return tuple(sorted({iid for iids in named for iid in iids}))
+        first = tuple(sorted({iid for iids in named for iid in iids}))
+        page = await self._engine.find(msgspec.structs.replace(search, first=first))
+        return page if len(found) == len(asked) else msgspec.structs.replace(page, whole=False)
+
+    async def _resolved(self, asked: list[AskedIdentifier]) -> dict[str, Resolution]:
+        """Return what each identifier leads to; without those that only an unavailable store knows."""
+        if not asked:
+            return {}
+        try:
+            return await self._resolutions.find_many([one.key for one in asked])
+        except StoreUnavailable:
+            return {}

@@ -76,7 +76,8 @@ class Hit(msgspec.Struct, frozen=True):
 class Page(msgspec.Struct, frozen=True):
     """A page of hits. `exact` says whether there are `total` hits or at least so many.
 
-    `all_words` of them have every word of the question, the last one perhaps only begun.
+    `all_words` of them have every word of the question, the last one perhaps only begun. A page that is not `whole`
+    was made while a store was unavailable that might have known more hits.
     """
 
     hits: list[Hit]
@@ -85,3 +86,4 @@ class Page(msgspec.Struct, frozen=True):
     exact: bool
     next: Position | None
     data_version: int
+    whole: bool = True

@@ -53,6 +53,7 @@ identifier_reads = _counter(
     "Identifiers resolved, by where their items were found: memory, cache, database, absent.",
     "where",
 )
+answers_reused = _counter("answers_reused", "Answers sent again from memory, as they were made before.")
 flights_joined = _counter("flights_joined", "Reads that waited for an equal one instead of asking again.", "what")
 report_answers = _counter(
     "report_answers", "Heavy GETs, by kind and how: stored, made, accepted (202), failed.", "kind", "how"

@@ -232,9 +232,9 @@ FAULTS = (
     ),
     fault(
         "the fast path counts reads of refused calls",
-        "edge/fast_path.py",
-        "inc(sum(tallies[200].count for tallies in self._tallies.values()))",
-        "inc(sum(tally.count for tallies in self._tallies.values() for tally in tallies.values()))",
+        "edge/fast_path/service.py",
+        "        if decision.allowed:\n            self._counts.read(",
+        "        if decision:\n            self._counts.read(",
         "tests/service/http/test_fast_path.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
     ),
     # What the drills notice.

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from edge.fast_path import FastPath, FastPathProtocol
+from edge.fast_path.service import FastPath
 from edge.index.identifiers import AskedIdentifier
 from edge.resources import Resources
 from shared.config import Settings
@@ -18,12 +18,12 @@ from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows, open_shop
+from tests.support.wire import OTHER, REQUEST_ID, alike, exchange, head, watch_the_fast_path
 
 SOY = mint("shop", "1").iid
 WITH_GTIN = MAPPING.replace('sku = "sku"', 'gtin = "sku"')
 BARCODE, BARCODE_IID = "4006381333931", mint("barcodes", "4006381333931").iid
 BY_BARCODE = f"/v1/index/resolve?ean={BARCODE}"
-REQUEST_ID = "0123456789abcdef0123456789abcdef"
 
 
 @pytest.fixture
@@ -41,45 +41,14 @@ def contents() -> Contents:
 def _head(
     edge: Edge, charge: int, *, address: str, credential: str | None = None, extra: str = "", target: str = ""
 ) -> bytes:
-    credential = credential or f"X-Service-Public-Token: {edge.settings.anonymous_token}"
-    return (
-        f"GET {target or f'/v1/index/lookup/{SOY}'} HTTP/1.1\r\nHost: testserver\r\nX-Real-IP: {address}\r\n"
-        f"X-Request-Id: {REQUEST_ID}\r\nX-Charge-Id: {charge:032x}\r\n{credential}\r\n{extra}\r\n"
-    ).encode()
-
-
-async def _exchange(edge: Edge, *requests: bytes) -> list[bytes]:
-    reader, writer = await asyncio.open_unix_connection(edge.path)
-    answers = []
-    for request in requests:
-        writer.write(request)
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
-        length = int(re.search(rb"Content-Length: (\d+)", head)[1])  # type: ignore[index]
-        answers.append(head + await reader.readexactly(length))
-    writer.close()
-    return answers
-
-
-def _alike(answer: bytes) -> bytes:
-    """Leave out what differs between two moments: the date, the seconds until midnight, and what is left."""
-    answer = re.sub(rb"Date: [^\r]+", b"Date: -", answer)
-    answer = re.sub(rb"(-burst\";r=)\d+", rb"\1-", answer)
-    answer = re.sub(rb"(;t=|Retry-After: |\"retry_after\":)\d+", rb"\1-", answer)
-    return re.sub(rb"Content-Length: \d+", b"Content-Length: -", answer)
+    target = target or f"/v1/index/lookup/{SOY}"
+    return head(edge, charge, target, address=address, credential=credential, extra=extra)
 
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each request, whether the fast path took it."""
-    seen: list[bool] = []
-    original = FastPathProtocol._answered
-
-    def watched(self: FastPathProtocol, data: bytes) -> bool:
-        seen.append(original(self, data))
-        return seen[-1]
-
-    monkeypatch.setattr(FastPathProtocol, "_answered", watched)
-    return seen
+    return watch_the_fast_path(monkeypatch)
 
 
 @pytest.mark.parametrize("target", ["", BY_BARCODE, f"/v1/index/resolve?upc=0{BARCODE}"])
@@ -94,22 +63,79 @@ async def test_both_ways_give_the_same_bytes(
     }[caller]
     async with running_edge(settings, tmp_path) as edge:  # which hears of no new account then
         # Warms what the fast path needs.
-        await _exchange(edge, _head(edge, 1, address="192.0.2.9", credential=credential, target=target))
+        await exchange(edge, _head(edge, 1, address="192.0.2.9", credential=credential, target=target))
         taken.clear()
         lane, slow = [], []
         for n in range(5):  # the anonymous caller is refused from the fourth on
-            lane += await _exchange(
+            lane += await exchange(
                 edge, _head(edge, 100 + n, address="192.0.2.10", credential=credential, target=target)
             )
-            # Another order of header lines means the same and is not nginx's form: the ordinary way answers it.
-            other = "Accept: application/json\r\n"
-            slow += await _exchange(
-                edge, _head(edge, 200 + n, address="192.0.2.11", credential=credential, extra=other, target=target)
+            slow += await exchange(
+                edge, _head(edge, 200 + n, address="192.0.2.11", credential=credential, extra=OTHER, target=target)
             )
     assert taken == [True, False] * 5
     if caller == "key":  # one organization, one counter: each call sees the one before
         lane, slow = ([re.sub(rb"r=\d+", b"r=-", answer) for answer in answers] for answers in (lane, slow))
-    assert [_alike(a) for a in lane] == [_alike(a).replace(b"192.0.2.11", b"192.0.2.10") for a in slow]
+    assert [alike(a) for a in lane] == [alike(a).replace(b"192.0.2.11", b"192.0.2.10") for a in slow]
+
+
+CLIENTS = {
+    "curl": "Accept: */*\r\n",
+    "requests, Go": "",
+    "axios": "Accept: application/json, text/plain, */*\r\n",
+    "Java": "Accept: text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2\r\n",
+    "a browser's fetch": "Accept: */*\r\nOrigin: https://shop.example\r\n",
+    "a browser": "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8\r\n",
+    "JSON asked for": "Accept: application/json\r\nContent-Type: application/json\r\n",
+    "traced": "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n",
+    "wrongly traced": "traceparent: 00-zz-b7ad6b7169203331-01\r\n",
+    "revalidating": "If-None-Match: *\r\n",
+    "revalidating another": 'If-None-Match: "no", W/"such"\r\n',
+    "all of it": "Accept: */*\r\nIf-None-Match: W/*\r\nPrefer: wait=3\r\nOrigin: null\r\ntraceparent: x\r\n",
+}
+
+
+@pytest.mark.parametrize("target", ["", f"/v1/index/lookup/{SOY.lower()}", BY_BARCODE])
+async def test_the_headers_of_real_clients_take_the_fast_path_to_the_same_bytes(
+    settings: Settings, tmp_path: Path, taken: list[bool], target: str
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        await exchange(edge, _head(edge, 1, address="192.0.2.9", credential=key, target=target))
+        taken.clear()
+        for n, (client, extra) in enumerate(CLIENTS.items(), 2):
+            both = [
+                _head(edge, n * 100 + way, address="192.0.2.10", credential=key, target=target, extra=lines)
+                for way, lines in enumerate((extra, OTHER + extra))
+            ]
+            fast, ordinary = (re.sub(rb"r=\d+", b"r=-", alike(answer)) for answer in await exchange(edge, *both))
+            assert fast == ordinary, client
+            assert fast.startswith(b"HTTP/1.1 304" if "-Match: *" in extra else b"HTTP/1.1 200"), client
+        edge.resources.access_log.flush()
+    assert taken == [True, False] * len(CLIENTS)
+    lines = [
+        re.sub(r'"(ts|us|span_id)":("[^"]+"|\d+)', r'"\1":-', line)
+        for line in Path(settings.access_log).read_text().splitlines()
+    ]
+    assert lines[1::2] == lines[2::2]
+
+
+async def test_a_304_costs_nothing_and_is_refused_where_a_200_would_be(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    async with running_edge(settings, tmp_path) as edge:
+        await exchange(edge, _head(edge, 1, address="192.0.2.9"))
+
+        async def ask(charge: int, extra: str) -> bytes:
+            [answer] = await exchange(edge, _head(edge, charge, address="192.0.2.10", extra=extra))
+            return answer.split(b" ")[1]
+
+        unchanged = "If-None-Match: *\r\n"
+        seen = [await ask(n, unchanged) for n in range(10, 20)]  # ten of three a day
+        seen += [await ask(n, "") for n in range(20, 24)]
+        seen += [await ask(24, unchanged), await ask(25, OTHER + unchanged)]
+    assert seen == [b"304"] * 10 + [b"200"] * 3 + [b"429"] * 3
+    assert taken == [False] + [True] * 15 + [False]
 
 
 async def test_a_request_without_an_id_takes_the_fast_path_and_is_given_a_uuid_of_version_7(
@@ -119,7 +145,7 @@ async def test_a_request_without_an_id_takes_the_fast_path_and_is_given_a_uuid_o
         own = f"X-Request-Id: {REQUEST_ID}\r\n".encode()
         return _head(edge, charge, address="192.0.2.9", extra=extra).replace(own, b"")
 
-    answers = await _exchange(edge, bare(1), bare(2), bare(3, "Accept: application/json\r\n"))
+    answers = await exchange(edge, bare(1), bare(2), bare(3, OTHER))
     assert taken == [False, True, False]
     made = [UUID(re.search(rb"X-Request-Id: ([^\r]+)", answer)[1].decode()) for answer in answers]  # type: ignore[index]
     assert ([one.version for one in made], len(set(made))) == ([7, 7, 7], 3)
@@ -131,13 +157,13 @@ async def test_both_ways_say_the_same_where_nothing_can_be_counted(
     closed = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_fail_mode="closed")
     async with running_edge(closed, tmp_path) as edge:
         await edge.resources.records.find(SOY)
-        await _exchange(edge, _head(edge, 1, address="192.0.2.9"))  # the fast path needs the principal in memory
-        lane = await _exchange(edge, _head(edge, 2, address="192.0.2.10"))
-        slow = await _exchange(edge, _head(edge, 3, address="192.0.2.10", extra="Accept: application/json\r\n"))
+        await exchange(edge, _head(edge, 1, address="192.0.2.9"))  # the fast path needs the principal in memory
+        lane = await exchange(edge, _head(edge, 2, address="192.0.2.10"))
+        slow = await exchange(edge, _head(edge, 3, address="192.0.2.10", extra=OTHER))
         edge.resources.access_log.flush()
     assert taken[1:] == [True, False]
     assert lane[0].startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
-    assert [_alike(answer) for answer in lane] == [_alike(answer) for answer in slow]
+    assert [alike(answer) for answer in lane] == [alike(answer) for answer in slow]
     lines = Path(closed.access_log).read_text().splitlines()
     assert all('"status":503' in line and '"problem":"service-unavailable"' in line for line in lines)
 
@@ -145,20 +171,19 @@ async def test_both_ways_say_the_same_where_nothing_can_be_counted(
 @pytest.mark.parametrize(
     ("target", "extra"),
     [
-        (f"/v1/index/lookup/{SOY.lower()}", ""),
         (f"/v1/index/lookup/{SOY}?x=1", ""),
         ("/v1/index/lookup/IID-NOBODY", ""),
-        (f"/v1/index/lookup/{SOY}", "If-None-Match: *\r\n"),
+        (f"/v1/index/lookup/{SOY}", "Accept: text/csv\r\n"),
+        (f"/v1/index/lookup/{SOY}", "Range: bytes=0-1\r\n"),
         ("/v1/health", ""),
         (f"{BY_BARCODE}&source=barcodes", ""),
         ("/v1/index/resolve?ean=4006381333932", ""),
         ("/v1/index/resolve?gtin=036000291452", ""),
         ("/v1/index/resolve?gtin=20000004", ""),  # a code of a shop's own leads to a choice
-        (BY_BARCODE, "If-None-Match: *\r\n"),
     ],
 )
 async def test_what_is_unusual_goes_the_ordinary_way(edge: Edge, taken: list[bool], target: str, extra: str) -> None:
-    await _exchange(edge, _head(edge, 1, address="192.0.2.9"))
+    await exchange(edge, _head(edge, 1, address="192.0.2.9"))
     taken.clear()
     reader, writer = await asyncio.open_unix_connection(edge.path)
     writer.write(_head(edge, 2, address="192.0.2.12", target=target, extra=extra))
@@ -168,7 +193,7 @@ async def test_what_is_unusual_goes_the_ordinary_way(edge: Edge, taken: list[boo
 
 
 async def test_a_second_request_before_the_first_answer_waits_its_turn(edge: Edge) -> None:
-    await _exchange(edge, _head(edge, 1, address="192.0.2.9"))
+    await exchange(edge, _head(edge, 1, address="192.0.2.9"))
     reader, writer = await asyncio.open_unix_connection(edge.path)
     writer.write(_head(edge, 2, address="192.0.2.13"))
     await asyncio.sleep(0)
@@ -185,7 +210,7 @@ async def test_a_second_request_before_the_first_answer_waits_its_turn(edge: Edg
 async def test_the_fast_path_counts_lines_and_metrics_like_the_ordinary_way(
     edge: Edge, taken: list[bool], target: str
 ) -> None:
-    await _exchange(edge, *[_head(edge, n, address="192.0.2.14", target=target) for n in range(1, 5)])
+    await exchange(edge, *[_head(edge, n, address="192.0.2.14", target=target) for n in range(1, 5)])
     edge.resources.access_log.flush()
     lines = Path(edge.settings.access_log).read_text().splitlines()
     assert taken == [False, True, True, True]
@@ -229,13 +254,13 @@ async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
         await edge.resources.records.find_many([SOY, BARCODE_IID])
         await edge.resources.resolutions.find(AskedIdentifier("gtin", f"0{BARCODE}").key)
         # So that the caller's principal is remembered.
-        await _exchange(edge, _head(edge, 1, address="192.0.2.9", target=target))
+        await exchange(edge, _head(edge, 1, address="192.0.2.9", target=target))
         taken.clear()
         added = []
-        for address, extra in (("192.0.2.10", ""), ("192.0.2.11", "Accept: application/json\r\n")):
+        for address, extra in (("192.0.2.10", ""), ("192.0.2.11", OTHER)):
             before = _counts()
             for n in range(5):  # three are served and two refused, or what the outage's policy says
-                await _exchange(edge, _head(edge, n + 100, address=address, extra=extra, target=target))
+                await exchange(edge, _head(edge, n + 100, address=address, extra=extra, target=target))
             for path in paths:
                 path.flush()
             added.append({key: value - before.get(key, 0.0) for key, value in _counts().items()})

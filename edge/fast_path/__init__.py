@@ -1,0 +1,1 @@
+"""The fast path: look-ups, and answers that were given before, without request object, task or future."""

@@ -1,0 +1,87 @@
+"""The bytes of the fast path's responses: the same as the ordinary way's, as tests compare."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from aiohttp.helpers import rfc822_formatted_time
+
+from edge.http.answer_cache import Answer
+from edge.http.context import instance_of
+from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
+from edge.quota.headers import limit_fields
+from edge.quota.policy import NOT_COUNTED, Decision
+from edge.quota.refusal import refusal
+
+_HEX = re.compile(rb"[0-9a-f]{32}")
+_UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
+_COMMON = "".join(f"{name}: {value}\r\n" for name, value in COMMON_FIELDS).encode()
+_ANY_ORIGIN = _COMMON + "".join(f"{name}: {value}\r\n" for name, value in ANY_ORIGIN_FIELDS).encode()
+_OK = b"HTTP/1.1 200 OK\r\n%b%bX-Request-Id: %b\r\n%bContent-Length: %d\r\nDate: %b\r\n\r\n%b"
+_UNCHANGED = b"HTTP/1.1 304 Not Modified\r\n%b%bX-Request-Id: %b\r\n%bDate: %b\r\n\r\n"
+_REFUSED = (
+    b"HTTP/1.1 %b\r\nCache-Control: no-store\r\nRetry-After: %d\r\nContent-Type: application/problem+json\r\n"
+    b"%bX-Request-Id: %b\r\n%bContent-Length: %d\r\nDate: %b\r\n\r\n%b"
+)
+
+
+def ok(answer: Answer, decision: Decision, request_id: bytes) -> bytes:
+    """Return the whole response 200."""
+    body = answer.body
+    common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
+    return _OK % (answer.fields, limit_fields(decision), request_id, common, len(body), _now(), body)
+
+
+def unchanged(answer: Answer, decision: Decision, request_id: bytes) -> bytes:
+    """Return the whole response 304."""
+    common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
+    return _UNCHANGED % (answer.unchanged, limit_fields(decision), request_id, common, _now())
+
+
+def refused(
+    answer: Answer, decision: Decision, network: str, request_id: bytes, problem_base_url: str
+) -> tuple[int, bytes, bytes]:
+    """Return the status, the problem's slug as JSON, and the whole response of a call that was not allowed."""
+    before, after = _refusal_body(decision, network, problem_base_url)
+    body = before + _instance(request_id) + after
+    common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
+    counted = decision.outcome != NOT_COUNTED
+    line = b"429 Too Many Requests" if counted else b"503 Service Unavailable"
+    seconds = decision.retry_after_seconds
+    whole = _REFUSED % (line, seconds, limit_fields(decision), request_id, common, len(body), _now(), body)
+    return (429, b'"rate-limited"', whole) if counted else (503, b'"service-unavailable"', whole)
+
+
+def _now() -> bytes:
+    return rfc822_formatted_time().encode()
+
+
+def _refusal_body(decision: Decision, network: str, problem_base_url: str) -> tuple[bytes, bytes]:
+    """Return the refusal's document on both sides of its instance; the same for all refusals of one second."""
+    return _cached_refusal_body(
+        decision.account,
+        decision.plan,
+        decision.outcome,
+        decision.used_day,
+        decision.day,
+        decision.ends_in_seconds,
+        network,
+        problem_base_url,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _cached_refusal_body(
+    account: str, plan: Any, outcome: int, used_day: int, day: int, ends_in: int, network: str, problem_base_url: str
+) -> tuple[bytes, bytes]:
+    decision = Decision(account, "", plan, 1, outcome, used_day, 0, day, ends_in)
+    whole = refusal(decision, network).document(problem_base_url, "0" * 32)
+    before, _, after = whole.partition(_UUID_MARK.encode())
+    return before, after
+
+
+def _instance(request_id: bytes) -> bytes:
+    text = request_id.decode()
+    if _HEX.fullmatch(request_id):
+        return f"urn:uuid:{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}".encode()
+    return instance_of(text).encode()

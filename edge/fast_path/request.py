@@ -1,0 +1,67 @@
+"""Recognizes the requests that the fast path may answer: a GET below /v1/index as our own nginx forwards it."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from edge.http.answer_cache import representation_of
+from shared.accounts import counted_network
+
+# Case, order and number of the lines are nginx.conf's, not the caller's. A line that is not named here has a meaning
+# that this module does not know: the request takes the ordinary way.
+_PLAIN = re.compile(
+    rb"GET (?P<target>/v1/index/(?:"
+    rb"lookup/(?P<iid>[Ii][Ii][Dd](?:-[0-9A-Za-z]{1,16}){1,8})"
+    rb"|resolve\?(?P<scheme>gtin|ean|upc|isbn)=(?P<number>[0-9Xx-]{8,17})"
+    rb"|[0-9A-Za-z/_.-]{1,120}(?:\?[!-~]{0,1500})?)) HTTP/1\.1\r\n"
+    rb"Host: [^\r\n]{1,255}\r\n"
+    rb"X-Real-IP: (?P<address>[0-9a-fA-F.:]{2,45})\r\n"
+    rb"(?:X-Request-Id: (?P<request_id>[A-Za-z0-9_-]{8,64})\r\n)?"
+    rb"X-Charge-Id: (?P<charge_id>[0-9a-f]{32})\r\n"
+    rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80})"
+    rb"|Authorization: (?i:ApiKey) (?P<key>[0-9A-Za-z_]{1,80}))\r\n"
+    rb"(?:Accept: (?P<accept>[ -~]{1,300})\r\n)?"
+    rb"(?:If-None-Match: (?P<if_none_match>[ -~]{1,600})\r\n)?"
+    rb"(?:Prefer: [ -~]{1,200}\r\n)?"
+    rb"(?:Origin: [ -~]{1,300}\r\n)?"
+    rb"(?:Content-Type: [ -~]{1,200}\r\n)?"
+    rb"(?:traceparent: (?P<traceparent>[ -~]{1,256})\r\n)?"
+    rb"\r\n"
+)
+LONGEST = 4_096
+"""Bytes of the longest request worth the expression: a longer one cannot match."""
+
+
+class PlainRequest(NamedTuple):
+    """The parts of a recognized request. Of `token` and `key` one is there; `iid` and `scheme` name a record."""
+
+    target: bytes
+    iid: bytes | None
+    scheme: bytes | None
+    number: bytes | None
+    address: bytes
+    request_id: bytes | None
+    charge_id: bytes
+    token: bytes | None
+    key: bytes | None
+    accept: bytes | None
+    if_none_match: bytes | None
+    traceparent: bytes | None
+
+
+def recognized(data: bytes) -> PlainRequest | None:
+    """Return the parts of a request that the fast path may answer; None for any other bytes."""
+    plain = _PLAIN.fullmatch(data)
+    return PlainRequest(*plain.groups()) if plain is not None else None
+
+
+@lru_cache(maxsize=8192)
+def network_of(address: bytes) -> str | None:
+    """Return the network that an address is counted as; None for what is no address."""
+    return counted_network(address.decode())
+
+
+@lru_cache(maxsize=1024)
+def representation(accept: bytes | None) -> str:
+    """Return what `Accept` selects, as the ordinary way does."""
+    return representation_of(accept.decode() if accept is not None else None)

@@ -1,0 +1,191 @@
+"""What all connections of a process share on the fast path: where answers come from, and how they are counted."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from time import perf_counter
+from typing import NamedTuple
+
+import msgspec
+
+from edge import rules
+from edge.fast_path import answers
+from edge.fast_path.counts import Counts
+from edge.fast_path.request import PlainRequest, network_of, representation
+from edge.http.answer_cache import JSON_SELECTED, Answer
+from edge.http.conditional import none_match
+from edge.http.context import request_id_from, trace_members
+from edge.index.identifiers import asked_identifier
+from edge.index.lookup import CACHE_CONTROL
+from edge.middleware.request_context import span_attributes
+from edge.quota.policy import Decision
+from edge.resources import Resources
+from shared.accounts import Principal, account_of
+from shared.errors import InvalidParameter
+from shared.telemetry.trace_context import SpanContext, step_from
+
+_TRACE_ID = re.compile(rb"[0-9a-f]{32}")
+_CACHED = f"Cache-Control: {CACHE_CONTROL}\r\n".encode()
+_LOOKUP, _RESOLVE = rules.free("lookup"), rules.free("resolve")
+_JSON_FIELD = b"Content-Type: application/json\r\n"
+_LINE = b'{"ts":"%b","request_id":"%b","method":"GET","route":"%b","path":"%b","status":%d,"us":%d,%b,"problem":%b%b}\n'
+
+
+class Call(NamedTuple):
+    """A request that the fast path answers as soon as it is charged."""
+
+    request: PlainRequest
+    principal: Principal
+    network: str
+    account: str
+    answer: Answer
+    unchanged: bool
+    request_id: bytes
+    started: float
+
+    @property
+    def source(self) -> str:
+        """What the answer was read from, as the metrics name it: a record, an identifier's record, an answer."""
+        if self.request.iid is not None:
+            return "record"
+        return "identifier" if self.request.scheme is not None else "answer"
+
+
+class FastPath:
+    """Finds what can be answered from memory, and counts what was answered."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._known = resources.credentials.known
+        self._record = resources.records.peek
+        self._resolution = resources.resolutions.peek
+        self._answer = resources.answers.find
+        self._address = f"Content-Location: {resources.settings.base_url}/index/lookup/"
+        self._limiter = resources.limiter
+        self._access_log = resources.access_log
+        self._used = resources.usage.note
+        self._spans = resources.spans
+        self._problem_base_url = resources.settings.problem_base_url
+        self.draining = False
+        self._counts = Counts()
+        self.flush = self._counts.flush
+
+    def call(self, request: PlainRequest) -> Call | None:
+        """Return what a request leads to; None where memory does not have everything, or anything is unusual."""
+        principal = self._known((request.token or request.key or b"").decode())
+        network = network_of(request.address)
+        if principal is None or network is None:
+            return None
+        if principal.kind != ("public-token" if request.token else "api-key"):
+            return None
+        answer = self._find(request, principal)
+        if answer is None or principal.kind not in answer.rule.accepts or principal.plan.rank < answer.rule.rank_min:
+            return None
+        condition = request.if_none_match
+        unchanged = bool(condition and answer.etag and none_match(condition.decode(), answer.etag))
+        request_id = request.request_id or request_id_from(None).encode()
+        account = account_of(principal, network)
+        return Call(request, principal, network, account, answer, unchanged, request_id, perf_counter())
+
+    def charge(self, call: Call, respond: Callable[[bytes], None]) -> None:
+        """Charge a call and give the bytes of its response to `respond`. A 304 costs nothing, so it is only checked."""
+
+        def decided(decision: Decision) -> None:
+            status, slug, whole = self._response(call, decision)
+            respond(whole)
+            self._count(call, decision, status, slug)
+
+        charge = self._limiter.check_then if call.unchanged else self._limiter.consume_then
+        charge(call.account, call.principal.plan, call.answer.units, call.request.charge_id.decode(), decided)
+
+    def _response(self, call: Call, decision: Decision) -> tuple[int, bytes, bytes]:
+        if not decision.allowed:
+            return answers.refused(call.answer, decision, call.network, call.request_id, self._problem_base_url)
+        if call.unchanged:
+            return 304, b"null", answers.unchanged(call.answer, decision, call.request_id)
+        return 200, b"null", answers.ok(call.answer, decision, call.request_id)
+
+    def _count(self, call: Call, decision: Decision, status: int, slug: bytes) -> None:
+        """Count one response and write its access line, its span and the account's use."""
+        seconds, principal, route = perf_counter() - call.started, call.principal, call.answer.rule.name
+        self._counts.note(route, decision, status, seconds, refunded=call.unchanged and decision.allowed)
+        if decision.allowed:
+            self._counts.read(call.source)
+        self._used(principal, call.network, route, status, call.answer.units if status == 200 else 0)
+        span = self._span(call.request.traceparent, call.request_id)
+        self._access_log.append(
+            _LINE
+            % (
+                self._access_log.stamp(),
+                call.request_id,
+                route.encode(),
+                call.request.target.partition(b"?")[0],
+                status,
+                int(seconds * 1_000_000),
+                _caller(call.network, call.account, principal.organization_id, principal.credential_id),
+                slug,
+                _trace(span, call.request_id.decode()) if span is not None else b"",
+            )
+        )
+        if span is not None and span.sampled:
+            self._note_span(call, span, status, slug, seconds)
+
+    def _span(self, traceparent: bytes | None, request_id: bytes) -> SpanContext | None:
+        """Return the request's step in its trace; None where nothing would be written about it."""
+        if traceparent is None and not self._spans.share and _TRACE_ID.fullmatch(request_id):
+            return None
+        given = traceparent.decode() if traceparent is not None else None
+        return step_from(given, otherwise=request_id.decode(), share=self._spans.share)
+
+    def _note_span(self, call: Call, span: SpanContext, status: int, slug: bytes, seconds: float) -> None:
+        problem = None if slug == b"null" else slug.decode().strip('"')
+        organization = call.principal.organization_id
+        name = call.answer.rule.name
+        attributes = span_attributes("GET", name, status, call.request_id.decode(), organization, problem)
+        self._spans.note(span, f"GET {name}", "server", seconds, attributes, failed=status >= 500)
+
+    def _find(self, request: PlainRequest, principal: Principal) -> Answer | None:
+        selected = representation(request.accept)
+        if request.iid is not None:
+            return self._record_answer(request.iid.decode().upper(), selected, by_number=False)
+        if request.scheme is not None and request.number is not None:
+            iid = self._resolve(request.scheme, request.number)
+            return self._record_answer(iid, selected, by_number=True) if iid is not None else None
+        return self._answer(request.target, selected, principal.organization_id)
+
+    def _resolve(self, scheme: bytes, number: bytes) -> str | None:
+        """Return the one IID that memory has for a number; None if the ordinary way must respond."""
+        key = _key(scheme, number)
+        found = self._resolution(key) if key is not None else None
+        return found.iids[0] if found is not None and len(found.iids) == 1 else None
+
+    def _record_answer(self, iid: str, selected: str, *, by_number: bool) -> Answer | None:
+        record = self._record(iid)
+        if record is None or record.state != "+" or not selected.endswith(JSON_SELECTED):
+            return None
+        where = f"{self._address}{iid}\r\n".encode() if by_number else b""
+        unchanged = _CACHED + where + b"ETag: " + record.etag.encode() + b"\r\n"
+        rule = _RESOLVE if by_number else _LOOKUP
+        return Answer(rule, rule.units, unchanged + _JSON_FIELD, unchanged, record.etag, record.body)
+
+
+@lru_cache(maxsize=8192)
+def _key(scheme: bytes, number: bytes) -> str | None:
+    """Return the key of an identifier that may name one article; None for any other text."""
+    try:
+        asked = asked_identifier({scheme.decode(): number.decode()})
+    except InvalidParameter:
+        return None
+    return asked.key if asked.is_unique else None
+
+
+@lru_cache(maxsize=8192)
+def _caller(network: str, account: str, organization: str | None, key: str) -> bytes:
+    """Return the members of an access line that identify the caller, as JSON."""
+    members = {"network": network, "account": account, "organization": organization, "key": key}
+    return msgspec.json.encode(members)[1:-1]
+
+
+def _trace(span: SpanContext, request_id: str) -> bytes:
+    """Return the members of an access line that identify the trace, as JSON behind the others."""
+    members = trace_members(span, request_id)
+    return b"," + msgspec.json.encode(members)[1:-1] if members else b""

@@ -1,0 +1,133 @@
+"""Answers that were given before, each with its bytes, until the data changes. The fast path sends them again.
+
+A handler offers an answer that depends on the question and on the loaded data alone (`offer`); the middleware
+edge/middleware/answer_keeping.py keeps it when the request is over. An answer is found only by the same target, the
+same selection of its representation, and, where it belongs to one organization, by a key of that organization. Whether
+the caller may have it, and what it costs, is decided for each request anew: an answer carries its rule and its units.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from aiohttp import web
+
+from edge.http.prefer import best_format
+from edge.http.routing import JSON, Rule
+from shared.results.layout import MEDIA_TYPES
+
+UNTIL_THE_DATA_CHANGES = math.inf
+JSON_SELECTED = "+json"
+"""How the name of a selection ends that takes JSON."""
+_ENTRY_OVERHEAD_BYTES = 700
+# One answer of more takes the place of hundreds that are asked more often, and its bytes cost more than its making.
+_BODY_BYTES_MAX = 256 * 1024
+# Fields of the content, which a 304 does not repeat (RFC 9110, section 15.4.5).
+_CONTENT_FIELDS = ("Content-Type", "Content-Disposition", "Repr-Digest", "Link")
+
+Key = tuple[bytes, str, str | None]
+
+
+class Answer(NamedTuple):
+    """A complete answer but for what each request has of its own: limits, request id and date.
+
+    `fields` are the header lines of a 200, `unchanged` those of a 304; without an `etag` there is no 304. `until` is
+    when it ends by itself, in seconds since 1970.
+    """
+
+    rule: Rule
+    units: int
+    fields: bytes
+    unchanged: bytes
+    etag: str
+    body: bytes
+    until: float = UNTIL_THE_DATA_CHANGES
+
+
+class Offer(NamedTuple):
+    """What a handler lets the cache keep: the whole 200, also where the caller gets a 304."""
+
+    response: web.Response
+    units: int
+    for_today: bool
+    organization_id: str | None
+
+
+class AnswerCache:
+    """The answers of one process, bounded by their bytes; the oldest go first."""
+
+    def __init__(self, bytes_max: int, clock: Callable[[], float] = time.time) -> None:
+        self._bytes_max = bytes_max
+        self._clock = clock
+        self._answers: dict[Key, Answer] = {}
+        self._bytes = 0
+        self.generation = 0
+        """Grows whenever everything is dropped: an answer that was begun before is not kept after."""
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def find(self, target: bytes, representation: str, organization_id: str | None) -> Answer | None:
+        """Return the answer to a question, that of the caller's organization first where there is one."""
+        key = (target, representation, organization_id)
+        answer = self._answers.get(key)
+        if answer is None and organization_id is not None:
+            key = (target, representation, None)
+            answer = self._answers.get(key)
+        if answer is not None and answer.until <= self._clock():
+            self._drop(key)
+            return None
+        return answer
+
+    def keep(self, key: Key, answer: Answer) -> None:
+        """Keep an answer, in the place of an older one to the same question; one that is too large is not kept."""
+        if len(answer.body) > _BODY_BYTES_MAX or answer.until <= self._clock():
+            return
+        if key in self._answers:
+            self._drop(key)
+        self._answers[key] = answer
+        self._bytes += _size(key, answer)
+        while self._bytes > self._bytes_max:
+            self._drop(next(iter(self._answers)))
+
+    def clear(self) -> None:
+        """Drop everything: the data has changed."""
+        self._answers.clear()
+        self._bytes = 0
+        self.generation += 1
+
+    def _drop(self, key: Key) -> None:
+        self._bytes -= _size(key, self._answers.pop(key))
+
+
+def _size(key: Key, answer: Answer) -> int:
+    return len(key[0]) + len(answer.fields) + len(answer.unchanged) + len(answer.body) + _ENTRY_OVERHEAD_BYTES
+
+
+@lru_cache(maxsize=1024)
+def representation_of(accept: str | None) -> str:
+    """Return what an `Accept` field selects: the format it prefers, and whether it takes JSON at all.
+
+    Two fields with the same selection get the same answer from every route; "" selects nothing that we have.
+    """
+    preferred = best_format(accept, MEDIA_TYPES)
+    takes_json = best_format(accept, {kind: kind for kind in JSON}) is not None
+    return f"{preferred or ''}{JSON_SELECTED}" if takes_json else preferred or ""
+
+
+def answer_of(rule: Rule, offer: Offer, until: float) -> Answer:
+    """Return the answer of an offered response, whose common headers are not added yet."""
+    headers = offer.response.headers
+    lines = [(name, f"{name}: {value}\r\n") for name, value in headers.items()]
+    body = offer.response.body
+    return Answer(
+        rule,
+        offer.units,
+        "".join(line for _, line in lines).encode(),
+        "".join(line for name, line in lines if name not in _CONTENT_FIELDS).encode(),
+        headers.get("ETag", ""),
+        body if isinstance(body, bytes) else b"",
+        until,
+    )

@@ -1,0 +1,51 @@
+"""Keeps the answers that handlers offer, so that the next caller with the same question gets the same bytes."""
+
+from time import time
+from typing import Any
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
+
+from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, AnswerCache, Offer, answer_of, representation_of
+from edge.http.context import CONTEXT
+from edge.http.routing import rule_of
+
+_DAY_SECONDS = 86_400
+
+
+def offer(
+    request: web.Request,
+    response: web.Response,
+    *,
+    units: int | None = None,
+    for_today: bool = False,
+    organization_id: str | None = None,
+) -> None:
+    """Offer the whole answer to a question, before a 304 is made of it.
+
+    It must depend on nothing but the target, `Accept` and the loaded data; with `for_today` also on the UTC day, with
+    `organization_id` also on that. It costs the rule's units where none are named.
+    """
+    cost = rule_of(request).units if units is None else units
+    request[CONTEXT].offer = Offer(response, cost, for_today, organization_id)
+
+
+def answer_keeping(answers: AnswerCache) -> Any:
+    """Return the aiohttp middleware. Its place is outside everything that may still refuse the request."""
+
+    @web.middleware
+    async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
+        generation, began = answers.generation, time()
+        response = await handler(request)
+        offered = request[CONTEXT].offer
+        # Data that changed meanwhile may have been read before or after; an error after the offer was no answer.
+        if offered is None or generation != answers.generation or response.status not in (200, 304):
+            return response
+        if request.method == hdrs.METH_GET and request.raw_path.isascii():
+            representation = representation_of(request.headers.get(hdrs.ACCEPT))
+            key = (request.raw_path.encode(), representation, offered.organization_id)
+            until = (began // _DAY_SECONDS + 1) * _DAY_SECONDS if offered.for_today else UNTIL_THE_DATA_CHANGES
+            answers.keep(key, answer_of(rule_of(request), offered, until))
+        return response
+
+    return keep

@@ -1,0 +1,212 @@
+"""An answer that is sent again is the one that would be made anew, byte for byte, to callers who may have it."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.ids import mint
+from tests.support.accounts import api_key, free_token
+from tests.support.client import Edge, running_edge
+from tests.support.servers import Contents
+from tests.support.shop import load_rows, open_shop
+from tests.support.wire import OTHER, alike, exchange, head, watch_the_fast_path
+from workers.search.job import make_index
+
+SOY = mint("shop", "1").iid
+FREE = (
+    "/v1/index/brands",
+    "/v1/index/brands?sort=items&limit=1",
+    "/v1/index/brands?q=no-such",
+    "/v1/index/categories",
+    "/v1/index/channels?limit=1",
+    "/v1/index/search?q=soy%20milk",
+    "/v1/index/search?q=milk&limit=1",
+    f"/v1/index/search?q={SOY[:9].lower()}",
+    f"/v1/index/resolve?iid={SOY}",
+    "/v1/index/resolve?sku=1&source=shop",
+)
+PAID = (
+    f"/v1/index/pricing/{SOY}",
+    f"/v1/index/pricing/{SOY.lower()}?from=2026-07-02&channel=NORTH",
+    f"/v1/index/pricing/{SOY}/reference",
+    f"/v1/index/sustainability/{SOY}",
+)
+FORMATS = ("", "Accept: */*\r\n", "Accept: application/json\r\n", "Accept: text/csv;q=0.9, application/json;q=0.5\r\n")
+ONLY_PAID = ("Accept: text/csv\r\n", "Accept: application/x-ndjson\r\n", "Accept: application/vnd.apache.parquet\r\n")
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request, whether the fast path took it."""
+    return watch_the_fast_path(monkeypatch)
+
+
+class Asker:
+    """Asks both ways, each call from an address of its own."""
+
+    def __init__(self, edge: Edge, taken: list[bool]) -> None:
+        self.edge = edge
+        self.taken = taken
+        self._calls = 0
+
+    async def ask(self, target: str, credential: str, extra: str = "") -> bytes:
+        """Return one answer without what differs between two moments."""
+        self._calls += 1
+        n = self._calls
+        address = f"10.1.{n >> 8}.{n & 255}"
+        [answer] = await exchange(
+            self.edge, head(self.edge, n, target, address=address, credential=credential, extra=extra)
+        )
+        return re.sub(rb"r=\d+", b"r=-", alike(answer)).replace(address.encode(), b"-")
+
+    async def both(self, target: str, credential: str, extra: str = "") -> bytes:
+        """Return the answer from memory; assert that it is the one that the ordinary way makes."""
+        fresh = await self.ask(target, credential, OTHER + extra)
+        self.taken.clear()
+        again = await self.ask(target, credential, extra)
+        assert again == fresh, (target, extra)
+        if again.startswith((b"HTTP/1.1 200", b"HTTP/1.1 304")) and not self.taken[0]:
+            # The credential was forgotten meanwhile, after its five seconds: this call has read it again.
+            again = await self.ask(target, credential, extra)
+            assert (again, self.taken) == (fresh, [False, True]), (target, extra)
+        return again
+
+
+def _credentials(settings: Settings) -> dict[str, str]:
+    return {
+        "anonymous": f"X-Service-Public-Token: {settings.anonymous_token}",
+        "free": f"X-Service-Public-Token: {free_token(settings)}",
+        "brand": f"Authorization: ApiKey {api_key(settings)}",
+        "institutional": f"Authorization: ApiKey {api_key(settings, 'institutional')}",
+    }
+
+
+def _change(settings: Settings, statement: str) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(statement)
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+async def test_every_endpoint_and_format_gives_every_credential_the_same_bytes_before_and_after_a_load(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    _change(settings, "UPDATE plans SET burst_units = 100000")
+    credentials = _credentials(settings)
+    async with running_edge(settings, tmp_path) as edge:
+        asker = Asker(edge, taken)
+
+        async def all_of_it() -> dict[tuple[str, str, str], bytes]:
+            found = {}
+            for name, credential in credentials.items():
+                for target in (*FREE, *PAID):
+                    for extra in (*FORMATS, *(ONLY_PAID if target in PAID else ())):
+                        found[name, target, extra] = await asker.both(target, credential, extra)
+            return found
+
+        before = await all_of_it()
+        version = edge.resources.version.current
+        load_rows(settings, tmp_path, "9,Oat milk,Vita,Drinks,Soy milk,1,2026-07-03,EAST,3,\n", name="more.csv")
+        make_index(settings.worker_database_url, settings.search_dir)
+        await _until(lambda: edge.resources.version.current > version == edge.resources.search.data_version - 1)
+        after = await all_of_it()
+    served = [key for key, answer in before.items() if answer.startswith(b"HTTP/1.1 200")]
+    assert len(served) == 4 * len(FREE) * len(FORMATS) + 2 * len(PAID) * (len(FORMATS) + len(ONLY_PAID))
+    assert [key for key in served if not after[key].startswith(b"HTTP/1.1 200")] == []
+    stale = [key for key in served if b"data_version" in before[key] and before[key] == after[key]]
+    assert stale == []
+
+
+async def test_a_304_is_made_of_a_kept_answer(settings: Settings, tmp_path: Path, taken: list[bool]) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        asker = Asker(edge, taken)
+        for target in (*PAID, f"/v1/index/resolve?iid={SOY}"):
+            for condition in ("If-None-Match: *\r\n", 'If-None-Match: "other"\r\n'):
+                status = (await asker.both(target, key, condition)).split(b" ")[1]
+                assert status == (b"304" if "*" in condition else b"200")
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ("UPDATE organizations SET state = 'suspended'", b"401"),
+        ("UPDATE api_keys SET revoked_at = now()", b"401"),
+        ("DELETE FROM api_keys", b"401"),
+        ("UPDATE organizations SET plan = 'free'", b"403"),
+        ("UPDATE organizations SET plan = 'institutional'", b"200"),
+    ],
+)
+async def test_a_kept_answer_is_given_to_those_who_may_have_it_now(
+    settings: Settings, tmp_path: Path, taken: list[bool], change: str, status: bytes
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        asker = Asker(edge, taken)
+        assert (await asker.both(PAID[0], key)).startswith(b"HTTP/1.1 200")
+        secret = key.rpartition(" ")[2]
+        _change(settings, change)
+        await _until(lambda: edge.resources.credentials.known(secret) is None)
+        assert (await asker.both(PAID[0], key)).split(b" ")[1] == status
+
+
+async def test_an_answer_from_memory_is_charged_once_and_needs_no_database(
+    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        asker = Asker(edge, taken)
+        await asker.both(PAID[0], key)
+        await asker.both(FREE[0], key)
+        before = await _used(edge, key)
+        taken.clear()
+        with monkeypatch.context() as without:
+            without.setattr(edge.resources.database, "fetch", _no_database)
+            for target in (PAID[0], FREE[0], PAID[0]):
+                assert (await asker.ask(target, key)).startswith(b"HTTP/1.1 200")
+        assert taken == [True] * 3
+        assert await _used(edge, key) - before == 2 + 1 + 2
+
+
+async def _no_database(*arguments: object, **named: object) -> None:
+    raise AssertionError("PostgreSQL was asked")
+
+
+async def _used(edge: Edge, credential: str) -> int:
+    plan = await edge.resources.credentials.plan("brand")
+    principal = edge.resources.credentials.known(credential.rpartition(" ")[2])
+    assert principal is not None
+    return (await edge.resources.limiter.usage(f"org:{principal.organization_id}", plan)).used_day
+
+
+async def test_an_answer_that_was_begun_before_the_data_changed_is_not_kept(
+    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_edge(settings, tmp_path) as edge:
+        asker = Asker(edge, taken)
+        fetch = edge.resources.database.fetch
+
+        async def overtaken(*arguments: object, **named: object) -> object:
+            rows = await fetch(*arguments, **named)  # type: ignore[arg-type]
+            edge.resources.answers.clear()
+            return rows
+
+        monkeypatch.setattr(edge.resources.database, "fetch", overtaken)
+        credential = f"X-Service-Public-Token: {settings.anonymous_token}"
+        await asker.ask(FREE[0], credential)
+        await asker.ask(FREE[0], credential)
+    assert taken == [False, False]
