@@ -30,6 +30,7 @@ from edge.index.resolve import Resolve, Resolver
 from edge.index.resolve_batch import ResolveBatch
 from edge.jobs.events import Events
 from edge.jobs.handlers import RESULT_PROBLEMS, Jobs
+from edge.mcp import routes as mcp
 from edge.meta.docs import SCALAR_VERSION, Docs
 from edge.meta.guides import Guides
 from edge.meta.health import Health
@@ -63,6 +64,7 @@ def create_app(resources: Resources) -> web.Application:
     problems = ProblemDetails(settings.problem_base_url, resources.log)
     trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
     sign_up = f"{services.origin}/dashboard"
+    authentication = Authentication(resources.credentials, resources.users, settings.anonymous_token, sign_up)
     app = web.Application(
         middlewares=[
             RequestContext(trusted, problems, resources.access_log, resources.spans, resources.usage.note).middleware(),
@@ -71,7 +73,7 @@ def create_app(resources: Resources) -> web.Application:
             chunked_framing,
             cors.preflight,
             redirects.trailing_slash,
-            Authentication(resources.credentials, resources.users, settings.anonymous_token, sign_up).middleware(),
+            authentication.middleware(),
             person_limit(services.person_limits),
             validation,
             negotiation,
@@ -84,6 +86,7 @@ def create_app(resources: Resources) -> web.Application:
     dashboard.prepare(app)
     document = Document(settings)
     listed = routes(services, document)
+    listed += mcp.routes(listed, services, authentication)
     register(app, listed)
     document.describe(app, listed)
     app[DOCUMENT] = document

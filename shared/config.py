@@ -110,6 +110,11 @@ class Settings:
     )
     usage_flush_seconds: float = _setting("How often an edge hands over its statistics of use.", 5.0)
 
+    mcp_origins: str = _setting(
+        "Origins, comma-separated, whose pages may call /mcp besides the service's own; programs that are no browsers "
+        "send no origin.",
+        "",
+    )
     trusted_proxies: str = _setting(
         "Networks (CIDR, comma-separated) whose X-Real-IP is believed on TCP; a unix socket always is.", ""
     )

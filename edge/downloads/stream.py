@@ -41,6 +41,25 @@ class Stream(web.StreamResponse):
         finally:
             self._stored.close()
 
+    async def whole(self) -> bytes:
+        """Return the bytes instead of sending them. Raises StoreUnavailable where the store has lost some."""
+        at, stop = self._part
+        chunks: list[bytes] = []
+        try:
+            while at < stop:
+                chunk = await self._stored.read(at, min(_CHUNK_BYTES, stop - at))
+                if not chunk:
+                    raise StoreUnavailable("results")
+                chunks.append(chunk)
+                at += len(chunk)
+        finally:
+            self._stored.close()
+        return b"".join(chunks)
+
+    def discard(self) -> None:
+        """Close the stored result where its bytes are not wanted."""
+        self._stored.close()
+
     async def _send(self, request: web.BaseRequest) -> None:
         at, stop = self._part
         while at < stop:

@@ -41,12 +41,16 @@ class Authentication:
         async def auth(request: web.Request, handler: Handler) -> web.StreamResponse:
             rule = rule_of(request)
             if rule.accepts:
-                context = request[CONTEXT]
-                context.principal = await self._principal(request, rule, context)
-                context.account = account_of(context.principal, context.network)
+                await self.admit(request, rule)
             return await handler(request)
 
         return auth
+
+    async def admit(self, request: web.Request, rule: Rule) -> None:
+        """Set the context's principal and account. Raises the problem of a caller that the rule does not accept."""
+        context = request[CONTEXT]
+        context.principal = await self._principal(request, rule, context)
+        context.account = account_of(context.principal, context.network)
 
     async def _principal(self, request: web.Request, rule: Rule, context: Context) -> Principal:
         kind, credential = credential_of(request)

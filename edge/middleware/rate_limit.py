@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from edge.http.context import CONTEXT
-from edge.http.routing import rule_of
+from edge.http.routing import Rule, rule_of
 from edge.quota.billing import Billing
 from edge.quota.headers import limit_fields
 from edge.quota.people import PersonLimits
@@ -38,14 +38,19 @@ def rate_limit(billing: Billing) -> Any:
 
     @web.middleware
     async def charge(request: web.Request, handler: Handler) -> web.StreamResponse:
-        rule, context = rule_of(request), request[CONTEXT]
-        ACCOUNT.set(context.account)
-        if rule.price is not None:
-            return await handler(request)
-        if not rule.units:
-            await billing.count_call(context)
-            return await handler(request)
-        charged = await billing.charge(context, rule.units)
-        return await charged.settle(handler(request))
+        return await charged(billing, rule_of(request), request, handler)
 
     return charge
+
+
+async def charged(billing: Billing, rule: Rule, request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Return the handler's response, charged by the rule. Raises `rate-limited`, and what the handler raises."""
+    context = request[CONTEXT]
+    ACCOUNT.set(context.account)
+    if rule.price is not None:
+        return await handler(request)
+    if not rule.units:
+        await billing.count_call(context)
+        return await handler(request)
+    charge = await billing.charge(context, rule.units)
+    return await charge.settle(handler(request))

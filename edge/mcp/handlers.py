@@ -1,0 +1,137 @@
+"""POST /mcp: one message of the Model Context Protocol in, one answer out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import hdrs, web
+
+from edge.http.problems import Problem
+from edge.mcp import protocol
+from edge.mcp.calls import Result, ToolCalls
+from edge.mcp.jobs import Tasks, rpc_error_of
+from edge.mcp.jsonrpc import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MalformedMessage,
+    Message,
+    RpcError,
+    encoded_error,
+    encoded_result,
+    message_of,
+)
+from edge.mcp.origins import Origins
+from edge.mcp.protocol import Peer
+from edge.mcp.tools import LISTED, TOOLS_BY_NAME
+from shared.errors import ItemIndexError
+
+_NO_STORE = {"Cache-Control": "no-store"}
+_NAME_SHOWN_MAX = 40
+
+
+class McpEndpoint:
+    """The handlers."""
+
+    def __init__(self, calls: ToolCalls, tasks: Tasks, origins: Origins) -> None:
+        self._calls = calls
+        self._tasks = tasks
+        self._origins = origins
+
+    async def preflight(self, request: web.Request) -> web.StreamResponse:
+        """Answer OPTIONS: the CORS headers for an accepted origin, and none for another."""
+        origin = request.headers.get(hdrs.ORIGIN)
+        allowed = {"Allow": "POST, OPTIONS"}
+        if origin is not None and self._origins.accepts(origin):
+            allowed |= self._origins.preflight_fields(origin)
+        return web.Response(status=204, headers=allowed)
+
+    async def receive(self, request: web.Request) -> web.StreamResponse:
+        """Answer one message; nothing is answered to a notification (202)."""
+        origin = request.headers.get(hdrs.ORIGIN)
+        if not self._origins.accepts(origin):
+            return _refusal(403, None, RpcError(INVALID_REQUEST, "This origin may not call; see MCP_ORIGINS."))
+        response = await self._answer(request)
+        response.headers.update(self._origins.fields(origin))
+        return response
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        if request.content_type != "application/json":
+            raise Problem("unsupported-media-type", "Send the message as application/json.")
+        unread = request.clone()  # calls of the API are copies of it, and one whose body was read cannot be copied
+        try:
+            message = message_of(await request.read())
+        except MalformedMessage as error:
+            return _refusal(400, error.id, error)
+        stateless = True
+        try:
+            repeated = protocol.repeated_field(list(request.headers))
+            if repeated is not None:
+                raise RpcError(protocol.HEADER_MISMATCH, f"The header {repeated} comes twice.")
+            peer = protocol.peer_of(message, request.headers)
+            stateless = peer.stateless
+            if message.is_notification:
+                return web.Response(status=202, headers=_NO_STORE)
+            result = await self._result(unread, message, peer)
+        except RpcError as error:
+            return _refusal(protocol.status_of(error, stateless=stateless), message.id, error)
+        return _json(200, encoded_result(message.id, protocol.signed(result, stateless=stateless)))
+
+    async def _result(self, request: web.Request, message: Message, peer: Peer) -> Result:
+        """Return the result of a request. Raises RpcError, and the problems that HTTP answers."""
+        match message.method, peer.stateless:
+            case "tools/call", _:
+                return await self._call_tool(request, message, peer)
+            case "tools/list", _:
+                _check_first_page(message.params)
+                return {**LISTED, **(protocol.cacheable() if peer.stateless else {})}
+            case "server/discover", True:
+                return protocol.discovered()
+            case "initialize", False:
+                return protocol.initialized()
+            case "ping", False:
+                return {}
+            case method, True if method in self._tasks.methods:
+                return await self._act_on_task(request, message, peer)
+        raise RpcError(METHOD_NOT_FOUND, f"Method not found: {_shown(message.method)}")
+
+    async def _call_tool(self, request: web.Request, message: Message, peer: Peer) -> Result:
+        name = message.params.get("name")
+        tool = TOOLS_BY_NAME.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {_shown(str(name))}. tools/list names all.")
+        given = message.params.get("arguments", {})
+        encoded = _encoder(message, peer)
+        return await self._calls.call(request, tool, given, encoded, takes_tasks=peer.takes_tasks)
+
+    async def _act_on_task(self, request: web.Request, message: Message, peer: Peer) -> Result:
+        if not peer.takes_tasks:
+            raise protocol.missing_tasks()
+        act = self._tasks.methods[message.method]
+        try:
+            return await act(request, message.params, _encoder(message, peer))
+        except (ItemIndexError, Problem, web.HTTPException) as error:
+            raise rpc_error_of(error) or error from None
+
+
+def _encoder(message: Message, peer: Peer) -> Any:
+    def encoded(result: Result) -> bytes:
+        return encoded_result(message.id, protocol.signed(result, stateless=peer.stateless))
+
+    return encoded
+
+
+def _check_first_page(params: Mapping[str, Any]) -> None:
+    if params.get("cursor") is not None:
+        raise RpcError(INVALID_PARAMS, "The list of tools has one page.")
+
+
+def _refusal(status: int, id: Any, error: RpcError) -> web.Response:
+    return _json(status, encoded_error(id, error))
+
+
+def _json(status: int, body: bytes) -> web.Response:
+    return web.Response(status=status, body=body, content_type="application/json", headers=_NO_STORE)
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _NAME_SHOWN_MAX else f"{name[:8]}…"

@@ -1,0 +1,164 @@
+"""The two revisions of the protocol that are spoken: 2026-07-28, which has no session, and the handshake of 2025-11-25.
+
+Source: the MCP specification, `basic/lifecycle` and `basic/transports` of both revisions. Pure.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from edge.mcp.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Message, RpcError
+
+STATELESS = "2026-07-28"
+HANDSHAKE = "2025-11-25"
+VERSION_FIELD = "MCP-Protocol-Version"
+METHOD_FIELD = "Mcp-Method"
+NAME_FIELD = "Mcp-Name"
+ROUTING_FIELDS = (VERSION_FIELD, METHOD_FIELD, NAME_FIELD)
+
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
+
+TASKS = "io.modelcontextprotocol/tasks"
+_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+_SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+# The parameter of a method that its request repeats in `Mcp-Name`.
+_NAMED_BY = {"tools/call": "name", "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId"}
+_STATUS = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+    HEADER_MISMATCH: 400,
+    MISSING_CAPABILITY: 400,
+    UNSUPPORTED_VERSION: 400,
+    METHOD_NOT_FOUND: 404,
+}
+_BASE64 = re.compile(r"=\?base64\?(.*)\?=")
+_LIST_TTL_MS = 300_000
+_SERVER = {"name": "item-index", "title": "Item Index", "version": "1.0.0"}
+_INSTRUCTIONS = (
+    "Item Index: what a thing is, what it sells for, what it costs the planet. Begin with find_items or "
+    "resolve_identifier; the other tools take the IID. Amounts are decimal text in `currency`. Every answer is at most "
+    "4 kB: pass `next_cursor` as `cursor`, with the same arguments, for what follows. Each call counts against the "
+    "caller's limits as the same REST call does; a refused one says when to try again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What a request says of its sender: the revision that it speaks, and whether it follows tasks."""
+
+    version: str
+    takes_tasks: bool = False
+
+    @property
+    def stateless(self) -> bool:
+        """Whether each request stands for itself."""
+        return self.version == STATELESS
+
+
+def peer_of(message: Message, headers: Mapping[str, str]) -> Peer:
+    """Return the sender's revision and capabilities. Raises RpcError where headers and message disagree."""
+    asked = headers.get(VERSION_FIELD)
+    if asked is not None and asked not in (STATELESS, HANDSHAKE) and _VERSION_KEY not in message.meta:
+        raise unsupported(asked)
+    if asked in (None, HANDSHAKE) and _VERSION_KEY not in message.meta:
+        return Peer(HANDSHAKE)
+    if message.is_notification:
+        return Peer(STATELESS)
+    return _stateless_peer(message, headers)
+
+
+def _stateless_peer(message: Message, headers: Mapping[str, str]) -> Peer:
+    missing = [key for key in (_VERSION_KEY, _CAPABILITIES_KEY) if key not in message.meta]
+    if missing:
+        raise RpcError(INVALID_PARAMS, f"`params._meta` needs {' and '.join(missing)}.")
+    version, capabilities = message.meta[_VERSION_KEY], message.meta[_CAPABILITIES_KEY]
+    _check_headers(message, headers, version)
+    if not isinstance(version, str) or not isinstance(capabilities, dict):
+        raise RpcError(INVALID_PARAMS, f"{_VERSION_KEY} must be text, and {_CAPABILITIES_KEY} an object.")
+    if version != STATELESS:
+        raise unsupported(version)
+    extensions = capabilities.get("extensions")
+    return Peer(version, isinstance(extensions, dict) and TASKS in extensions)
+
+
+def _check_headers(message: Message, headers: Mapping[str, str], version: Any) -> None:
+    """Refuse headers that say something else than the message: an intermediary may have routed by them."""
+    expected = {VERSION_FIELD: version, METHOD_FIELD: message.method}
+    name = message.params.get(_NAMED_BY.get(message.method, ""))
+    if isinstance(name, str):
+        expected[NAME_FIELD] = name
+    for field, value in expected.items():
+        text = headers.get(field)
+        given = None if text is None else text.strip()
+        if given is None or (_decoded(given) if field == NAME_FIELD else given) != value:
+            raise RpcError(HEADER_MISMATCH, f"The header {field} must be there and agree with the body.")
+
+
+def _decoded(text: str) -> str | None:
+    """Return what a header value stands for: itself, or the UTF-8 that it holds as base64."""
+    found = _BASE64.fullmatch(text)
+    if found is None:
+        return text
+    try:
+        return base64.b64decode(found[1], validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+
+
+def repeated_field(names: Sequence[str]) -> str | None:
+    """Return a routing header that comes twice: two readers could each believe another one of them."""
+    given = [name.lower() for name in names]
+    return next((field for field in ROUTING_FIELDS if given.count(field.lower()) > 1), None)
+
+
+def unsupported(version: str) -> RpcError:
+    """Return the refusal of a revision, with those that are spoken."""
+    requested = version[:40]
+    return RpcError(
+        UNSUPPORTED_VERSION, "Unsupported protocol version", {"supported": [STATELESS], "requested": requested}
+    )
+
+
+def missing_tasks() -> RpcError:
+    """Return the refusal of a method that only clients with the tasks extension may call."""
+    needed: dict[str, Any] = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+    return RpcError(MISSING_CAPABILITY, f"This method needs the client's capability {TASKS}.", needed)
+
+
+def status_of(error: RpcError, *, stateless: bool) -> int:
+    """Return the HTTP status of an error. With a handshake a well-formed request's errors are answers like others."""
+    if not stateless and error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
+        return 200
+    return _STATUS.get(error.code, 200)
+
+
+def discovered() -> dict[str, Any]:
+    """Return the result of `server/discover`."""
+    capabilities: dict[str, Any] = {"tools": {}, "extensions": {TASKS: {}}}
+    told = {"supportedVersions": [STATELESS], "capabilities": capabilities, "instructions": _INSTRUCTIONS}
+    return {**told, **cacheable()}
+
+
+def initialized() -> dict[str, Any]:
+    """Return the result of the handshake's `initialize`; a client that wants another revision is offered this one."""
+    told = {"protocolVersion": HANDSHAKE, "capabilities": {"tools": {}}, "serverInfo": _SERVER}
+    return {**told, "instructions": _INSTRUCTIONS}
+
+
+def cacheable() -> dict[str, Any]:
+    """Return how long a result that is the same for everyone may be kept."""
+    return {"ttlMs": _LIST_TTL_MS, "cacheScope": "public"}
+
+
+def signed(result: Mapping[str, Any], *, stateless: bool) -> dict[str, Any]:
+    """Return a result with what its revision adds to each: its type, and the server that it comes from."""
+    if not stateless:
+        return dict(result)
+    return {"resultType": "complete", **result, "_meta": {_SERVER_KEY: _SERVER}}

@@ -1,0 +1,223 @@
+"""The tools: what a model reads of each, and the REST call that each stands for. Pure."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from edge.http.routing import API_PATH
+from edge.mcp import views
+from edge.mcp.views import View
+from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
+from shared.errors import MissingParameter
+
+INDEX = f"{API_PATH}/index"
+JOB = f"{API_PATH}/jobs/{{id}}"
+JOB_RESULT = f"{JOB}/result"
+_COMPARED_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RestCall:
+    """A call of a route of the API: its method and path template, and the parameters of both kinds.
+
+    The values of `query` are text, or lists of text for parameters that may be repeated.
+    """
+
+    route: str
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    method: str = "GET"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool. `call` makes the REST call of arguments that fit the schema, `view` what a model sees of its answer."""
+
+    name: str
+    title: str
+    description: str
+    properties: Mapping[str, Mapping[str, Any]]
+    call: Callable[[Mapping[str, Any]], RestCall]
+    view: Callable[[Any], View]
+    required: tuple[str, ...] = ()
+    paged: bool = True
+
+    @property
+    def arguments(self) -> Mapping[str, Mapping[str, Any]]:
+        """The arguments by name, with the cursor of a paged tool."""
+        return {**self.properties, **({"cursor": {"type": "string"}} if self.paged else {})}
+
+    @property
+    def listed(self) -> dict[str, Any]:
+        """The entry of `tools/list`."""
+        schema: dict[str, Any] = {"type": "object", "properties": dict(self.arguments), "additionalProperties": False}
+        if self.required:
+            schema["required"] = list(self.required)
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": schema,
+            "annotations": {"readOnlyHint": True, "openWorldHint": False},
+        }
+
+
+def _text(description: str = "") -> dict[str, Any]:
+    return {"type": "string", **({"description": description} if description else {})}
+
+
+def _list(description: str = "", **bounds: int) -> dict[str, Any]:
+    told = {"description": description} if description else {}
+    return {"type": "array", "items": {"type": "string"}, **bounds, **told}
+
+
+_IID = {"iid": _text("e.g. IID-99D2F-46WJ3-4S6N3")}
+_RANGE = {"from": _text("YYYY-MM-DD"), "to": _text("YYYY-MM-DD, inclusive")}
+_CURRENCY = _text("ISO 4217")
+
+
+def _of_item(route: str) -> Callable[[Mapping[str, Any]], RestCall]:
+    """Return how a tool calls a route whose path names one item; its other arguments are the query."""
+
+    def call(arguments: Mapping[str, Any]) -> RestCall:
+        query = {name: value for name, value in arguments.items() if name != "iid"}
+        return RestCall(f"{INDEX}/{route}/{{iid}}", {"iid": arguments["iid"]}, query)
+
+    return call
+
+
+def _of_list(route: str, **names: str) -> Callable[[Mapping[str, Any]], RestCall]:
+    """Return how a tool calls a route by its query; `names` are the arguments that the route names otherwise."""
+
+    def call(arguments: Mapping[str, Any]) -> RestCall:
+        return RestCall(route, {}, {names.get(name, name): value for name, value in arguments.items()})
+
+    return call
+
+
+def report_call(arguments: Mapping[str, Any]) -> RestCall:
+    """Return the call of a report, or of the result of the job that computes one. Raises MissingParameter."""
+    if "job" in arguments:
+        query = {name: value for name, value in arguments.items() if name not in ("job", "report")}
+        return RestCall(JOB_RESULT, {"id": arguments["job"]}, query)
+    if "report" not in arguments:
+        raise MissingParameter("report", "is needed, or `job`")
+    query = {name: value for name, value in arguments.items() if name != "report"}
+    report = REPORTS_BY_KIND[arguments["report"]]
+    endpoint, named = report.endpoints[-1], _NAMED_BY.get(report.path_parameter or "")
+    if named is None or endpoint.path_parameter is None:
+        return RestCall(f"{INDEX}{endpoint.path}", {}, query)
+    chosen = query.get(named, [])
+    if len(chosen) != 1:  # the whole list; it has no parameter for several of its rows and refuses them itself
+        return RestCall(f"{INDEX}{report.base_path}", {}, query)
+    rest = {name: value for name, value in query.items() if name != named}
+    return RestCall(f"{INDEX}{endpoint.path}", {endpoint.path_parameter: chosen[0]}, rest)
+
+
+# The argument that holds the value of a report's path parameter.
+_NAMED_BY = {"slug": "brand", "code": "category"}
+
+TOOLS = (
+    Tool(
+        "find_items",
+        "Find items",
+        "Search items by words of name, brand, product type or category; typing errors are forgiven. 1 unit.",
+        {
+            "query": _text(),
+            "brand": _text("Slug"),
+            "category": _text("Code; includes those below"),
+            "product_type": _text(),
+            "limit": {"type": "integer", "minimum": 1, "maximum": 50},
+        },
+        _of_list(f"{INDEX}/search", query="q"),
+        views.hits,
+        ("query",),
+    ),
+    Tool(
+        "get_item",
+        "Get an item",
+        "The record of one item: identifiers, attributes, channels, price band, footprint, sources. 1 unit.",
+        _IID,
+        _of_item("lookup"),
+        views.record,
+        ("iid",),
+    ),
+    Tool(
+        "resolve_identifier",
+        "Resolve an identifier",
+        "The record behind one identifier: gtin, upc, isbn, mpn with brand, sku with source, or url. Several items: "
+        "`candidates` to choose from. 1 unit.",
+        {
+            "gtin": _text("8 to 14 digits"),
+            "upc": _text(),
+            "isbn": _text(),
+            "mpn": _text("Part number"),
+            "brand": _text(),
+            "sku": _text(),
+            "source": _text(),
+            "url": _text(),
+        },
+        _of_list(f"{INDEX}/resolve"),
+        views.record,
+    ),
+    Tool(
+        "price_history",
+        "Price history",
+        "What one item sold for: statistics of 7, 30, 90 and 365 days, then day by day. Brand plan; 2 units.",
+        {**_IID, **_RANGE, "channel": _list(), "currency": _CURRENCY, "kind": {"enum": ["listing", "sale"]}},
+        _of_item("pricing"),
+        views.prices,
+        ("iid",),
+    ),
+    Tool(
+        "compare_items",
+        "Compare items",
+        "Price band and footprint of several items side by side. Brand plan; 1 unit.",
+        {"iids": _list(minItems=2, maxItems=_COMPARED_MAX)},
+        _of_list(f"{INDEX}/lookup", iids="iid"),
+        views.comparison,
+        ("iids",),
+    ),
+    Tool(
+        "sustainability",
+        "Footprint of an item",
+        "CO2e, water and waste of one item per unit and of all units sold, with 95 % intervals and method. Brand plan; "
+        "2 units.",
+        {**_IID, **_RANGE, "channel": _list()},
+        _of_item("sustainability"),
+        views.footprint,
+        ("iid",),
+    ),
+    Tool(
+        "market_report",
+        "Market report",
+        "A report about brands or categories; dry_run names its price. One that takes longer becomes a job: call again "
+        "with `job` alone. Brand plan; sustainability-rollup needs Institutional.",
+        {
+            "report": {"enum": [report.kind.name for report in REPORTS]},
+            "job": _text("Instead of all others"),
+            "brand": _list("Slugs"),
+            "category": _list("Codes"),
+            "channel": _list(),
+            **_RANGE,
+            "granularity": {"enum": ["day", "week", "month"]},
+            "group_by": _list("brand, category, channel", maxItems=2),
+            "currency": _CURRENCY,
+            "kind": {"enum": ["listing", "sale", "both"]},
+            "dry_run": {"type": "boolean"},
+        },
+        report_call,
+        views.report,
+    ),
+    Tool(
+        "how_am_i_counted",
+        "My limits",
+        "Who you are counted as, the plan, and what is left of each limit. Costs nothing.",
+        {},
+        _of_list(f"{API_PATH}/quota"),
+        views.quota,
+        paged=False,
+    ),
+)
+TOOLS_BY_NAME = {tool.name: tool for tool in TOOLS}
+LISTED = {"tools": [tool.listed for tool in TOOLS]}

@@ -1,0 +1,165 @@
+"""What a model sees of an answer of the API: the members that matter, in parts that fit on pages. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+# Parts of this size leave room for the head of a page and for a cursor.
+_PART_BYTES_MAX = 1_500
+# How far the texts and lists of a part that is too large are cut, step by step: characters, entries.
+_CUTS = ((400, 20), (120, 6), (40, 2))
+_ELLIPSIS = "…"
+_ENCODER = msgspec.json.Encoder()
+
+
+class Part(NamedTuple):
+    """A piece of an answer: the value of a member, an element of a list, or with `key` an entry of an object."""
+
+    member: str
+    value: Any
+    element: bool = False
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An answer: `head` stands on each page, `parts` follow each other; `following` is the REST call's own cursor."""
+
+    head: Mapping[str, Any]
+    parts: Sequence[Part]
+    following: str | None = None
+
+
+def assembled(parts: Sequence[Part]) -> dict[str, Any]:
+    """Put parts together as the members that they are of."""
+    document: dict[str, Any] = {}
+    for part in parts:
+        if part.element:
+            document.setdefault(part.member, []).append(part.value)
+        elif part.key is not None:
+            document.setdefault(part.member, {})[part.key] = part.value
+        else:
+            document[part.member] = part.value
+    return document
+
+
+def fitted(value: Any) -> Any:
+    """Return a value that a page can hold: itself, or with its texts and lists cut where it is too large."""
+    for characters, entries in _CUTS:
+        if len(_ENCODER.encode(value)) <= _PART_BYTES_MAX:
+            return value
+        value = _cut(value, characters, entries)
+    return value if len(_ENCODER.encode(value)) <= _PART_BYTES_MAX else _ELLIPSIS
+
+
+def _cut(value: Any, characters: int, entries: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= characters else value[:characters] + _ELLIPSIS
+    if isinstance(value, dict):
+        kept = list(value.items())[:entries]
+        return {_cut(name, characters, entries): _cut(inner, characters, entries) for name, inner in kept}
+    if isinstance(value, list):
+        return [_cut(inner, characters, entries) for inner in value[:entries]]
+    return value
+
+
+def hits(body: Any) -> View:
+    """Show a page of a search."""
+    parts = [Part("items", _hit(hit), element=True) for hit in body["data"]]
+    return View({"total": body["total"], "data_version": body["data_version"]}, parts, body["next_cursor"])
+
+
+def record(body: Any) -> View:
+    """Show a record, or the items to choose from where an identifier has several."""
+    if "candidates" in body:
+        parts = [
+            Part("candidates", _known(entry, "iid", "name", "sources"), element=True) for entry in body["candidates"]
+        ]
+        return View({"detail": body["detail"]}, parts)
+    return View(
+        {}, [part for name, value in body.items() if name not in ("status", "links") for part in _split(name, value)]
+    )
+
+
+def prices(body: Any) -> View:
+    """Show the statistics of a price history, then its days."""
+    meta = body["meta"]
+    parts = [Part(name, entry, element=True) for name in ("statistics", "unit_prices") for entry in meta[name]]
+    parts += [Part("days", without_unknown(row), element=True) for row in body["data"]]
+    return View(_known(meta, "from", "to", "data_version", "cost_units"), parts)
+
+
+def comparison(body: Any) -> View:
+    """Show items side by side, each with its price band and footprint."""
+    return View({}, [Part("items", _compared(entry), element=True) for entry in body["data"]])
+
+
+def footprint(body: Any) -> View:
+    """Show the indicators of an item."""
+    meta = body["meta"]
+    parts = [Part("indicators", without_unknown(row), element=True) for row in body["data"]]
+    return View(_known(meta, "from", "to", "basis", "data_version", "cost_units"), parts)
+
+
+def report(body: Any) -> View:
+    """Show the rows of a report, its price, or the job that computes it."""
+    if "data" not in body:
+        return View({}, list(_members(body)))
+    meta = body["meta"]
+    head = _known(meta, "from", "to", "data_version", "rows", "cost_units", "cached", "method")
+    return View(
+        head, [Part("rows", without_unknown(row), element=True) for row in body["data"]], meta.get("next_cursor")
+    )
+
+
+def job(body: Any) -> View:
+    """Show a job that has not ended yet, and how to get its result."""
+    told = {"job": body["id"], "state": body["state"], "progress": body["progress"], "cost_units": body["cost_units"]}
+    return View({**told, "next": "Call market_report again with this `job` alone."}, [])
+
+
+def quota(body: Any) -> View:
+    """Show every limit of the caller."""
+    return View({}, list(_members(body)))
+
+
+def without_unknown(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row without what no source knows."""
+    return {name: value for name, value in row.items() if value is not None and value != []}
+
+
+def _hit(hit: Mapping[str, Any]) -> dict[str, Any]:
+    category, brand = hit["category"], hit["brand"]
+    shown = {"iid": hit["iid"], "name": hit["name"], "brand": brand and brand["slug"], "all_words": hit["all_words"]}
+    return without_unknown({**shown, "category": category and category["code"]})
+
+
+def _compared(entry: Mapping[str, Any]) -> dict[str, Any]:
+    body = entry["record"]
+    if body is None:
+        return without_unknown({name: value for name, value in entry.items() if name != "record"})
+    category, brand = body["category"], body["brand"]
+    named = {"iid": body["iid"], "name": body["name"], "brand": brand and brand["slug"]}
+    placed = {"category": category and category["code"], "product_type": body["product_type"]}
+    return without_unknown({**named, **placed, **_known(body, "price_band", "sustainability")})
+
+
+def _known(document: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: document[name] for name in names if document.get(name) is not None}
+
+
+def _members(document: Mapping[str, Any]) -> Iterator[Part]:
+    for name, value in document.items():
+        yield from _split(name, value)
+
+
+def _split(name: str, value: Any) -> Iterator[Part]:
+    """Split a member into parts, so that a long list or object continues on the next page."""
+    if isinstance(value, list):
+        yield from (Part(name, entry, element=True) for entry in value)
+    elif isinstance(value, dict):
+        yield from (Part(name, entry, key=key) for key, entry in value.items())
+    elif value is not None:
+        yield Part(name, value)

@@ -1,0 +1,67 @@
+"""A client of /mcp that speaks both revisions of the protocol, and keeps the HTTP answer beside the message."""
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from tests.support.client import Answer, Edge
+
+STATELESS, HANDSHAKE = "2026-07-28", "2025-11-25"
+TASKS = "io.modelcontextprotocol/tasks"
+_IDS = itertools.count(1)
+
+
+@dataclass
+class Mcp:
+    """One caller; `head` are the headers of its credential."""
+
+    edge: Edge
+    head: dict[str, str]
+    version: str = STATELESS
+    tasks: bool = False
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None, **head: str | None) -> Answer:
+        """Send a request with the headers that its revision demands; `head` replaces some, None leaves one out."""
+        params, fields = dict(params or {}), {"MCP-Protocol-Version": self.version}
+        if self.version == STATELESS:
+            capabilities = {"extensions": {TASKS: {}}} if self.tasks else {}
+            params["_meta"] = {
+                "io.modelcontextprotocol/protocolVersion": self.version,
+                "io.modelcontextprotocol/clientCapabilities": capabilities,
+                **params.get("_meta", {}),
+            }
+            fields |= {"Mcp-Method": method}
+            if "name" in params or "taskId" in params:
+                fields["Mcp-Name"] = str(params.get("name", params.get("taskId")))
+        message = {"jsonrpc": "2.0", "id": next(_IDS), "method": method, "params": params}
+        return await self.post(msgspec.json.encode(message), **{**fields, **head})
+
+    async def post(self, body: bytes, **head: str | None) -> Answer:
+        """Send a body as nginx would."""
+        number = next(_IDS)
+        fields = {
+            "X-Real-IP": "192.0.2.1",
+            "X-Charge-Id": f"f{number:031x}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            **self.head,
+            **head,
+        }
+        given = {name: value for name, value in fields.items() if value is not None}
+        async with self.edge.session.post("http://testserver/mcp", data=body, headers=given) as response:
+            return Answer(response.status, response.headers, await response.read())
+
+    async def call(self, tool: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Call a tool; return its result."""
+        answer = await self.ask("tools/call", {"name": tool, "arguments": arguments or {}})
+        assert answer.status == 200, answer
+        result: dict[str, Any] = answer.json["result"]
+        return result
+
+
+def told(result: dict[str, Any]) -> Any:
+    """Return the JSON of a tool's text."""
+    [content] = result["content"]
+    return msgspec.json.decode(content["text"])
