@@ -1,4 +1,4 @@
-"""Arguments of a tool, held against its schema, with every fault in one problem. Pure."""
+"""Arguments of a tool, held against its schema, with every fault in one problem."""
 
 from collections.abc import Mapping
 from typing import Any

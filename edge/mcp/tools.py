@@ -1,4 +1,4 @@
-"""The tools: what a model reads of each, and the REST call that each stands for. Pure."""
+"""The tools: what a model reads of each, and the REST call that each stands for."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
