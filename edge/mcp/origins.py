@@ -1,6 +1,5 @@
 """Origins that may send messages: a page of another origin must not use a browser as its way to this server. Pure."""
 
-
 _EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 _METHODS, _MAX_AGE_SECONDS = "POST, OPTIONS", "86400"
 _FIELDS = (
