@@ -42,8 +42,9 @@ class Program:
 class ServiceProcess:
     """A program and its process; restarted with growing pauses when it dies by itself."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, clock: Callable[[], float] = time.monotonic) -> None:
         self.program = program
+        self._clock = clock
         self.process: subprocess.Popen[bytes] | None = None
         self.restarts = 0
         self.started_at = 0.0
@@ -122,7 +123,7 @@ class ServiceProcess:
 
         A look that comes late judges nothing: then this whole machine stood still.
         """
-        now, seconds_max = time.monotonic(), self.program.heartbeat_seconds
+        now, seconds_max = self._clock(), self.program.heartbeat_seconds
         late, self._looked_at = now - self._looked_at > seconds_max / 2, now
         beat = _modified(self.program.heartbeat)
         if late or beat is None or beat != self._beat:

@@ -116,7 +116,7 @@ FAULTS = (
     *_each("the cache store", "cache", NOTHING),
     *_each("the broker", "broker", NOTHING),
     *_each("the identity provider", "identity", {"dashboard": _UNAVAILABLE}),
-    Fault("the store of results is away", "away", (), RESULTS),
+    Fault("the store of results is unavailable", "away", (), RESULTS),
     *_each("the object store", OBJECTS, RESULTS),
     Fault("the workers' disk is full", "full", ("worker",), NOTHING),
     Fault("dispatcher and workers are down", "down", ("dispatcher", "worker"), NOTHING),

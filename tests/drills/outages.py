@@ -174,7 +174,7 @@ class OutageDrill:
         return False
 
     def _all_up(self) -> bool:
-        """Return whether every part lives and each edge listens: one edge alone would hide that the other is away."""
+        """Return whether every part lives and each edge listens: one edge alone would hide that the other is down."""
         edges = [child for child in self._stack.children if child.program.name.startswith("edge")]
         return all(child.alive for child in self._stack.children) and all(
             _listens(self.places.socket(child.program.name)) for child in edges

@@ -25,7 +25,7 @@ def clock() -> _Clock:
 def test_a_loop_that_stands_still_is_not_well_and_no_loop_is(clock: _Clock) -> None:
     progress = WorkerProgress(clock)
     clock.now += 10 * LOOP_SECONDS_MAX
-    assert progress.well, "the broker is away, or the worker is still starting"
+    assert progress.well, "the broker is unavailable, or the worker is still starting"
     progress.turned()
     clock.now += LOOP_SECONDS_MAX
     assert progress.well

@@ -1,4 +1,4 @@
-"""The same releases out of an S3 bucket: cut, served, resumed, swept; and what is told when it is away."""
+"""The same releases out of an S3 bucket: cut, served, resumed, swept; and how each call answers while it is unavailable."""
 
 import asyncio
 import hashlib

@@ -1,0 +1,55 @@
+"""Sentences and names of the product are plain English: the words of its former private dialect do not return."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+# Each with the word to use in its place.
+WORDS = {
+    "told": "reported, sent, named",
+    "whoever": "the caller, a holder, an operator",
+    "nobody": "no caller, no part, none",
+    "lies": "is, is stored",
+    "doorbell": "message",
+    "goes on": "continues",
+    "in hand": "running",
+    "is away": "is unavailable",
+    "are away": "are unavailable",
+    "was away": "was unavailable",
+}
+_DIALECT = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
+# A term that stands between backticks is quoted, such as the user `nobody` of Unix.
+_QUOTED = re.compile(r"`[^`\n]*`")
+_KINDS = {".py", ".sql", ".lua", ".toml", ".md", ".yml", ".yaml", ".conf", ".html"}
+# Migrations that have been applied are never edited, and schema.sql is made from them. The dashboard is checked by eye.
+_EXCLUDED = tuple(PROJECT / name for name in ("shared/db/migrations", "shared/db/schema.sql", "edge/dashboard"))
+_PLACES = ("edge", "workers", "shared", "deploy")
+FILES = sorted(
+    path
+    for place in _PLACES
+    for path in (PROJECT / place).rglob("*")
+    if path.suffix in _KINDS and not any(path == fixed or fixed in path.parents for fixed in _EXCLUDED)
+) + sorted(PROJECT.glob("*.md"))
+
+
+def dialect(text: str) -> list[str]:
+    """Return each word of the list that a text has, with its line."""
+    plain = _QUOTED.sub("``", text)
+    return [f"line {plain.count(chr(10), 0, one.start()) + 1}: {one[0]}" for one in _DIALECT.finditer(plain)]
+
+
+def test_no_sentence_or_name_is_of_the_former_dialect() -> None:
+    found = {str(path.relative_to(PROJECT)): dialect(path.read_text(encoding="utf-8")) for path in FILES}
+    assert {path: words for path, words in found.items() if words} == {}, WORDS
+
+
+@pytest.mark.parametrize("text", ["what it told us", "The store\nIs away.", "(nobody)"])
+def test_the_law_bites(text: str) -> None:
+    assert len(dialect(text)) == 1
+
+
+@pytest.mark.parametrize("text", ["becomes `nobody`", "untold", "it lied", "running away"])
+def test_the_law_leaves_quoted_terms_and_other_words(text: str) -> None:
+    assert dialect(text) == []
