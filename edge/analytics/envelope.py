@@ -48,9 +48,9 @@ class Day(fields.Date):
 class CurrencyCode(fields.String):
     """A currency's three letters (ISO 4217)."""
 
-    def __init__(self) -> None:
+    def __init__(self, sentence: str = "Only this currency (ISO 4217)") -> None:
         # The document's own pattern: JSON Schema has no \A and \Z, and Python's $ would let a newline in.
-        description = {"description": "Only this currency (ISO 4217)", "example": "HKD", "pattern": "^[A-Z]{3}$"}
+        description = {"description": sentence, "example": "HKD", "pattern": "^[A-Z]{3}$"}
         form = validate.Regexp(r"\A[A-Z]{3}\Z", error="must be a currency's three letters, like HKD")
         super().__init__(load_default=None, validate=form, metadata=description)
 

@@ -13,6 +13,7 @@ from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.analytics import envelope, schemas
+from edge.analytics.conversion import in_currency, read_converter, with_original
 from edge.analytics.items import found_or_raise, range_of
 from edge.analytics.prices import Price
 from edge.analytics.reductions import reductions, summary
@@ -23,6 +24,8 @@ from edge.index.schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
 from shared.db.queries import beside
+from shared.exchange import ROUNDING as ROUNDED
+from shared.exchange import Converter
 from shared.money import minor_digits, to_text
 from shared.outliers import MODES
 from shared.prior_price.model import Options
@@ -30,6 +33,7 @@ from shared.results.layout import MEDIA_TYPES
 from shared.units.content import Content, contents
 
 SQL = beside(__file__, "pricing.sql")
+MONEY = ("low", "median", "high", "close")
 WINDOWS = (7, 30, 90, 365)
 KINDS = {"l": "listing", "s": "sale"}
 UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
@@ -83,7 +87,23 @@ class Pricing:
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         asked = request[QUERY]
-        found = await self.history(
+        found = await self._asked(request)
+        if asked["dry_run"]:
+            return envelope.estimate(request, "pricing", found.meta["data_version"])
+        listed = rows(found.prices)
+        if asked["convert"] is None:
+            return await envelope.light_answer(request, pa.Table.from_pylist(listed, SCHEMA), found.meta)
+        converter, version = await self._converter(found, asked["convert"], asked["rates"])
+        while version != found.meta["data_version"]:  # a load has committed between the two statements
+            found = await self._asked(request)
+            converter, version = await self._converter(found, asked["convert"], asked["rates"])
+        listed = [in_currency(row, MONEY, row["day"], converter) for row in rows(found.prices)]
+        meta = converted_meta(found.meta, converter)
+        return await envelope.light_answer(request, pa.Table.from_pylist(listed, with_original(SCHEMA)), meta)
+
+    async def _asked(self, request: web.Request) -> "History":
+        asked = request[QUERY]
+        return await self.history(
             request[PATH]["iid"],
             asked["from_"],
             asked["to"],
@@ -92,9 +112,14 @@ class Pricing:
             asked["kind"],
             include=asked["outliers"] == "include",
         )
-        if asked["dry_run"]:
-            return envelope.estimate(request, "pricing", found.meta["data_version"])
-        return await envelope.light_answer(request, table(found.prices), found.meta)
+
+    async def _converter(self, found: "History", to: str, name: str) -> tuple[Converter, int]:
+        """Return what converts the rows and the meta, whose statistics end on the last day of the range."""
+        last = found.meta["to"]
+        first = min([found.meta["from"], *(one["as_of"] for one in found.meta["reductions"])])
+        parts = (found.meta["statistics"], found.meta["reductions"])
+        currencies = {price.currency for price in found.prices} | {one["currency"] for part in parts for one in part}
+        return await read_converter(self._database, to, name, currencies, first, last)
 
     async def history(
         self,
@@ -153,13 +178,26 @@ class History(NamedTuple):
     meta: dict[str, Any]
 
 
-def table(prices: Sequence[Price]) -> Any:
+def converted_meta(meta: dict[str, Any], converter: Converter) -> dict[str, Any]:
+    """Return the meta with its amounts converted: statistics at the rates of their last day, reductions of theirs."""
+    changed = {
+        name: [in_currency(row, ("low", "median", "high"), meta["to"], converter) for row in meta[name]]
+        for name in ("statistics", "unit_prices")
+    }
+    changed["reductions"] = [
+        in_currency(row, ("price", "prior_price", "at_most"), row["as_of"], converter) for row in meta["reductions"]
+    ]
+    rounding = {**meta["rounding"], **dict.fromkeys(MONEY, ROUNDED)}
+    return {**meta, **changed, "rounding": rounding, "conversion": converter.meta()}
+
+
+def rows(prices: Sequence[Price]) -> list[dict[str, Any]]:
     """Make a row for each day, channel, kind and currency. The prices come in that order, each group's ascending."""
-    rows = []
+    made = []
     for (day, channel, kind, currency), group in groupby(prices, key=lambda price: price[:4]):
         minors = [price.minor for price in group]
         low, high = minors[0], minors[-1]
-        rows.append(
+        made.append(
             {
                 "day": day,
                 "channel": channel,
@@ -172,7 +210,7 @@ def table(prices: Sequence[Price]) -> Any:
                 "n": len(minors),
             }
         )
-    return pa.Table.from_pylist(rows, SCHEMA)
+    return made
 
 
 def statistics(prices: Sequence[Price], last: date, *, include: bool) -> Iterator[dict[str, Any]]:

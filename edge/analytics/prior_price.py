@@ -1,6 +1,7 @@
 """GET /index/pricing/{iid}/reference: the price that a channel's running reduction must be compared with."""
 
 import asyncio
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.analytics import envelope
+from edge.analytics.conversion import in_currency, read_converter, with_original
 from edge.analytics.items import found_or_raise, range_of
 from edge.analytics.prices import Price
 from edge.analytics.pricing import coverage
@@ -20,6 +22,8 @@ from edge.index.schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
 from shared.db.queries import beside
+from shared.exchange import ROUNDING as ROUNDED
+from shared.exchange import Converter
 from shared.prior_price.model import Options
 from shared.results.layout import MEDIA_TYPES
 
@@ -30,6 +34,7 @@ METHOD = (
     "Directive 98/6/EC Art. 6a, C-330/23: the lowest price of the 30 days before the reduction began, per channel; a "
     "day without an observation leaves it unknown; where a channel has list prices, a reduction is a price below them"
 )
+MONEY = ("price", "prior_price", "at_most")
 UNITS = {"price": "currency", "prior_price": "currency", "at_most": "currency", "percent": "percent of prior_price"}
 ROUNDING = {"percent": "half-up to 2 decimals"}
 SCHEMA = pa.schema(
@@ -79,31 +84,55 @@ class PriorPrice:
         return await charge.settle(self._respond(request))
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
+        asked = request[QUERY]
+        row = await self._listings(request)
+        if asked["dry_run"]:
+            return envelope.estimate(request, "prior-price", row["version"])
+        listed, meta = await asyncio.to_thread(_judged, row, asked)
+        if asked["convert"] is None:
+            return await envelope.light_answer(request, pa.Table.from_pylist(listed, SCHEMA), meta)
+        converter, version = await self._converter(listed, asked["convert"], asked["rates"], meta["to"])
+        while version != meta["data_version"]:  # a load has committed between the two statements
+            listed, meta = await asyncio.to_thread(_judged, await self._listings(request), asked)
+            converter, version = await self._converter(listed, asked["convert"], asked["rates"], meta["to"])
+        listed = [_converted(one, converter) for one in listed]
+        meta |= {"rounding": {**ROUNDING, **dict.fromkeys(MONEY, ROUNDED)}, "conversion": converter.meta()}
+        return await envelope.light_answer(request, pa.Table.from_pylist(listed, with_original(SCHEMA)), meta)
+
+    async def _listings(self, request: web.Request) -> Any:
         asked, iid = request[QUERY], request[PATH]["iid"]
         include = asked["outliers"] == "include"
         values = (iid, asked["asked_on"], asked["channel"], asked["currency"], HISTORY_DAYS, include)
         row = await self._database.fetch_row(SQL.listings, *values)
-        row = found_or_raise(row, f"{self._base_url}/index/pricing", asked["channel"], "/reference")
-        if asked["dry_run"]:
-            return envelope.estimate(request, "prior-price", row["version"])
-        prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
-        found = await asyncio.to_thread(_table, prices, asked)
-        first, last = range_of(min((price.day for price in prices), default=None), row["last_day"])
-        meta = {
-            "data_version": row["version"],
-            "from": first,
-            "to": last,
-            "coverage": coverage(first, last, prices),
-            "units": UNITS,
-            "method": METHOD,
-            "rounding": ROUNDING,
-        }
-        return await envelope.light_answer(request, found, meta)
+        return found_or_raise(row, f"{self._base_url}/index/pricing", asked["channel"], "/reference")
+
+    async def _converter(self, listed: list[dict[str, Any]], to: str, name: str, last: date) -> tuple[Converter, int]:
+        days = [one["as_of"] for one in listed] or [last]
+        currencies = {one["currency"] for one in listed}
+        return await read_converter(self._database, to, name, currencies, min(days), max(days))
 
 
-def _table(prices: list[Price], asked: dict[str, Any]) -> Any:
+def _converted(row: dict[str, Any], converter: Converter) -> dict[str, Any]:
+    """Return a reduction with its amounts converted, its evidence too: all at the rates of the day of judgement."""
+    days = [{**one, "currency": row["currency"]} for one in row["evidence"]]
+    evidence = [in_currency(one, ("price",), row["as_of"], converter) for one in days]
+    return {**in_currency(row, MONEY, row["as_of"], converter), "evidence": evidence}
+
+
+def _judged(row: Any, asked: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the reductions of what was read, and the meta of the answer."""
+    prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
     options = Options(
         asked["progressive"], asked["progressive_days"], bool(asked["first_offered"]), asked["first_offered"]
     )
-    rows = [as_row(one) for one in reductions(prices, asked["asked_on"], options)]
-    return pa.Table.from_pylist(rows, SCHEMA)
+    first, last = range_of(min((price.day for price in prices), default=None), row["last_day"])
+    meta = {
+        "data_version": row["version"],
+        "from": first,
+        "to": last,
+        "coverage": coverage(first, last, prices),
+        "units": UNITS,
+        "method": METHOD,
+        "rounding": ROUNDING,
+    }
+    return [as_row(one) for one in reductions(prices, asked["asked_on"], options)], meta

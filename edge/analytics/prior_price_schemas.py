@@ -2,6 +2,8 @@
 
 from marshmallow import Schema, fields, validate
 
+from edge.analytics.amount_fields import original_currency
+from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import CurrencyCode, Day, Estimate, LightFormat, Meta, outliers_field
 from edge.http.parameters import Flag, Utf8, WholeNumber
 from shared.prior_price.model import Reason
@@ -9,7 +11,7 @@ from shared.prior_price.model import Reason
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
 
-class PriorPriceQuery(LightFormat):
+class PriorPriceQuery(ConvertQuery, LightFormat):
     """Query of a prior price: what the law leaves to a Member State is asked for."""
 
     asked_on = Day(
@@ -47,6 +49,7 @@ class ReductionSummary(Schema):
 
     channel = fields.Str(required=True, metadata={"example": "WELLCOME"})
     currency = fields.Str(required=True, metadata={"example": "HKD"})
+    original_currency = original_currency()
     as_of = fields.Date(required=True)
     price = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     reduction_began_on = fields.Date(required=True, allow_none=True)
@@ -78,8 +81,14 @@ class PriorPriceRow(ReductionSummary):
     evidence = fields.List(fields.Nested(EvidenceDay()), required=True)
 
 
+class PriorPriceMeta(Meta):
+    """The meta of prior prices."""
+
+    conversion = conversion_meta()
+
+
 class PriorPriceReply(Estimate):
     """The reductions of an item, or with `dry_run` their cost."""
 
     data = fields.List(fields.Nested(PriorPriceRow()))
-    meta = fields.Nested(Meta())
+    meta = fields.Nested(PriorPriceMeta())

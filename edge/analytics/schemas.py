@@ -2,6 +2,8 @@
 
 from marshmallow import Schema, fields, validate
 
+from edge.analytics.amount_fields import original_currency
+from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta, OutlierMeta, outliers_field
 from edge.analytics.prior_price_schemas import ReductionSummary
 from edge.analytics.unit_prices import UnitPrice
@@ -13,7 +15,7 @@ from shared.uncertainty.stated import ORIGINS
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
 
-class PricingQuery(LightQuery):
+class PricingQuery(ConvertQuery, LightQuery):
     """Query of a pricing history."""
 
     currency = CurrencyCode()
@@ -49,6 +51,7 @@ class PricingRow(Schema):
     channel = fields.Str(required=True, metadata={"example": "WELLCOME"})
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
     currency = fields.Str(required=True, metadata={"example": "HKD"})
+    original_currency = original_currency()
     low = fields.Str(required=True, metadata=_MONEY)
     median = fields.Str(required=True, metadata=_MONEY)
     high = fields.Str(required=True, metadata=_MONEY)
@@ -61,6 +64,7 @@ class Statistic(Schema):
 
     days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
     currency = fields.Str(required=True, metadata={"example": "HKD"})
+    original_currency = original_currency()
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
     from_ = fields.Date(required=True, data_key="from")
     to = fields.Date(required=True)
@@ -75,6 +79,7 @@ class Statistic(Schema):
 class PricingMeta(Meta):
     """The meta of a pricing history."""
 
+    conversion = conversion_meta()
     outliers = fields.Nested(OutlierMeta(), required=True)
     statistics = fields.List(fields.Nested(Statistic()), required=True)
     unit_prices = fields.List(

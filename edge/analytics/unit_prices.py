@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
+from edge.analytics.amount_fields import original_currency
 from shared.results.rounding import SIX_DECIMALS
 from shared.units.content import PER, Content
 from shared.units.quantity import decimal_text
@@ -21,6 +22,7 @@ class UnitPrice(Schema):
 
     days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
     currency = fields.Str(required=True, metadata={"example": "HKD"})
+    original_currency = original_currency()
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
     per = fields.Str(required=True, validate=validate.OneOf([unit for unit, _ in PER.values()]))
     content = fields.Str(required=True, metadata={"description": "How much an article holds", "example": "1.5"})

@@ -80,7 +80,7 @@ def _spread(picture: Picture, rows: Rows) -> list[Plot]:
     if len(labels) > 1:
         return [_lines(f"{picture.compared_title} per period", rows, picture.compared)]
     series = [{"label": name, "values": [_number(row[name]) for row in rows]} for name in picture.spread]
-    title = f"{picture.spread_title} per period, {labels.pop()}"
+    title = ", ".join(part for part in (f"{picture.spread_title} per period", labels.pop()) if part)
     return [{"title": title, "x": [row["period"] for row in rows], "series": series, "kind": "lines"}]
 
 
@@ -116,7 +116,9 @@ def _group(row: dict[str, Any]) -> str:
 
 
 def _label(row: dict[str, Any], *, period: bool = True) -> str:
-    parts = [_group(row), str(row.get("currency") or ""), str(row.get("period") or "") if period else ""]
+    currency, original = row.get("currency") or "", row.get("original_currency")
+    converted = f"{currency} from {original}" if original and original != currency else str(currency)
+    parts = [_group(row), converted, str(row.get("period") or "") if period else ""]
     return ", ".join(part for part in parts if part)
 
 

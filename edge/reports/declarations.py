@@ -57,7 +57,7 @@ REPORTS = (
                 path="/insights/categories/{code}",
                 summary="Insights of one category",
                 description="Items, prices, change, channels and rank.",
-                query=schemas.InsightsQuery,
+                query=schemas.OneInsightQuery,
                 path_schema=schemas.CategoryPath,
                 problems=("category-not-found",),
                 example="/insights/categories/{category}",
@@ -84,7 +84,7 @@ REPORTS = (
                 path="/insights/brands/{slug}",
                 summary="Insights of one brand",
                 description="Rank, percentile, prices against its categories, peers.",
-                query=schemas.InsightsQuery,
+                query=schemas.OneInsightQuery,
                 path_schema=schemas.BrandPath,
                 problems=("brand-not-found",),
                 example="/insights/brands/{brand}",
@@ -154,7 +154,13 @@ REPORTS = (
                 example="/rollups/sustainability?brand={brand}&group_by=category",
             ),
         ),
-        picture=Picture(lines=CODES),
+        picture=Picture(
+            spread=("co2e_kg_low", "co2e_kg_central", "co2e_kg_high"),
+            spread_title="CO2e in kg with its 95 % interval",
+            compared="co2e_kg_central",
+            compared_title="CO2e in kg (median)",
+            lines=CODES,
+        ),
     ),
 )
 REPORTS_BY_KIND: dict[str, Report] = {report.kind.name: report for report in REPORTS}

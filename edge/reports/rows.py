@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
+from edge.analytics.amount_fields import original_currency
 from shared.footprint import BASES
 from shared.indicators import CODES, INDICATORS, Indicator
 
@@ -37,6 +38,7 @@ class PriceRow(PeriodRow):
     """What every statistic of prices says of itself."""
 
     currency = _text("ISO 4217")
+    original_currency = original_currency()
     kind = _text("Observations that count", validate=validate.OneOf(KINDS))
     items = _count("Distinct items")
     observations = _count("Observations")
@@ -115,6 +117,7 @@ class CategoryRow(PriceChangeRow):
 
     category = _text("Code")
     path = fields.List(fields.Str())
+    channel = _text("Code; only with `group_by=channel`")
     median = _amount("Median price")
     median_before = _amount("Median price of the period before")
     median_change = _share("median / median_before - 1")
@@ -152,6 +155,7 @@ class BrandRow(PriceChangeRow):
 
     brand = _text("Slug")
     name = _text("Name")
+    channel = _text("Code; only with `group_by=channel`")
     rank = _count("Place by observations among all brands")
     rank_before = _count("The same in the period before", nullable=True)
     ranked = _count("Brands that are ranked")
@@ -171,6 +175,7 @@ class PriceIndexRow(PeriodRow):
     """A price index in one period and currency."""
 
     currency = _text("ISO 4217")
+    original_currency = original_currency()
     kind = _text("Observations that count", validate=validate.OneOf(KINDS[:2]))
     index = _index("Price index, first period = 100; null where no matched item connects the period with the first")
     low = _index("Lower end of the 95 % bootstrap interval over items")

@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
+from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta, OutlierMeta, outliers_field
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
 from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, PriceIndexRow, RollupRow
@@ -37,12 +38,12 @@ def groups(*names: str) -> fields.List[Any]:
     return listed(fields.Str(validate=validate.OneOf(names)), "Group by this; repeat for a second", _GROUPS_MAX)
 
 
-def granularity(default: str | None) -> fields.Str:
-    """Declare the length of a period."""
+def granularity(default: str | None, *longer: str) -> fields.Str:
+    """Declare the length of a period; `longer` are those beyond months."""
     description = f"default: {default}" if default else "default: the whole range is one period"
     return fields.Str(
         load_default=default,
-        validate=validate.OneOf(["day", "week", "month"]),
+        validate=validate.OneOf(["day", "week", "month", *longer]),
         metadata={"description": f"Length of a period; {description}"},
     )
 
@@ -80,7 +81,7 @@ class ReportQuery(Parameters):
             raise ValidationError("must not be before `from`", "to")
 
 
-class CohortsQuery(ReportQuery):
+class CohortsQuery(ConvertQuery, ReportQuery):
     """Query of a cohort."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
@@ -97,11 +98,17 @@ class CohortsQuery(ReportQuery):
             raise ValidationError("is needed, or `category`: a cohort is one of them at least", "brand")
 
 
-class InsightsQuery(ReportQuery):
-    """Query of insights, which have groups of their own: `group_by` is unknown to them."""
+class InsightsQuery(ConvertQuery, ReportQuery):
+    """Query of insights."""
 
     kind = kind_field()
     outliers = outliers_field()
+
+
+class OneInsightQuery(InsightsQuery):
+    """Query of the insights of one brand or category."""
+
+    group_by = listed(fields.Str(validate=validate.OneOf(["channel"])), "Rows for each channel apart", 1)
 
 
 def _sort(by_name: str, default: str) -> fields.Str:
@@ -159,12 +166,12 @@ class MethodName(fields.String):
         return name
 
 
-class PriceIndexQuery(ReportQuery):
+class PriceIndexQuery(ConvertQuery, ReportQuery):
     """Query of a price index."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
     category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
-    granularity = granularity("month")
+    granularity = granularity("month", "quarter", "year")
     kind = fields.Str(
         load_default=None,
         validate=validate.OneOf(KINDS[:2]),
@@ -222,6 +229,7 @@ class ReportMeta(Meta):
     )
     basis = fields.Str(validate=validate.OneOf(BASES), metadata={"description": "What footprints are multiplied by"})
     outliers = fields.Nested(OutlierMeta(), metadata={"description": "Of reports with statistics of prices"})
+    conversion = conversion_meta()
     window_ended_by = fields.Str(
         validate=validate.OneOf(["request", "data", "index", "today"]),
         metadata={

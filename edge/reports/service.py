@@ -21,6 +21,8 @@ from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
 from shared.db.queries import beside
 from shared.errors import ResultGone, StoreUnavailable
+from shared.exchange import SQL as EXCHANGE
+from shared.exchange import unknown_table
 from shared.jobs.contract import Kind, fingerprint
 from shared.objects.directory import ResultStore
 from shared.results.layout import MEDIA_TYPES, Manifest, manifest_from
@@ -162,6 +164,9 @@ class ReportService:
         return web.Response(status=202, body=body, content_type="application/json", headers=fields)
 
     async def _check_names(self, parameters: dict[str, Any]) -> None:
+        rates = parameters.get("rates")
+        if rates is not None and await self._database.fetch_row(EXCHANGE.known, rates) is None:
+            raise unknown_table()
         slug, code = parameters.get("slug"), parameters.get("code")
         brands = [*parameters.get("brand", ()), *([slug] if slug else ())]
         parent = parameters.get("parent")

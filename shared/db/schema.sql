@@ -726,6 +726,18 @@ CREATE TABLE public.events (
     undone_reason text
 );
 
+CREATE TABLE public.exchange_rates (
+    source_id smallint NOT NULL,
+    currency text NOT NULL,
+    day date NOT NULL,
+    no integer NOT NULL,
+    per_euro numeric NOT NULL,
+    CONSTRAINT exchange_rates_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT exchange_rates_per_euro_check CHECK ((per_euro > (0)::numeric))
+);
+
+COMMENT ON TABLE public.exchange_rates IS 'units of a currency for one euro on a day, as a load (no) gave them';
+
 CREATE TABLE public.export_parts (
     job_id uuid NOT NULL,
     number integer NOT NULL,
@@ -1215,6 +1227,35 @@ CREATE TABLE public.public_tokens (
     person_id uuid
 );
 
+CREATE TABLE public.sources (
+    id smallint NOT NULL,
+    name text NOT NULL,
+    title text NOT NULL,
+    license text NOT NULL,
+    url text,
+    attribution text,
+    rank smallint,
+    matching jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT sources_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
+);
+
+COMMENT ON COLUMN public.sources.title IS 'of the newest load that was not undone, as are the other terms';
+
+COMMENT ON COLUMN public.sources.rank IS 'which source a field is taken from where several bring it: the lowest; null comes last';
+
+COMMENT ON COLUMN public.sources.matching IS 'the [match] section of the source''s mapping: trust, never, own_identifiers, article_identifier';
+
+CREATE VIEW public.rates_in_force AS
+ SELECT DISTINCT ON (s.name, r.currency, r.day) s.name AS rates,
+    r.currency,
+    r.day,
+    r.per_euro
+   FROM ((public.exchange_rates r
+     JOIN public.sources s ON ((s.id = r.source_id)))
+     JOIN public.events e ON ((e.no = r.no)))
+  WHERE (e.undone_at IS NULL)
+  ORDER BY s.name, r.currency, r.day, r.no DESC;
+
 CREATE TABLE public.rejects (
     load_id uuid NOT NULL,
     file text NOT NULL,
@@ -1283,24 +1324,6 @@ CREATE TABLE public.schema_migrations (
     phase text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
-
-CREATE TABLE public.sources (
-    id smallint NOT NULL,
-    name text NOT NULL,
-    title text NOT NULL,
-    license text NOT NULL,
-    url text,
-    attribution text,
-    rank smallint,
-    matching jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT sources_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
-);
-
-COMMENT ON COLUMN public.sources.title IS 'of the newest load that was not undone, as are the other terms';
-
-COMMENT ON COLUMN public.sources.rank IS 'which source a field is taken from where several bring it: the lowest; null comes last';
-
-COMMENT ON COLUMN public.sources.matching IS 'the [match] section of the source''s mapping: trust, never, own_identifiers, article_identifier';
 
 ALTER TABLE public.sources ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.sources_id_seq
@@ -1415,13 +1438,16 @@ ALTER TABLE public.events
     ADD CONSTRAINT events_item_check CHECK (((kind = ANY (ARRAY['merge'::text, 'withdrawal'::text, 'link'::text, 'separation'::text])) = (item_id IS NOT NULL))) NOT VALID;
 
 ALTER TABLE public.events
-    ADD CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['load'::text, 'factors'::text, 'deletion'::text, 'merge'::text, 'withdrawal'::text, 'link'::text, 'separation'::text]))) NOT VALID;
+    ADD CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['load'::text, 'factors'::text, 'rates'::text, 'deletion'::text, 'merge'::text, 'withdrawal'::text, 'link'::text, 'separation'::text]))) NOT VALID;
 
 ALTER TABLE public.events
     ADD CONSTRAINT events_pair_check CHECK (((kind = ANY (ARRAY['merge'::text, 'link'::text, 'separation'::text])) = (survivor_id IS NOT NULL))) NOT VALID;
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (no);
+
+ALTER TABLE ONLY public.exchange_rates
+    ADD CONSTRAINT exchange_rates_pkey PRIMARY KEY (source_id, currency, day, no);
 
 ALTER TABLE ONLY public.export_parts
     ADD CONSTRAINT export_parts_pkey PRIMARY KEY (job_id, number);
@@ -1594,6 +1620,8 @@ CREATE INDEX events_load ON public.events USING btree (load_id);
 
 CREATE INDEX events_pairs ON public.events USING btree (item_id, survivor_id) WHERE (survivor_id IS NOT NULL);
 
+CREATE INDEX exchange_rates_no ON public.exchange_rates USING brin (no);
+
 CREATE INDEX export_parts_slot ON public.export_parts USING btree (job_id, slot) WHERE (slot IS NOT NULL);
 
 CREATE INDEX idempotent_requests_created ON public.idempotent_requests USING btree (created_at);
@@ -1730,6 +1758,12 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.sources(id);
+
+ALTER TABLE ONLY public.exchange_rates
+    ADD CONSTRAINT exchange_rates_no_fkey FOREIGN KEY (no) REFERENCES public.events(no);
+
+ALTER TABLE ONLY public.exchange_rates
+    ADD CONSTRAINT exchange_rates_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.sources(id);
 
 ALTER TABLE ONLY public.export_parts
     ADD CONSTRAINT export_parts_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id) ON DELETE CASCADE;
@@ -2215,6 +2249,14 @@ GRANT SELECT,INSERT ON TABLE public.public_tokens TO itemindex_edge;
 
 GRANT UPDATE(revoked_at) ON TABLE public.public_tokens TO itemindex_edge;
 
+GRANT SELECT ON TABLE public.sources TO itemindex_edge;
+GRANT SELECT ON TABLE public.sources TO itemindex_worker;
+GRANT SELECT ON TABLE public.sources TO itemindex_analytics;
+
+GRANT SELECT ON TABLE public.rates_in_force TO itemindex_edge;
+GRANT SELECT ON TABLE public.rates_in_force TO itemindex_worker;
+GRANT SELECT ON TABLE public.rates_in_force TO itemindex_analytics;
+
 GRANT SELECT ON TABLE public.release_files TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.release_files TO itemindex_worker;
 
@@ -2223,9 +2265,6 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.releases TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.removed_items TO itemindex_edge;
 GRANT SELECT ON TABLE public.removed_items TO itemindex_worker;
-
-GRANT SELECT ON TABLE public.sources TO itemindex_edge;
-GRANT SELECT ON TABLE public.sources TO itemindex_worker;
 
 GRANT SELECT,INSERT ON TABLE public.usage TO itemindex_edge;
 GRANT SELECT,INSERT ON TABLE public.usage TO itemindex_worker;

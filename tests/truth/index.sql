@@ -81,7 +81,8 @@ CREATE TABLE factors AS
 SELECT source, scope, code, indicator, sum(value) AS total, count(*) AS samples, any_value(method) AS method
 FROM factor_rows GROUP BY source, scope, code, indicator;
 
--- For each item with a weight the nearest factor of each indicator: its product type's, else its closest category's.
+-- For each item with a weight the nearest factor of each indicator: its product type's, else that of its closest category
+-- with five samples, else that of its closest category.
 CREATE TABLE averages AS
 SELECT i.iid, f.indicator, f.total, f.samples, f.scope, f.code, f.method, f.source,
        (i.attributes['weight_kg'])::DECIMAL(38, 20) AS weight
@@ -89,4 +90,5 @@ FROM active i JOIN factors f ON (f.scope = 'product_type' AND f.code = i.product
     OR (f.scope = 'category' AND starts_with(i.category || '.', f.code || '.'))
 WHERE try_cast(i.attributes['weight_kg'] AS DECIMAL(38, 20)) > 0
 QUALIFY 1 = row_number() OVER (
-    PARTITION BY i.iid, f.indicator ORDER BY f.scope = 'category', length(f.code) DESC);
+    PARTITION BY i.iid, f.indicator
+    ORDER BY f.scope = 'category', f.scope = 'category' AND f.samples < 5, length(f.code) DESC);

@@ -249,7 +249,9 @@ class ObservationFields:
     price: Field = key(
         "The price. An empty one is no error: the row gives no observation, and its item stays.", 'price = "price"'
     )
-    currency: Field = key("ISO 4217, three capital letters.", 'currency = { constant = "EUR" }')
+    currency: Field = key(
+        "A code of ISO 4217, current or withdrawn; any other is rejected.", 'currency = { constant = "EUR" }'
+    )
     kind: Field = key(
         '`"listing"` (an offer seen) or `"sale"`, or a field whose values are these two.',
         'kind = "sale"',

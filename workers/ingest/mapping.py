@@ -8,13 +8,13 @@ from typing import Any
 
 from shared.errors import LoadRefused
 from shared.indicators import CODES
+from shared.iso4217 import CODES as CURRENCIES
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields, key
 from workers.ingest.mapping_tables import Tables
 from workers.ingest.match_rules import MatchRules, read_rules
 
 _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
-_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _LEVELS_MAX = 8
 
 
@@ -232,8 +232,8 @@ class _Reader:
         tables, where = self._tables, "[observation]"
         table = tables.keys_of(ObservationFields, given, where)
         currency = tables.field(table["currency"], f"{where} currency", needed=True)
-        if currency.constant is not None and not _CURRENCY.fullmatch(currency.constant):
-            self._refuse(f"{where} currency must be three capital letters, as in ISO 4217")
+        if currency.constant is not None and currency.constant not in CURRENCIES:
+            self._refuse(f"{where} currency must be a code of ISO 4217, three capital letters")
         kind = table.get("kind", "listing")
         if isinstance(kind, str):
             if kind not in ("listing", "sale"):

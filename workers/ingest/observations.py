@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shared.iso4217 import CODES
 from shared.search.text import fold
 from workers.ingest import calendar_days, clean
 from workers.ingest.batches import Batch
@@ -16,6 +17,7 @@ from workers.ingest.fields import Field, ObservationFields
 from workers.ingest.row_errors import Faults
 
 CHANNEL_CHARACTERS_MAX = 200
+_CURRENCIES = pa.array(sorted(CODES))
 _NO_PRICE = "is not a price: no plain amount, negative, or finer than its currency"
 OBSERVATION = np.dtype(
     [
@@ -106,7 +108,7 @@ class Observer:
         if currencies is None:
             rows["currency"] = (spec.constant or "").encode()
             return None
-        known = pc.fill_null(pc.match_substring_regex(currencies, "^[A-Z]{3}$"), False)
+        known = pc.is_in(currencies, value_set=_CURRENCIES)
         read = Read(currencies, pc.if_else(known, currencies, None))
         rows["currency"] = np.asarray(pc.fill_null(read.values, "XXX")).astype("S3")
         return bad.check(spec, read, "is no currency (ISO 4217)", "has no currency (ISO 4217)", among=priced)

@@ -27,13 +27,14 @@ class NothingToUndo(ItemIndexError):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What undoing an event takes back: observations that hold by it, other claims of it, items, factors."""
+    """What undoing an event takes back: observations that hold by it, other claims of it, items, factors, rates."""
 
     observations: int
     other_claims: int
     items: int
     items_vanishing: int
     factors: int
+    rates: int
 
 
 @dataclass(frozen=True, slots=True)

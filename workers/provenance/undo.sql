@@ -212,7 +212,7 @@ SELECT (SELECT count(*) FROM observations WHERE load_no = $1), (SELECT count(*) 
        (SELECT count(*) FROM item_claims WHERE no = $1),
        (SELECT count(*) FROM item_claims c WHERE c.no = $1 AND NOT EXISTS (
             SELECT FROM item_claims o WHERE o.item_id = c.item_id AND o.no <> $1)),
-       (SELECT count(*) FROM factor_claims WHERE no = $1);
+       (SELECT count(*) FROM factor_claims WHERE no = $1), (SELECT count(*) FROM exchange_rates WHERE no = $1);
 
 -- name: loaded_later
 -- Whether a load after this event may have judged its items.

@@ -1,5 +1,6 @@
 """Brand insights: where a brand stands, its categories, its prices against theirs, and who its peers are."""
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pyarrow as pa
 from shared.db.connect import Connection
 from shared.results.rounding import FOUR_DECIMALS, SIX_DECIMALS
 from workers.reports.aggregator import Key
+from workers.reports.by_channel import by_channel, is_grouped, with_channel
 from workers.reports.filters import Filter, Tree, brand_ids, filter_of, range_of
 from workers.reports.paging import Listed, Page, page_of
 from workers.reports.periods import Range, day_of
@@ -28,6 +30,7 @@ from workers.reports.rendering import (
     MONEY,
     ROUNDED_DISCOUNTS,
     brand_names,
+    channel_codes,
     coverage,
 )
 from workers.reports.result import Answer
@@ -110,6 +113,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
 
     Raises BrandNotFound, InvalidParameter, and what `report_progress` raises to stop it.
     """
+    grouped = is_grouped(parameters)
     with snapshot(connection):
         tree = Tree.read(connection)
         slug = parameters.get("slug")
@@ -122,8 +126,9 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
         report = _Report(connection, tree, chosen, days, seed_of(connection, parameters), report_progress)
         page = None if one else report.page(parameters)
-        rows = report.rows(one or (page.ids if page else ()))
-    table = pa.Table.from_pylist(rows, SCHEMA)
+        ids = one or (page.ids if page else ())
+        rows = report.by_channel(ids) if grouped else report.rows(ids)
+    table = pa.Table.from_pylist(rows, with_channel(SCHEMA) if grouped else SCHEMA)
     return Answer(
         table,
         days.first,
@@ -171,6 +176,18 @@ class _Report:
                 sums[brand] = sums.get(brand, 0) + n
         names = brand_names(self._connection, [brand for brand in sums if brand])
         return page_of({b: Listed(sums[b], names[b][0]) for b in names}, "brand", parameters)
+
+    def by_channel(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
+        """Return a row for each channel, brand, period and currency."""
+        codes = channel_codes(self._connection)
+        made = by_channel(self._chosen, codes, lambda chosen: self._narrowed(chosen).rows(brands))
+        return sorted(made, key=lambda row: (row["period"], row["channel"], row["currency"]))
+
+    def _narrowed(self, chosen: Filter) -> "_Report":
+        """Return this report of a narrower filter; both count outliers and days with data together."""
+        narrowed = copy(self)
+        narrowed._chosen = chosen
+        return narrowed
 
     def rows(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
         """Return a row for each brand, period and currency, the brands in the order given."""

@@ -1,5 +1,6 @@
 """Category insights: how a category does, period by period, against the one before and against its equals."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pyarrow as pa
 from shared.db.connect import Connection
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import Key
+from workers.reports.by_channel import by_channel, is_grouped, with_channel
 from workers.reports.filters import Category, Filter, Tree, filter_of, range_of
 from workers.reports.paging import LIMIT_MAX, Listed, Page, page_of
 from workers.reports.periods import Range, day_of
@@ -98,6 +100,7 @@ METHOD = (
 
 def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
     """Compute insights of one category, or of many on one level. Raises CategoryNotFound, InvalidParameter."""
+    grouped = is_grouped(parameters)
     with snapshot(connection):
         tree = Tree.read(connection)
         code = parameters.get("code")
@@ -115,11 +118,14 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         rows: list[dict[str, Any]] = []
         for done, category in enumerate(asked):
             report_progress("reading", done, len(asked))
-            rows += report.rows(category, _within(report_progress, done, len(asked)))
+            heard = _within(report_progress, done, len(asked))
+            rows += (
+                report.by_channel(category, heard) if grouped else report.rows(_of(chosen, category), category, heard)
+            )
         report_progress("reading", len(asked), len(asked))
     places = {category.code: place for place, category in enumerate(asked)}
-    rows.sort(key=lambda row: (row["period"], places[row["category"]], row["currency"]))
-    table = pa.Table.from_pylist(rows, SCHEMA)
+    rows.sort(key=lambda row: (row["period"], places[row["category"]], row.get("channel", ""), row["currency"]))
+    table = pa.Table.from_pylist(rows, with_channel(SCHEMA) if grouped else SCHEMA)
     return Answer(
         table,
         days.first,
@@ -191,9 +197,13 @@ class _Report:
             for level in set(depth.values())
         }
 
-    def rows(self, category: Category, report_progress: ReportProgress) -> list[dict[str, Any]]:
-        """Return a row for each period and currency."""
+    def by_channel(self, category: Category, report_progress: ReportProgress) -> Iterator[dict[str, Any]]:
+        """Yield a row for each channel, period and currency."""
         chosen = _of(self._chosen, category)
+        return by_channel(chosen, self._codes, lambda narrowed: self.rows(narrowed, category, report_progress))
+
+    def rows(self, chosen: Filter, category: Category, report_progress: ReportProgress) -> list[dict[str, Any]]:
+        """Return a row for each period and currency; `chosen` is of the category."""
         now = gather(self._connection, self._tree, chosen, self._days, report_progress)
         self._outliers = self.aside.of(chosen, report_progress)
         self.seen |= now.days

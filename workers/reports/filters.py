@@ -129,11 +129,13 @@ def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) ->
     )
 
 
-def range_of(connection: Connection, chosen: Filter, parameters: dict[str, Any]) -> Range:
+def range_of(
+    connection: Connection, chosen: Filter, parameters: dict[str, Any], granularities: tuple[str, ...] = GRANULARITIES
+) -> Range:
     """Return the days asked for; by default 90, up to the last day with enough data of what is asked for."""
     granularity = parameters.get("granularity")
-    if granularity is not None and granularity not in GRANULARITIES:
-        raise InvalidParameter("granularity", f"must be one of {', '.join(GRANULARITIES)}")
+    if granularity is not None and granularity not in granularities:
+        raise InvalidParameter("granularity", f"must be one of {', '.join(granularities)}")
     first, last, ended_by = _day(parameters, "from"), _day(parameters, "to"), "request"
     if last is None:
         last, ended_by = _window_end(connection, chosen)

@@ -1,4 +1,4 @@
-"""Days into periods: days, weeks from Monday, calendar months; the first and the last are cut at the range. Pure."""
+"""Days into periods: days, weeks from Monday, calendar months, quarters, years; cut at the range's ends. Pure."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -9,6 +9,9 @@ import numpy as np
 from workers.rollups.codec import Array
 
 GRANULARITIES = ("day", "week", "month")
+LONGER = (*GRANULARITIES, "quarter", "year")
+"""What a price index takes too; insights compare a period with the one before and stay with months."""
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
 EPOCH = date(1970, 1, 1)
 
 
@@ -44,9 +47,11 @@ class Range(NamedTuple):
         """Return the first day of each day's period; days count from EPOCH, as the result does."""
         if self.granularity is None:
             return np.full(len(days), number(self.first), "i8")
-        if self.granularity == "month":
-            months: Array = days.astype("M8[D]").astype("M8[M]").astype("M8[D]").astype("i8")
-            return months
+        if self.granularity in _MONTHS:
+            months = days.astype("M8[D]").astype("M8[M]").astype("i8")
+            months -= months % _MONTHS[self.granularity]  # months count from January 1970
+            first: Array = months.astype("M8[M]").astype("M8[D]").astype("i8")
+            return first
         if self.granularity == "week":
             mondays: Array = days - (days + 3) % 7  # 1 January 1970 was a Thursday
             return mondays
@@ -58,6 +63,16 @@ class Range(NamedTuple):
         last = first - timedelta(days=1)
         starts = {"month": last.replace(day=1), "week": last - timedelta(days=last.weekday()), "day": last}
         return Range(starts.get(self.granularity or "", first - timedelta(days=self.days)), last, self.granularity)
+
+
+def last_day_of(first: date, granularity: str | None, last: date) -> date:
+    """Return the last day of a period that begins on `first`, cut at the last day of its range."""
+    if granularity is None:
+        return last
+    if granularity not in _MONTHS:
+        return min(first + timedelta(days=6 if granularity == "week" else 0), last)
+    after = first.year * 12 + first.month - 1 + _MONTHS[granularity]
+    return min(date(after // 12, after % 12 + 1, 1) - timedelta(days=1), last)
 
 
 def number(day: date) -> int:

@@ -18,7 +18,7 @@ from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries
 from workers.reports.filters import KINDS, Filter, Tree, filter_of, range_of
 from workers.reports.item_prices import price_tables
-from workers.reports.periods import day_of
+from workers.reports.periods import LONGER, day_of
 from workers.reports.price_change import REPLICATES, disagrees, seed_of
 from workers.reports.query import ReportProgress, gather, settled, snapshot
 from workers.reports.rendering import MONEY, coverage
@@ -83,7 +83,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
             raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
         if needs_quantities(question):
             chosen = _sold(chosen, question)
-        days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
+        days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)}, LONGER)
         chosen = settled(connection, tree, chosen, days)
         tables = price_tables(connection, tree, chosen, days, report_progress)
         if not tables and needs_quantities(question):

@@ -19,6 +19,7 @@ from shared.results.layout import Manifest
 from workers.context import Job
 from workers.job_handler import JobContext, Outcome
 from workers.leases import SQL as LEASE
+from workers.reports.conversion import convert
 from workers.reports.registry import Make
 from workers.reports.replica import Replica
 from workers.reports.result import Answer
@@ -80,7 +81,8 @@ class ReportHandler:
             version, readable = row
             if not readable:
                 raise CellsOutdated
-            return version, self._compute(connection, context.job.parameters, context.progress)
+            parameters = context.job.parameters
+            return version, convert(connection, self._compute(connection, parameters, context.progress), parameters)
         finally:
             if not connection.closed:
                 connection.rollback()
@@ -136,6 +138,7 @@ def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> 
         **({"kind": answer.kind} if answer.kind else {}),
         **({"basis": answer.basis} if answer.basis else {}),
         **({"outliers": asdict(answer.outliers)} if answer.outliers else {}),
+        **({"conversion": answer.conversion} if answer.conversion else {}),
         **({"total": answer.page.total} if answer.page else {}),
     }
 

@@ -197,6 +197,32 @@ def test_without_a_brand_the_largest_are_listed_in_their_order(connection: Conne
 
 
 @pytest.mark.parametrize(
+    ("make", "named"), [(category_insights.make, {"code": "food"}), (brand_insights.make, {"slug": "alco"})]
+)
+def test_grouped_by_channel_each_has_the_rows_that_it_has_alone(
+    connection: Connection, make: Any, named: dict[str, str]
+) -> None:
+    asked = {**MONTHS, **named, "currency": "HKD", "kind": "listing"}
+    grouped = make(connection, {**asked, "group_by": ["channel"]}, quiet)
+    rows = grouped.table.to_pylist()
+    assert {row["channel"] for row in rows} == {"KIOSK", "NORTH", "ONLINE"}
+    for code in ("KIOSK", "NORTH", "ONLINE"):
+        alone = make(connection, {**asked, "channel": [code]}, quiet)
+        # Intervals are of samples that each question draws anew.
+        drawn = {"channel", "index_change_low", "index_change_high", "median_disagrees"}
+        ours = [{name: row[name] for name in row.keys() - drawn} for row in rows if row["channel"] == code]
+        assert ours == [{name: row[name] for name in row.keys() - drawn} for row in alone.table.to_pylist()]
+    together = make(connection, asked, quiet)
+    assert sum(row["observations"] for row in rows) == sum(row["observations"] for row in together.table.to_pylist())
+    assert (grouped.coverage, grouped.outliers) == (together.coverage, together.outliers)
+
+
+def test_insights_are_grouped_by_nothing_but_the_channel(connection: Connection) -> None:
+    with pytest.raises(InvalidParameter, match="group_by"):
+        category_insights.make(connection, {"code": "food", "group_by": ["brand"]}, quiet)
+
+
+@pytest.mark.parametrize(
     ("kind", "parameters", "error"),
     [
         ("category-insights", {"code": "no.where"}, CategoryNotFound),

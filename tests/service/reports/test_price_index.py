@@ -74,7 +74,7 @@ def asked(chance: random.Random, brands: list[str], categories: list[str]) -> di
     first = date(2025, 6, 20) + timedelta(days=chance.randrange(300))
     if chance.random() < 0.5:
         first = first.replace(day=1)
-    granularity = chance.choice(("month", "month", "week"))
+    granularity = chance.choice(("month", "month", "week", "quarter"))
     last = first + timedelta(days=chance.choice((30, 90) if granularity == "week" else (90, 200, 400)))
     which = chance.choice(("brand", "category", "category", "both"))
     method = chance.choice(tuple(FORMULAE))

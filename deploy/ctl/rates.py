@@ -1,0 +1,59 @@
+"""`itemindex rates`: tables of exchange rates, by which answers convert amounts where a caller asks for it."""
+
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import click
+
+from deploy.ctl.console import data_dir_option, json_option, settings, show
+from shared.db.connect import connect
+from workers.rates.load import SQL, Terms, load
+
+_NAME = r"[a-z][a-z0-9_]{0,62}"
+
+
+@click.group()
+def rates() -> None:
+    """Load and list tables of exchange rates.
+
+    Answers convert by them only where a caller asks for it: `convert=USD&rates=ecb`.
+    """
+
+
+@rates.command("load", epilog="Example: itemindex rates load eurofxref-hist.csv --name ecb")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--name", required=True, help="What callers name the table by: lower-case letters, digits, underscores.")
+@click.option("--title", help="Where the rates come from; default: the European Central Bank.")
+@click.option("--url", help="Where they are published; default: the European Central Bank's page.")
+@click.option("--license", "license_", help="Under which terms; default: those of the European Central Bank.")
+@data_dir_option
+@json_option
+def load_rates(
+    file: Path, name: str, title: str | None, url: str | None, license_: str | None, data_dir: Path, as_json: bool
+) -> None:
+    """Load FILE, in a form of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, or the XML of either.
+
+    A load is an event with a number: `itemindex loads undo` gives back the rates before it.
+    """
+    terms = Terms(_checked(name))
+    given = {"title": title, "url": url, "license": license_}
+    terms = replace(terms, **{field: text for field, text in given.items() if text})
+    show([asdict(load(settings(data_dir), terms, file))], as_json=as_json, title="rates")
+
+
+@rates.command("list", epilog="Example: itemindex rates list --json")
+@data_dir_option
+@json_option
+def list_rates(data_dir: Path, as_json: bool) -> None:
+    """List the tables: their source, first and last day, currencies, and rates."""
+    names = ("name", "title", "url", "first_day", "last_day", "currencies", "rates")
+    with connect(settings(data_dir).database_url, application="rates") as connection:
+        found = connection.execute(SQL.tables).fetchall()
+    show((dict(zip(names, row, strict=True)) for row in found), as_json=as_json, title="rates")
+
+
+def _checked(name: str) -> str:
+    if not re.fullmatch(_NAME, name, re.ASCII):
+        raise click.BadParameter("a lower-case letter, then letters, digits and underscores", param_hint="--name")
+    return name

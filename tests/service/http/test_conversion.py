@@ -1,0 +1,141 @@
+"""`convert=USD&rates=ecb` on the light reads equals what DuckDB and exact decimals make of the raw rows."""
+
+from datetime import date
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from shared.config import Settings
+from shared.ids import mint
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.rates import HISTORY, load_rates
+from tests.support.servers import Contents
+from tests.support.shop import load_rows
+
+SOY = mint("shop", "1").iid
+DAYS = ("2026-07-01", "2026-07-02", "2026-07-03", "2026-07-05", "2026-07-06")
+PRICES = ("10.90", "11.50", "9.99", "8.00", "10.10")
+ROWS = "".join(
+    f"1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,{day},NORTH,{price},12\n" for day, price in zip(DAYS, PRICES, strict=True)
+)
+ASKED = "convert=USD&rates=ecb"
+EXACT = Context(prec=60)
+PER_EURO = {row.split(",")[0]: tuple(map(Decimal, row.split(",")[1:4])) for row in HISTORY.splitlines()[1:]}
+
+
+@pytest.fixture
+def contents() -> Contents:
+    def loaded(settings: Settings, folder: Path) -> None:
+        load_rows(settings, folder, ROWS)
+        load_rates(settings, folder)
+
+    return loaded
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    return api_key(settings)
+
+
+def converted(price: str, rate_day: str) -> Decimal:
+    usd, _, hkd = PER_EURO[rate_day]
+    exact = EXACT.divide(EXACT.multiply(Decimal(price), usd), hkd)
+    return exact.quantize(Decimal("0.000001"), ROUND_HALF_EVEN, EXACT)
+
+
+async def test_each_day_is_converted_at_the_newest_rates_up_to_it(edge: Edge, key: str) -> None:
+    answer = (await edge.get(f"/index/pricing/{SOY}?{ASKED}", key=key)).json
+    engine = duckdb.connect()
+    engine.execute("CREATE TABLE rates (day DATE, usd DOUBLE, hkd DOUBLE)")
+    engine.executemany(
+        "INSERT INTO rates VALUES (?, ?, ?)", [(d, float(u), float(h)) for d, (u, _, h) in PER_EURO.items()]
+    )
+    engine.execute("CREATE TABLE prices (day DATE, price DOUBLE)")
+    engine.executemany("INSERT INTO prices VALUES (?, ?)", list(zip(DAYS, PRICES, strict=True)))
+    judged = engine.execute(
+        "SELECT p.day, r.day, p.price * r.usd / r.hkd FROM prices p ASOF JOIN rates r ON p.day >= r.day ORDER BY 1"
+    ).fetchall()
+    assert [row["day"] for row in answer["data"]] == [str(day) for day, _, _ in judged]
+    for row, (_, rate_day, price), before in zip(answer["data"], judged, PRICES, strict=True):
+        assert (row["currency"], row["original_currency"]) == ("USD", "HKD")
+        assert float(row["close"]) == pytest.approx(price, abs=1e-6)
+        assert Decimal(row["low"]) == Decimal(row["high"]) == converted(before, str(rate_day))
+
+
+async def test_the_meta_names_the_table_its_source_and_each_rate_with_its_own_day(edge: Edge, key: str) -> None:
+    answer = (await edge.get(f"/index/pricing/{SOY}?{ASKED}", key=key)).json
+    meta = answer["meta"]
+    told = meta["conversion"]
+    assert (told["to"], told["rates"]) == ("USD", "ecb")
+    assert "European Central Bank" in told["source"]
+    used = {
+        (one["from"], one["day"]): (one["rate_day"], one["from_per_euro"], one["to_per_euro"]) for one in told["used"]
+    }
+    assert used["HKD", "2026-07-05"] == ("2026-07-03", "8.9901", "1.1520")
+    assert used["HKD", "2026-07-06"] == ("2026-07-06", "9.0410", "1.1533")
+    week = next(one for one in meta["statistics"] if one["days"] == 7)
+    assert (week["currency"], week["original_currency"]) == ("USD", "HKD")
+    assert Decimal(week["median"]) == converted("10.10", "2026-07-06")
+    assert meta["rounding"]["low"].startswith("half-even")
+
+
+async def test_nothing_is_converted_unless_it_is_asked_for(edge: Edge, key: str) -> None:
+    answer = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
+    assert "conversion" not in answer["meta"]
+    assert "original_currency" not in answer["data"][0]
+    assert [row["low"] for row in answer["data"]] == list(PRICES)
+
+
+async def test_the_currency_of_the_prices_needs_no_rate(edge: Edge, key: str) -> None:
+    answer = (await edge.get(f"/index/pricing/{SOY}?convert=HKD&rates=ecb", key=key)).json
+    assert [row["low"] for row in answer["data"]] == list(PRICES)
+
+
+async def test_euros_are_converted_by_one_rate(edge: Edge, key: str) -> None:
+    answer = (await edge.get(f"/index/pricing/{SOY}?convert=EUR&rates=ecb&from=2026-07-06", key=key)).json
+    exact = EXACT.divide(Decimal("10.10"), Decimal("9.0410")).quantize(Decimal("0.000001"))
+    assert [Decimal(row["low"]) for row in answer["data"]] == [exact]
+
+
+async def test_a_prior_price_is_judged_in_its_own_currency_and_shown_in_another(edge: Edge, key: str) -> None:
+    path = f"/index/pricing/{SOY}/reference"
+    [own] = (await edge.get(path, key=key)).json["data"]
+    answer = (await edge.get(f"{path}?{ASKED}", key=key)).json
+    [row] = answer["data"]
+    assert (row["applicable"], row["reason"], row["percent"]) == (own["applicable"], own["reason"], own["percent"])
+    assert Decimal(row["price"]) == converted(own["price"], "2026-07-06")
+    assert [Decimal(one["price"]) for one in row["evidence"]] == [
+        converted(one["price"], "2026-07-06") for one in own["evidence"]
+    ]
+    assert [one["day"] for one in answer["meta"]["conversion"]["used"]] == ["2026-07-06"]
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter"),
+    [
+        ("convert=USD", "rates"),
+        ("rates=ecb", "convert"),
+        ("convert=usd&rates=ecb", "convert"),
+        ("convert=USD&rates=nowhere", "rates"),
+        ("convert=USD&rates=ECB", "rates"),
+        ("convert=CYP&rates=ecb", "convert"),
+        ("convert=QQQ&rates=ecb", "convert"),
+    ],
+)
+async def test_what_cannot_be_converted_is_refused(edge: Edge, key: str, query: str, parameter: str) -> None:
+    refused = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
+    assert (refused.status, [one["parameter"] for one in refused.json["errors"]]) == (400, [parameter])
+
+
+async def test_a_rate_older_than_seven_days_is_none(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
+    later = date(2026, 7, 14)
+    load_rows(settings, tmp_path, f"9,Tea,Vita,Drinks,Tea,1.0,{later},NORTH,5,\n", name="later.csv")
+    tea = mint("shop", "9").iid
+    refused = await edge.get(f"/index/pricing/{tea}?{ASKED}", key=key)
+    assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, "convert")
+    load_rates(settings, tmp_path, "Date,USD,HKD,\n2026-07-07,1.15,9,\n")
+    answer = await edge.get(f"/index/pricing/{tea}?{ASKED}", key=key)
+    assert answer.json["meta"]["conversion"]["used"][0]["rate_day"] == "2026-07-07"

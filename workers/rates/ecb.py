@@ -1,0 +1,118 @@
+"""The reference rates of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, and the XML of both."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
+
+from shared.errors import LoadRefused
+from shared.iso4217 import CODES
+from workers.ingest.batches import Reject
+
+BYTES_MAX = 64 << 20
+_RATE = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?", re.ASCII)
+_NONE = ("", "N/A")
+_DAY_FORMATS = ("%Y-%m-%d", "%d %B %Y")
+
+
+class Cell(NamedTuple):
+    """One rate as a file writes it, and where it stands."""
+
+    line: int
+    day: str
+    currency: str
+    text: str
+
+
+class RateFile(NamedTuple):
+    """What a file holds: units of a currency for one euro, by currency and day, and what cannot be used."""
+
+    rates: dict[tuple[str, date], Decimal]
+    rejects: list[Reject]
+
+
+def read(path: Path) -> RateFile:
+    """Read a file in any of ECB's forms. Raises LoadRefused for one that is in none of them."""
+    try:
+        if path.stat().st_size > BYTES_MAX:
+            raise LoadRefused(f"{path}: larger than {BYTES_MAX >> 20} MiB")
+        content = path.read_bytes()
+    except OSError as error:
+        raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
+    cells = _xml(content, path) if content.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<") else _csv(content, path)
+    found = RateFile({}, [])
+    for cell in cells:
+        _take(found, cell, path.name)
+    if not found.rates:
+        raise LoadRefused(f"{path}: holds no rate in a form of the European Central Bank")
+    return found
+
+
+def _take(found: RateFile, cell: Cell, file: str) -> None:
+    day, text = _day(cell.day), cell.text.strip()
+    if text in _NONE:
+        return
+    key = (cell.currency, day or date.min)
+    if cell.currency not in CODES:
+        reason = "is no currency (ISO 4217)"
+    elif day is None:
+        reason = "is no day"
+    elif not _RATE.fullmatch(text) or not Decimal(text):
+        reason = "is not a rate: no plain number above zero"
+    elif found.rates.setdefault(key, Decimal(text)) != Decimal(text):
+        reason = "has another rate of the same day in this file"
+    else:
+        return
+    raw = f"{cell.day},{cell.currency},{text}"
+    found.rejects.append(Reject(file, cell.line, reason, raw, cell.currency, text))
+
+
+def _day(text: str) -> date | None:
+    for form in _DAY_FORMATS:
+        try:
+            return datetime.strptime(text.strip(), form).date()
+        except ValueError:
+            continue
+    return None
+
+
+def _csv(content: bytes, path: Path) -> Iterator[Cell]:
+    try:
+        lines = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
+        header = [name.strip() for name in next(lines, [])]
+        if header[:1] != ["Date"]:
+            raise LoadRefused(f"{path}: the first column is not Date, as in eurofxref-hist.csv")
+        for row in lines:
+            for currency, text in zip(header[1:], row[1:], strict=False):
+                if currency:  # ECB ends every line with a comma
+                    yield Cell(lines.line_num, row[0], currency, text)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise LoadRefused(f"{path}: is no CSV in UTF-8: {error}") from None
+
+
+def _xml(content: bytes, path: Path) -> list[Cell]:
+    cells: list[Cell] = []
+    day = ""
+    parser = expat.ParserCreate()
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal day
+        day = attributes.get("time", day)
+        if "currency" in attributes and "rate" in attributes:
+            cells.append(Cell(parser.CurrentLineNumber, day, attributes["currency"], attributes["rate"]))
+
+    def refuse(*declared: object) -> None:
+        raise LoadRefused(f"{path}: declares a document type, which files of the ECB do not")
+
+    parser.StartElementHandler = start
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raise LoadRefused(f"{path}: is no XML: {error}") from None
+    return cells
