@@ -18,6 +18,7 @@ _PLAIN = re.compile(
     rb"X-Real-IP: (?P<address>[0-9a-fA-F.:]{2,45})\r\n"
     rb"(?:X-Request-Id: (?P<request_id>[A-Za-z0-9_-]{8,64})\r\n)?"
     rb"X-Charge-Id: (?P<charge_id>[0-9a-f]{32})\r\n"
+    rb"(?:X-Began: (?P<began>[0-9]{1,12}\.[0-9]{3})\r\n)?"
     rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80})"
     rb"|Authorization: (?i:ApiKey) (?P<key>[0-9A-Za-z_]{1,80}))\r\n"
     rb"(?:Accept: (?P<accept>[ -~]{1,300})\r\n)?"
@@ -42,6 +43,7 @@ class PlainRequest(NamedTuple):
     address: bytes
     request_id: bytes | None
     charge_id: bytes
+    began: bytes | None
     token: bytes | None
     key: bytes | None
     accept: bytes | None

@@ -95,7 +95,8 @@ class FastPath:
             self._count(call, decision, status, slug)
 
         charge = self._limiter.check_then if call.unchanged else self._limiter.consume_then
-        charge(call.account, call.principal.plan, call.answer.units, call.request.charge_id.decode(), decided)
+        began, charge_id = float(call.request.began or 0), call.request.charge_id.decode()
+        charge(call.account, call.principal.plan, call.answer.units, charge_id, decided, began)
 
     def _response(self, call: Call, decision: Decision) -> tuple[int, bytes, bytes]:
         if not decision.allowed:

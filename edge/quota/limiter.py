@@ -9,7 +9,8 @@ from typing import Any
 import hiredis
 
 from edge.quota.fallback import DegradedLimiter
-from edge.quota.policy import TAKEN, Decision, outcome_name
+from edge.quota.policy import REFUSED_DAY, TAKEN, Decision, outcome_name
+from edge.quota.refusals import KnownRefusals
 from edge.storage.redis_client import RedisClient, pack
 from shared.errors import StoreUnavailable
 from shared.jobs import refunds
@@ -39,19 +40,36 @@ class RateLimiter:
         self._retry_seconds = retry_seconds
         self._store = store
         self._local = local
+        self._refusals = KnownRefusals()
 
     def consume_then(
-        self, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]
+        self,
+        account: str,
+        plan: Plan,
+        units: int,
+        charge_id: str,
+        done: Callable[[Decision], None],
+        began: float = 0.0,
     ) -> None:
-        """Charge, and call `done` with the decision. A repeated charge id is charged once."""
+        """Charge, and call `done` with the decision. A repeated charge id is charged once.
 
+        `began` is when the request reached this host, in seconds since 1970. Where it is known, an account that was
+        refused for the day a moment before is refused without asking the store.
+        """
         if not self._store.healthy:
             done(self._local.decide(account, plan, units, charge_id))
+            return
+        known = self._refusals.find(account, plan, units, began) if began and units else None
+        if known is not None:
+            done(known)
             return
 
         def answered(reply: Any) -> None:
             if type(reply) is list:
-                done(Decision(account, charge_id, plan, units, *reply))
+                decision = Decision(account, charge_id, plan, units, *reply)
+                if decision.outcome == REFUSED_DAY:
+                    self._refusals.note(decision)
+                done(decision)
             else:
                 self._retry(reply, packed, lambda reply: self._decide(reply, account, plan, units, charge_id, done))
 
@@ -59,14 +77,20 @@ class RateLimiter:
         self._store.send(packed, answered)
 
     def check_then(
-        self, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]
+        self,
+        account: str,
+        plan: Plan,
+        units: int,
+        charge_id: str,
+        done: Callable[[Decision], None],
+        began: float = 0.0,
     ) -> None:
         """Decide whether units could be charged, and charge none: for a response whose charge would be refunded."""
 
         def looked(decision: Decision) -> None:
             done(decision.checked(units) if decision.verified else decision)
 
-        self.consume_then(account, plan, 0, charge_id, looked)
+        self.consume_then(account, plan, 0, charge_id, looked, began)
 
     async def consume(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
         """Charge and wait for the decision."""
@@ -98,6 +122,7 @@ class RateLimiter:
             given, used = await self._store.command("EVAL", REFUND.source, 2, *names)
         except StoreUnavailable:  # the charge stays: a retried refund could be paid twice
             return decision
+        self._refusals.forget(decision.account)
         if given:
             metrics.quota_decisions.labels(decision.plan.name, "refunded").inc()
         second = max(0, decision.used_second - decision.units)
@@ -116,6 +141,7 @@ class RateLimiter:
     async def refund_order(self, account: str, charge_id: str, day: int, units: int) -> None:
         """Refund an order's charge as the dispatcher would; only one of both takes effect. Raises StoreUnavailable."""
         await self._store.command("EVAL", *refunds.call(account, charge_id, day, units))
+        self._refusals.forget(account)
 
     def _decide(
         self, reply: Any, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]

@@ -1,0 +1,51 @@
+"""Refusals that need not be asked again: who has used the day up stays refused, unless something gives units back."""
+
+import time
+from collections.abc import Callable
+
+from edge.quota.policy import REFUSED_DAY, Decision
+from shared.plans import Plan
+
+# A refund by another process lifts a refusal within this time.
+_KEPT_SECONDS = 0.5
+# Closer to midnight the store, whose clock decides, is asked each time.
+_ENDS_IN_SECONDS_MIN = 2
+_ACCOUNTS_MAX = 10_000
+
+
+class KnownRefusals:
+    """Accounts that the state store has just refused for the rest of the day; of too many the oldest go first.
+
+    Only a request that began after the refusal is refused by it. One that began before may be a proxy's second attempt
+    at a call that was charged already, which the store would recognize by its charge id and allow.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._known: dict[str, tuple[float, Decision]] = {}
+
+    def find(self, account: str, plan: Plan, units: int, began: float) -> Decision | None:
+        """Return the refusal of as many units or fewer under the same plan, for half a second after it was decided.
+
+        `began` is in seconds since 1970. A changed plan is another object, so its account is asked for anew at once.
+        """
+        entry = self._known.get(account)
+        if entry is None:
+            return None
+        noted, decision = entry
+        if not noted <= self._clock() < noted + _KEPT_SECONDS:
+            del self._known[account]
+            return None
+        return decision if began > noted and decision.plan is plan and decision.units <= units else None
+
+    def note(self, decision: Decision) -> None:
+        """Keep a decision of the store if it is a refusal by the day."""
+        if decision.outcome != REFUSED_DAY or decision.ends_in_seconds < _ENDS_IN_SECONDS_MIN:
+            return
+        self._known[decision.account] = (self._clock(), decision)
+        if len(self._known) > _ACCOUNTS_MAX:
+            del self._known[next(iter(self._known))]
+
+    def forget(self, account: str) -> None:
+        """Ask for an account anew: units of it were given back."""
+        self._known.pop(account, None)

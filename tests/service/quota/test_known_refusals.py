@@ -1,0 +1,146 @@
+"""A caller who is refused until midnight costs the store almost nothing, and is served as soon as units come back."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from edge.quota.fallback import DegradedLimiter
+from edge.quota.limiter import RateLimiter
+from edge.quota.policy import REFUSED_DAY, REFUSED_SECOND, Decision
+from edge.quota.refusals import KnownRefusals
+from edge.storage.redis_client import SingleNodeClient
+from shared.config import Settings
+from shared.plans import Plan
+from shared.telemetry.log import Log
+
+PLAN = Plan(
+    name="anonymous",
+    title="",
+    rank=0,
+    counted_by="ip",
+    daily_units=3,
+    burst_units=1000,
+    jobs_running=0,
+    jobs_queued=0,
+    batch_iids_max=0,
+)
+
+
+@pytest.fixture
+async def store(settings: Settings) -> AsyncIterator[SingleNodeClient]:
+    client = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
+    await client.start()
+    yield client
+    await client.close()
+
+
+def _process(store: SingleNodeClient) -> RateLimiter:
+    """Return a limiter as another process has one: with a memory of its own."""
+    return RateLimiter(store, DegradedLimiter())
+
+
+async def _consume(limiter: RateLimiter, account: str, units: int, charge_id: str, plan: Plan = PLAN) -> Decision:
+    """Charge for a request that begins now; a request later than a refusal is what the memory is for."""
+    future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+    limiter.consume_then(account, plan, units, charge_id, future.set_result, time.time())
+    return await future
+
+
+async def _scripts_run(store: SingleNodeClient) -> int:
+    told = (await store.command("INFO", "commandstats")).decode()
+    [line] = [line for line in told.splitlines() if line.startswith("cmdstat_evalsha:")]
+    return int(line.partition("calls=")[2].partition(",")[0])
+
+
+async def test_a_refused_caller_does_not_cost_the_store_a_call_each_time(store: SingleNodeClient) -> None:
+    limiter = _process(store)
+    for n in range(4):
+        await _consume(limiter, "ip:a", 1, f"a{n}")
+    before = await _scripts_run(store)
+    refused = [await _consume(limiter, "ip:a", 1, f"b{n}") for n in range(500)]
+    assert {(one.outcome, one.used_day, one.verified) for one in refused} == {(REFUSED_DAY, 3, True)}
+    assert await _scripts_run(store) - before <= 50
+
+
+async def test_a_refund_of_another_process_lifts_a_refusal_within_a_second(store: SingleNodeClient) -> None:
+    here, there = _process(store), _process(store)
+    taken = [await _consume(there, "ip:b", 1, f"b{n}") for n in range(3)]
+    assert not (await _consume(here, "ip:b", 1, "refused")).allowed
+    await there.refund(taken[0])
+    async with asyncio.timeout(1.0):
+        while not (await _consume(here, "ip:b", 1, "again")).allowed:
+            await asyncio.sleep(0.01)
+    assert not (await _consume(there, "ip:b", 1, "one too many")).allowed
+
+
+async def test_a_refund_of_the_same_process_lifts_a_refusal_at_once(store: SingleNodeClient) -> None:
+    limiter = _process(store)
+    taken = [await _consume(limiter, "ip:c", 1, f"c{n}") for n in range(3)]
+    assert not (await _consume(limiter, "ip:c", 1, "refused")).allowed
+    await limiter.refund(taken[0])
+    assert (await _consume(limiter, "ip:c", 1, "again")).allowed
+
+
+async def test_another_plan_or_fewer_units_are_decided_by_the_store(store: SingleNodeClient) -> None:
+    limiter = _process(store)
+    await _consume(limiter, "ip:d", 2, "d1")
+    assert not (await _consume(limiter, "ip:d", 2, "d2")).allowed
+    assert (await _consume(limiter, "ip:d", 1, "d3")).allowed
+    assert not (await _consume(limiter, "ip:d", 1, "d4")).allowed
+    assert (await _consume(limiter, "ip:d", 1, "d5", replace(PLAN, daily_units=100))).allowed
+
+
+async def test_many_at_once_with_refunds_between_are_never_more_than_the_limit(store: SingleNodeClient) -> None:
+    processes = [_process(store) for _ in range(3)]
+    plan = replace(PLAN, daily_units=20)
+
+    async def caller(n: int) -> int:
+        kept = 0
+        for turn in range(20):
+            limiter = processes[(n + turn) % 3]
+            decision = await _consume(limiter, "ip:e", 1, f"e{n}-{turn}", plan)
+            if decision.allowed and turn % 2:
+                await limiter.refund(decision)
+            elif decision.allowed:
+                kept += 1
+        return kept
+
+    kept = sum(await asyncio.gather(*(caller(n) for n in range(30))))
+    used = await processes[0].usage("ip:e", plan)
+    assert kept == used.used_day <= 20
+
+
+@pytest.mark.parametrize(
+    ("outcome", "ends_in", "seconds", "known"),
+    [
+        (REFUSED_DAY, 86_400, 0.4, True),
+        (REFUSED_DAY, 86_400, 0.5, False),
+        (REFUSED_DAY, 2, 0.4, True),
+        (REFUSED_DAY, 1, 0.0, False),  # the store's clock may begin a new day meanwhile
+        (REFUSED_SECOND, 86_400, 0.0, False),
+        (1, 86_400, 0.0, False),
+    ],
+)
+def test_only_refusals_of_the_day_are_known_and_only_for_half_a_second(
+    outcome: int, ends_in: int, seconds: float, known: bool
+) -> None:
+    now = [1000.0]
+    refusals = KnownRefusals(lambda: now[0])
+    refusals.note(Decision("ip:f", "1", PLAN, 1, outcome, 3, 0, 20_000, ends_in))
+    now[0] += seconds
+    assert (refusals.find("ip:f", PLAN, 1, began=1000.001) is not None) == known
+
+
+async def test_a_second_attempt_at_a_charged_call_is_allowed_though_its_account_is_refused(
+    store: SingleNodeClient,
+) -> None:
+    limiter, began = _process(store), time.time()
+    for n in range(3):
+        await _consume(limiter, "ip:g", 1, f"g{n}")
+    assert not (await _consume(limiter, "ip:g", 1, "refused")).allowed
+    future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+    limiter.consume_then("ip:g", PLAN, 1, "g0", future.set_result, began)
+    assert (await future).allowed
