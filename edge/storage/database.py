@@ -72,12 +72,20 @@ class Transaction:
 
 
 class Connection(asyncpg.Connection):
-    """Reads the types of a statement without set_config(), which the edge's role may not call: see Scope."""
+    """A connection of the edge's role, which may not call set_config() (see Scope), and whose sessions keep nothing."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         # asyncpg would switch the just-in-time compiler off around its own query; here it is off throughout.
         self._server_caps: Any = self._server_caps._replace(jit=False)
+
+    def get_reset_query(self) -> str:
+        """Return nothing to send when the pool takes a connection back: no borrower leaves anything in its session.
+
+        Scopes and locks end with their transaction, and the pool itself rolls back one that is still open. A law holds
+        the edge's statements to that.
+        """
+        return ""
 
 
 class Database:

@@ -132,3 +132,20 @@ def test_the_edges_role_can_read_and_not_write(settings: Settings) -> None:
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
                 connection.execute(statement)
+
+
+# What would outlive a statement's transaction: the edge's pool does not clean a session up between two borrowers.
+SESSION_STATE = re.compile(
+    r"\b(LISTEN|UNLISTEN|DISCARD|PREPARE|DECLARE|TEMP|TEMPORARY|set_config|pg_(?:try_)?advisory_lock(?:_shared)?)\b"
+    r"|\bSET\s+SESSION\b",
+    re.IGNORECASE,
+)
+
+
+def test_no_statement_of_the_edge_leaves_anything_in_its_session() -> None:
+    files = [path for path in FILES if path.is_relative_to(PROJECT / "edge")]
+    assert len(files) > 10
+    code = {path: re.sub(r"--[^\n]*", "", path.read_text()) for path in files}
+    assert [path.name for path, text in code.items() if SESSION_STATE.search(text)] == []
+    assert SESSION_STATE.search("SELECT pg_advisory_lock(1)")
+    assert not SESSION_STATE.search("SELECT pg_advisory_xact_lock(1)")
