@@ -8,6 +8,8 @@ from workers.matching.index import MOST, MatchIndex, place_in_group
 from workers.matching.segment import SPACES, Array
 
 _BEST = 3
+# Less alike than this, in whichever space, is not worth the features: the model has hardly ever called it a match.
+_LEAST_ALIKE = 0.2
 CONTEXT_FEATURES = tuple(
     f"{space}_{feature}"
     for space in SPACES
@@ -62,13 +64,16 @@ def context_features(index: MatchIndex, pairs: Pairs, turned: Array) -> Array:
 def contenders(index: MatchIndex, pairs: Pairs) -> Array:
     """Say which pairs are worth judging: each record is among the nearest of the other, and it stands well.
 
-    In one of the spaces it is the best candidate of one of its records, or among the best three of both.
+    In one of the spaces it is the best candidate of one of its records, or among the best three of both, and in one of
+    them it is alike at all.
     """
+    alike = np.maximum.reduce([pairs.cosines[space] for space in SPACES]) >= _LEAST_ALIKE
     found = np.zeros(len(pairs.left), bool)
     for space in SPACES:
         left, right = (side[:, 0] for side in _sides(index, pairs, space))
         found |= (np.minimum(left, right) < 1) | (np.maximum(left, right) < _BEST)
-    return found & pairs.listed.all(axis=0)
+    found &= alike & pairs.listed.all(axis=0)
+    return found
 
 
 def _sides(index: MatchIndex, pairs: Pairs, space: str) -> tuple[Array, Array]:

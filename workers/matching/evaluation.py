@@ -8,9 +8,10 @@ import numpy as np
 from shared.errors import ItemIndexError
 from workers.matching.context import Pairs, contenders, pairs_of
 from workers.matching.evaluation_files import LabelledPairs, read_pairs, read_records
+from workers.matching.evidence import opposed
 from workers.matching.index import MatchIndex
 from workers.matching.model import Model
-from workers.matching.scoring import feature_matrix, fitting
+from workers.matching.scoring import Profiles, feature_matrix, fitting
 from workers.matching.segment import Array
 from workers.matching.supervised import judge
 
@@ -90,6 +91,9 @@ def evaluate(files: Files, model: Model, *, end_to_end: bool) -> Evaluation:
         candidate &= contenders(index, pairs)
         probabilities = np.where(candidate, probabilities, 0.0)
     chosen, labels = probabilities[positions[0]], np.array(asked.labels)
+    unattended = chosen >= link
+    if not examples:
+        unattended &= ~_opposed(index, pairs, positions[0], unattended)
     listed = np.zeros(len(candidate), bool)
     listed[positions[0]] = True
     unlisted = int((candidate & ~listed & (probabilities >= bound)).sum()) if end_to_end else 0
@@ -98,7 +102,7 @@ def evaluate(files: Files, model: Model, *, end_to_end: bool) -> Evaluation:
         method="supervised" if examples else "shipped model",
         bound=round(bound, 4),
         all=_measure(chosen >= bound, labels, unlisted if complete else 0),
-        unattended=_measure(chosen >= link, labels),
+        unattended=_measure(unattended, labels),
         candidates_recall=round(float(candidate[positions[0]][labels].mean()), 4) if labels.any() else 1.0,
         unlisted=unlisted,
         unknown_ids=asked.unknown + sum(one.unknown for one in examples),
@@ -120,6 +124,14 @@ def _supervised(
         raise TooFewExamples(f"the training pairs need {_LEAST_EXAMPLES} matches and as many others")
     judged = judge(index, pairs, known, labels)
     return judged.probabilities, judged.bound, judged.link, round(judged.cross_validated, 4)
+
+
+def _opposed(index: MatchIndex, pairs: Pairs, positions: Array, asked: Array) -> Array:
+    """Say of the asked ones among some pairs whether a load would let them wait for a person."""
+    profiles, found = Profiles(index), np.zeros(len(positions), bool)
+    for at in np.flatnonzero(asked):
+        found[at] = bool(opposed(profiles[int(pairs.left[positions[at]])], profiles[int(pairs.right[positions[at]])]))
+    return found
 
 
 def _measure(called: Array, labels: Array, wrong_besides: int = 0) -> Measure:

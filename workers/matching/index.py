@@ -19,7 +19,7 @@ from workers.matching.vocabulary import BUCKETS, Vocabulary
 # So many records of each other source are candidates of a record.
 MOST = 8
 # Less alike than this in rare words, and so much less than the best, is no candidate.
-_LEAST, _LEAST_OF_BEST = 0.1, 0.25
+_LEAST, LEAST_OF_BEST = 0.1, 0.25
 _CHUNK = 1000
 # More small segments than this become one.
 _SEGMENTS = 8
@@ -173,7 +173,7 @@ class MatchIndex:
             return sparse.csr_matrix((0, BUCKETS))
         return sparse.vstack(blocks, format="csr")[back] if len(blocks) > 1 else blocks[0]
 
-    def nearest(self, rows: Array, most: int = MOST, least_of_best: float = _LEAST_OF_BEST) -> Nearest:
+    def nearest(self, rows: Array, most: int = MOST, least_of_best: float = LEAST_OF_BEST) -> Nearest:
         """Return the records of other sources that are most like each row in rare words, `most` of each source.
 
         Those less like it than a share of the best one are left out.

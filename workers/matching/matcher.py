@@ -7,14 +7,13 @@ import numpy as np
 from workers.matching.context import Pairs, contenders, pairs_of
 from workers.matching.evidence import evidence
 from workers.matching.identifiers import identifier_keys, identifier_links
-from workers.matching.index import MOST, MatchIndex
+from workers.matching.index import MatchIndex
 from workers.matching.model import Model
 from workers.matching.records import Decision, Kind, Link, Linkage
 from workers.matching.scoring import Profiles, feature_matrix, fitting
+from workers.matching.search import Search
 from workers.matching.segment import Array
 
-# A new record may be among the nearest of so many records of each source.
-_WIDE = MOST
 # Pairs are judged in blocks of this many, so that memory does not follow the size of a load.
 _BLOCK = 50_000
 
@@ -29,16 +28,16 @@ class Matcher:
         """Return the links of the records with these keys and of all that compete with them."""
         found = (self._index.row(key) for key in sorted(set(keys)))
         fresh = np.array(sorted({row for row in found if row is not None}), np.int64)
-        touched = self._touched(fresh)
+        search = Search(self._index)
+        touched = self._touched(search, fresh)
         records = [self._index.record(int(row)) for row in touched]
-        links = {link.pair: link for link in self._likenesses(touched)}
+        links = {link.pair: link for link in self._likenesses(search, touched)}
         links |= {link.pair: link for link in identifier_links(records, self._index.by_identifier)}
         return Linkage(frozenset(record.key for record in records), tuple(links[pair] for pair in sorted(links)))
 
-    def _touched(self, fresh: Array) -> Array:
+    def _touched(self, search: Search, fresh: Array) -> Array:
         """Return the rows, those that have one of them among their nearest, and those that share an identifier."""
-        wide = self._index.nearest(fresh, most=_WIDE, least_of_best=0.0)
-        near = self._index.nearest(np.setdiff1d(wide.other, fresh))
+        near = search.nearest(np.setdiff1d(search.wide(fresh).other, fresh))
         rows = {*fresh.tolist(), *near.row[np.isin(near.other, fresh)].tolist()}
         for row in fresh.tolist():
             for identifier in identifier_keys(self._index.record(row)):
@@ -46,10 +45,10 @@ class Matcher:
                 rows.update(at for at in (self._index.row(record.key) for record in shared) if at is not None)
         return np.array(sorted(rows), np.int64)
 
-    def _likenesses(self, touched: Array) -> list[Link]:
+    def _likenesses(self, search: Search, touched: Array) -> list[Link]:
         """Judge the pairs with an end in `touched`, each among all candidates of both of its records."""
-        near = self._index.nearest(touched)
-        back = self._index.nearest(np.setdiff1d(near.other, touched))
+        near = search.nearest(touched)
+        back = search.nearest(np.setdiff1d(near.other, touched))
         pairs = pairs_of(self._index, np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other]))
         ends_touched = np.isin(pairs.left, touched) | np.isin(pairs.right, touched)
         wanted = np.flatnonzero(ends_touched & contenders(self._index, pairs))

@@ -1,19 +1,21 @@
 """Matching two record files after examples: a model trained on labelled pairs of the same files.
 
-Two ways are trained and the one with the better F1 in cross-validation is taken: features alone, or features and then,
-in a second step, how the first step judges the pair's competitors and which words the two records do not share.
+Two steps are trained, and their probabilities are averaged. The first has a pair's features and the labels of the
+examples that share one of its records. The second has besides how the first judges the pair's competitors, and which
+words the two records do not share.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from workers.matching.context import Pairs
 from workers.matching.index import MatchIndex
+from workers.matching.neighbours import grouped, neighbour_features
 from workers.matching.scoring import Profiles, feature_matrix
 from workers.matching.segment import Array
 from workers.matching.training import boosted, fitted
@@ -23,8 +25,8 @@ _FOLDS = 5
 _SEEDS = 3
 _RIVALS = 3
 _OPTIONS = {
-    "max_iter": 300,
-    "learning_rate": 0.04,
+    "max_iter": 200,
+    "learning_rate": 0.05,
     "min_samples_leaf": 10,
     "l2_regularization": 1.0,
 }
@@ -40,16 +42,32 @@ class Judged:
     cross_validated: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a step learns from: features of all pairs for each fold, made without its labels, and from all labels."""
+
+    by_fold: list[Array]
+    full: Array
+
+    def with_columns(self, *columns: Array) -> "_Step":
+        """Return the step with more features, the same in each fold."""
+        return _Step([np.hstack([one, *columns]) for one in self.by_fold], np.hstack([self.full, *columns]))
+
+
 def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judged:
     """Train on the pairs at the positions `known`, with their labels, and judge every pair."""
-    features = feature_matrix(index, pairs, fixed_sides=True)
     fold = np.random.default_rng(0).integers(0, _FOLDS, len(known))
-    first = _cross_fitted(features, known, labels, fold)
-    words = _word_scores(index, pairs, known, labels, fold)
-    rivals = _rivals(pairs, known, fold, first)
-    stacked = np.hstack([features, rivals, words])
-    ways = [_way(matrix, known, labels, fold) for matrix in (features, stacked)]
-    return max(ways, key=lambda way: way.cross_validated)
+    with threadpool_limits(limits=1):  # threads of a busy machine wait for one another more than they work
+        first = _first_step(index, pairs, known, labels, fold)
+        judged = _cross_fitted(first, known, labels, fold)
+        second = first.with_columns(
+            _rivals(pairs, known, fold, judged), _word_scores(index, pairs, known, labels, fold)
+        )
+        again = _cross_fitted(second, known, labels, fold)
+        final = [_fitted(step.full[known], labels, _SEEDS)(step.full) for step in (first, second)]
+    unseen = (judged[known, fold] + again[known, fold]) / 2
+    bound, f1 = best_bound(unseen, labels)
+    return Judged(np.mean(final, axis=0), bound, max(bound, precision_bound(unseen, labels)), f1)
 
 
 def best_bound(probabilities: Array, labels: Array) -> tuple[float, float]:
@@ -64,14 +82,13 @@ def best_bound(probabilities: Array, labels: Array) -> tuple[float, float]:
     return float((ranked[at] + following) / 2), float(f1[at])
 
 
-def _way(matrix: Array, known: Array, labels: Array, fold: Array) -> Judged:
-    out = np.zeros(len(known))
-    for number in range(_FOLDS):
-        held = fold == number
-        out[held] = _fitted(matrix[known[~held]], labels[~held], seeds=1)(matrix[known[held]])
-    bound, f1 = best_bound(out, labels)
-    link = max(bound, precision_bound(out, labels))
-    return Judged(_fitted(matrix[known], labels, seeds=_SEEDS)(matrix), bound, link, f1)
+def _first_step(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fold: Array) -> _Step:
+    features = feature_matrix(index, pairs, fixed_sides=True)
+
+    def with_labels(used: Array) -> Array:
+        return np.hstack([features, neighbour_features(index, pairs, known[used], labels[used])])
+
+    return _Step([with_labels(fold != number) for number in range(_FOLDS)], with_labels(fold >= 0))
 
 
 def _fitted(features: Array, labels: Array, seeds: int) -> Any:
@@ -79,10 +96,13 @@ def _fitted(features: Array, labels: Array, seeds: int) -> Any:
     return lambda rows: np.mean([model.predict_proba(rows)[:, 1] for model in models], axis=0)
 
 
-def _cross_fitted(features: Array, known: Array, labels: Array, fold: Array) -> Array:
+def _cross_fitted(step: _Step, known: Array, labels: Array, fold: Array) -> Array:
     """Return one column of probabilities of all pairs for each fold, from a model that has not seen the fold."""
-    models = [_fitted(features[known[fold != number]], labels[fold != number], seeds=1) for number in range(_FOLDS)]
-    return np.stack([model(features) for model in models], axis=1)
+    columns = []
+    for number, features in enumerate(step.by_fold):
+        used = fold != number
+        columns.append(_fitted(features[known[used]], labels[used], seeds=1)(features))
+    return np.stack(columns, axis=1)
 
 
 def _unseen(by_fold: Array, known: Array, fold: Array) -> Array:
@@ -97,7 +117,7 @@ def _rivals(pairs: Pairs, known: Array, fold: Array, by_fold: Array) -> Array:
     source = np.full(len(pairs.left), -1)
     source[known] = fold
     columns = np.concatenate([by_fold, by_fold.mean(axis=1, keepdims=True)], axis=1)
-    of_left, of_right = _grouped(pairs.left), _grouped(pairs.right)
+    of_left, of_right = grouped(pairs.left), grouped(pairs.right)
     own = columns[np.arange(len(source)), source]
     rows = np.empty((len(source), 13))
     for at, judged_by in enumerate(source):
@@ -111,13 +131,6 @@ def _rivals(pairs: Pairs, known: Array, fold: Array, by_fold: Array) -> Array:
             row += [best[0], best[1], value - best[0], above, total, value / (value + total + 0.05)]
         rows[at] = row
     return rows
-
-
-def _grouped(ends: Array) -> dict[int, Array]:
-    groups: dict[int, list[int]] = defaultdict(list)
-    for at, end in enumerate(ends.tolist()):
-        groups[end].append(at)
-    return {end: np.array(members) for end, members in groups.items()}
 
 
 def _word_scores(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fold: Array) -> Array:

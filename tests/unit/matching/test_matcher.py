@@ -1,11 +1,12 @@
 """The matcher over an index: what is linked, what waits, what is kept."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from workers.matching.index import MatchIndex
 from workers.matching.matcher import Matcher
 from workers.matching.model import Model
-from workers.matching.records import Decision, Record
+from workers.matching.records import Decision, Evidence, Record
 
 
 def _index(*records: Record) -> MatchIndex:
@@ -43,3 +44,12 @@ def test_a_removed_record_has_no_links() -> None:
     index = _index(CAMERA, SAME)
     index.remove(["b/1"])
     assert Matcher(Model.shipped(), index).link(["a/1"]).links == ()
+
+
+def test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are() -> None:
+    left, right = replace(CAMERA, mpn="DSC-W150/N"), replace(SAME, mpn="DSC-W150")
+    assert [link.decision for link in Matcher(Model.shipped(), _index(left, right)).link(["a/1"]).links] == ["link"]
+    model = replace(Model.shipped(), link=Model.shipped().review)
+    (link,) = Matcher(model, _index(left, replace(SAME, mpn="DSC-W155"))).link(["a/1"]).links
+    assert (link.kind, link.decision) == ("likeness", Decision.REVIEW)
+    assert Evidence("mpn", "DSC-W150/N", "DSC-W155", agrees=False) in link.evidence
