@@ -26,6 +26,12 @@ file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--end-to-end", is_flag=True, help="Call nothing a match that is not among the candidates found.")
 @click.option("--model", type=file_option, help="A model file instead of the shipped one.")
+@click.option(
+    "--train-on",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Instead of the shipped model one that learned from a folder's left.csv, right.csv and pairs_*.csv; repeat.",
+)
 @json_option
 def evaluate(
     left: Path,
@@ -35,22 +41,26 @@ def evaluate(
     valid: tuple[Path, ...],
     end_to_end: bool,
     model: Path | None,
+    train_on: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Measure precision, recall and F1 on labelled pairs.
 
     Records are CSV files with a column id and any of: name or title, brand or manufacturer, modelno or mpn, category,
     description, price. Without --train the shipped model judges; with it a model is trained on the labelled pairs.
+    With --train-on a model judges that learned from other files, and has not seen these.
 
     End to end the candidates are found among all records. The truth is the file of pairs: a match in it that is not
     found counts as missed. A pair that is found and is not in the file is unknown: it is counted as `unlisted`, and
     neither as right nor as wrong, unless the file has no label column. Then it lists every match, and all others are
     wrong.
     """
-    from workers.matching import evaluation  # only now: it loads scikit-learn
+    if sum(map(bool, ((*train, *valid), train_on, model))) > 1:
+        raise click.UsageError("--train, --train-on and --model exclude one another")
+    from workers.matching import evaluation, transfer  # only now: it loads scikit-learn
     from workers.matching.model import Model
 
-    chosen = Model.read(model) if model else Model.shipped()
+    chosen = transfer.trained_on(train_on) if train_on else Model.read(model) if model else Model.shipped()
     found = evaluation.evaluate(evaluation.Files(left, right, pairs, (*train, *valid)), chosen, end_to_end=end_to_end)
     summary = {
         "precision": found.all.precision,
@@ -59,7 +69,7 @@ def evaluate(
         "pairs": found.all.pairs,
         "matches": found.all.matches,
         "found": found.all.found,
-        "method": found.method,
+        "method": "trained on other files" if train_on else found.method,
         "bound": found.bound,
         "unattended": asdict(found.unattended),
         "candidates_recall": found.candidates_recall,

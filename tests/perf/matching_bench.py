@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workers.matching.index import MatchIndex, vocabulary_of
+from workers.matching.index import MatchIndex
 from workers.matching.matcher import Matcher
 from workers.matching.model import Model
 from workers.matching.records import Record
@@ -54,7 +54,7 @@ def _in_child(directory: Path, count: int) -> None:
 
 
 def _build(directory: Path, count: int) -> None:
-    index = MatchIndex(vocabulary_of(_record(number, "old") for number in range(0, count, 10)))
+    index = MatchIndex()  # it counts its vocabulary as the index of a database does
     for start in range(0, count, _BATCH):
         index.add(_record(number, "old") for number in range(start, min(count, start + _BATCH)))
     index.save(directory)

@@ -8,11 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.matches_model import evaluate
-from workers.matching.evaluation import Files, TooFewExamples
+from workers.matching.evaluation import Files
 from workers.matching.evaluation import evaluate as measure
 from workers.matching.evaluation_files import UnusableFile, read_pairs, read_records
+from workers.matching.evaluation_pairs import TooFewExamples
 from workers.matching.model import Model
 from workers.matching.synthetic import World, worlds
+from workers.matching.transfer import NothingToLearnFrom
 
 
 def _write(path: Path, rows: list[dict[str, object]]) -> Path:
@@ -70,6 +72,32 @@ def test_training_on_examples_does_better_than_calling_everything_a_match(tmp_pa
     assert found.method == "supervised"
     assert found.all.f1 > max(everything, 0.8)
     assert found.cross_validated_f1 is not None
+
+
+def test_a_model_of_other_files_judges_these_and_has_bounds_of_its_own(tmp_path: Path, world: World) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    _, _, examples = _files(folder, next(worlds(1, seed=5, articles=160)))
+    _write(folder / "pairs_train.csv", examples)
+    left, right, pairs = _files(tmp_path, world)
+    asked = _write(tmp_path / "pairs.csv", pairs)
+    arguments = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--train-on", str(folder), "--json"]
+    printed = CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
+    found = json.loads(printed.output)
+    assert found["method"] == "trained on other files"
+    assert found["bound"] != Model.shipped().review
+    assert found["f1"] > 2 * found["matches"] / (found["pairs"] + found["matches"])
+
+
+def test_a_folder_without_pairs_and_two_ways_at_once_are_refused(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    asked = _write(tmp_path / "asked.csv", pairs)
+    arguments = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--train-on", str(tmp_path)]
+    with pytest.raises(NothingToLearnFrom, match="no pairs_"):
+        CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
+    both = CliRunner().invoke(evaluate, [*arguments, "--train", str(asked)])
+    assert both.exit_code == 2
+    assert "exclude one another" in both.output
 
 
 def test_pairs_of_unknown_ids_are_counted_and_left_out(tmp_path: Path, world: World) -> None:

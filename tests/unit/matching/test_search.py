@@ -1,6 +1,5 @@
 """The search of one load gives what the index gives."""
 
-
 from workers.matching.index import MatchIndex, Nearest
 from workers.matching.search import Search
 from workers.matching.synthetic import worlds
