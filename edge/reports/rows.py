@@ -252,6 +252,5 @@ class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignor
 
     contributors = fields.List(
         fields.Nested(Contributor()),
-        required=True,
         metadata={"description": "For each indicator up to three items with the largest shares"},
     )

@@ -91,6 +91,7 @@ class BrandReply(TypedDict):
 class BrandRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
+    original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
@@ -106,6 +107,7 @@ class BrandRow(TypedDict):
     median_disagrees: NotRequired[bool | None]
     brand: NotRequired[str]
     name: NotRequired[str]
+    channel: NotRequired[str]
     rank: NotRequired[int]
     rank_before: NotRequired[int | None]
     ranked: NotRequired[int]
@@ -168,6 +170,7 @@ class CategoryReply(TypedDict):
 class CategoryRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
+    original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
@@ -183,6 +186,7 @@ class CategoryRow(TypedDict):
     median_disagrees: NotRequired[bool | None]
     category: NotRequired[str]
     path: NotRequired[list[str]]
+    channel: NotRequired[str]
     median: NotRequired[str | None]
     median_before: NotRequired[str | None]
     median_change: NotRequired[float | None]
@@ -245,6 +249,7 @@ class CohortRow(TypedDict):
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
     currency: NotRequired[str]
+    original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
@@ -289,6 +294,15 @@ class Contributor(TypedDict):
     share: float
 
 
+class ConversionMeta(TypedDict):
+    to: str
+    rates: str
+    source: str
+    url: str | None
+    method: str
+    used: list["UsedRate"]
+
+
 class Coverage(TypedDict):
     days: int
     observed_days: int
@@ -329,6 +343,23 @@ class DatasetList(TypedDict):
 class DisplacementMeta(TypedDict):
     rate: float
     citation: str
+
+
+class Event(TypedDict):
+    id: str
+    cursor: str
+    type: str
+    timestamp: str
+    data: dict[str, Any]
+
+
+class EventList(TypedDict):
+    count: int
+    total: "Total"
+    next_cursor: str | None
+    query: dict[str, Any]
+    data_version: int
+    data: list["Event"]
 
 
 class EvidenceDay(TypedDict):
@@ -665,24 +696,6 @@ class MemberList(TypedDict):
     data: list["Member"]
 
 
-Meta = TypedDict(
-    "Meta",
-    {
-        "data_version": int,
-        "result_sha256": str,
-        "cached": bool,
-        "cost_units": int,
-        "rows": int,
-        "from": str,
-        "to": str,
-        "coverage": "Coverage",
-        "units": dict[str, str],
-        "method": str,
-        "rounding": NotRequired[dict[str, str]],
-    },
-)
-
-
 class Namespace(TypedDict):
     namespace: str
     prefix: str
@@ -705,6 +718,18 @@ class NewInvitation(TypedDict):
 class NewOrganization(TypedDict):
     name: str
     plan: NotRequired[str]
+
+
+class NewWatch(TypedDict):
+    target: Literal["article", "brand", "category"]
+    code: str
+    condition: Literal["below", "new-low", "returned", "index-moved"]
+    amount: NotRequired[str | None]
+    currency: NotRequired[str | None]
+    days: NotRequired[int | None]
+    percent: NotRequired[float | None]
+    kind: NotRequired[Literal["listing", "sale"]]
+    label: NotRequired[str | None]
 
 
 class Organization(TypedDict):
@@ -773,6 +798,7 @@ class PriceIndexReply(TypedDict):
 class PriceIndexRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
+    original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale"]]
     index: NotRequired[float | None]
     low: NotRequired[float | None]
@@ -803,6 +829,7 @@ PricingMeta = TypedDict(
         "units": dict[str, str],
         "method": str,
         "rounding": NotRequired[dict[str, str]],
+        "conversion": NotRequired["ConversionMeta"],
         "outliers": "OutlierMeta",
         "statistics": list["Statistic"],
         "unit_prices": list["UnitPrice"],
@@ -826,11 +853,31 @@ class PricingRow(TypedDict):
     channel: str
     kind: Literal["listing", "sale"]
     currency: str
+    original_currency: NotRequired[str]
     low: str
     median: str
     high: str
     close: str | None
     n: int
+
+
+PriorPriceMeta = TypedDict(
+    "PriorPriceMeta",
+    {
+        "data_version": int,
+        "result_sha256": str,
+        "cached": bool,
+        "cost_units": int,
+        "rows": int,
+        "from": str,
+        "to": str,
+        "coverage": "Coverage",
+        "units": dict[str, str],
+        "method": str,
+        "rounding": NotRequired[dict[str, str]],
+        "conversion": NotRequired["ConversionMeta"],
+    },
+)
 
 
 class PriorPriceReply(TypedDict):
@@ -840,12 +887,13 @@ class PriorPriceReply(TypedDict):
     format: NotRequired[str]
     data_version: NotRequired[int]
     data: NotRequired[list["PriorPriceRow"]]
-    meta: NotRequired["Meta"]
+    meta: NotRequired["PriorPriceMeta"]
 
 
 class PriorPriceRow(TypedDict):
     channel: str
     currency: str
+    original_currency: NotRequired[str]
     as_of: str
     price: str | None
     reduction_began_on: str | None
@@ -965,6 +1013,7 @@ class ReductionRow(TypedDict):
 class ReductionSummary(TypedDict):
     channel: str
     currency: str
+    original_currency: NotRequired[str]
     as_of: str
     price: str | None
     reduction_began_on: str | None
@@ -1035,6 +1084,7 @@ ReportMeta = TypedDict(
         "kind": NotRequired[Literal["listing", "sale", "both"]],
         "basis": NotRequired[Literal["sales", "assortment"]],
         "outliers": NotRequired["OutlierMeta"],
+        "conversion": NotRequired["ConversionMeta"],
         "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
         "total": NotRequired[int],
         "next_cursor": NotRequired[str | None],
@@ -1130,7 +1180,7 @@ class RollupRow(TypedDict):
     marine_eutrophication_kg_ne_low: NotRequired[float | None]
     marine_eutrophication_kg_ne_central: NotRequired[float | None]
     marine_eutrophication_kg_ne_high: NotRequired[float | None]
-    contributors: list["Contributor"]
+    contributors: NotRequired[list["Contributor"]]
 
 
 class RootAnswer(TypedDict):
@@ -1206,6 +1256,7 @@ Statistic = TypedDict(
     {
         "days": Literal[7, 30, 90, 365],
         "currency": str,
+        "original_currency": NotRequired[str],
         "kind": Literal["listing", "sale"],
         "from": str,
         "to": str,
@@ -1315,6 +1366,7 @@ class Total(TypedDict):
 class UnitPrice(TypedDict):
     days: Literal[7, 30, 90, 365]
     currency: str
+    original_currency: NotRequired[str]
     kind: Literal["listing", "sale"]
     per: Literal["kg", "l", "piece"]
     content: str
@@ -1340,6 +1392,46 @@ class UsageRow(TypedDict):
     credential: str
     calls: int
     units: int
+
+
+UsedRate = TypedDict(
+    "UsedRate",
+    {
+        "from": str,
+        "day": str,
+        "rate_day": str,
+        "from_per_euro": str,
+        "to_per_euro": str,
+    },
+)
+
+
+class Watch(TypedDict):
+    id: str
+    label: str | None
+    target: Literal["article", "brand", "category"]
+    code: str
+    condition: Literal["below", "new-low", "returned", "index-moved"]
+    kind: Literal["listing", "sale"]
+    amount: str | None
+    currency: str | None
+    days: int | None
+    percent: float | None
+    created_at: str
+    paused_at: str | None
+
+
+class WatchChange(TypedDict):
+    paused: bool
+
+
+class WatchList(TypedDict):
+    count: int
+    total: "Total"
+    next_cursor: str | None
+    query: dict[str, Any]
+    data_version: int
+    data: list["Watch"]
 
 
 class Window(TypedDict):
