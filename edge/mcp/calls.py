@@ -85,8 +85,8 @@ class ToolCalls:
             return views.job(answer.body)
         if answer.body is None:
             path = call.route.format(**call.path) if call.route == JOB_RESULT else call.route
-            told = {"detail": "The result is too large for a tool, or no JSON; fetch it by REST.", "path": path}
-            return View(told, [])
+            document = {"detail": "The result is too large for a tool, or no JSON; fetch it by REST.", "path": path}
+            return View(document, [])
         return tool.view(answer.body)
 
 

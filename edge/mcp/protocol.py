@@ -142,14 +142,14 @@ def status_of(error: RpcError, *, stateless: bool) -> int:
 def discovered() -> dict[str, Any]:
     """Return the result of `server/discover`."""
     capabilities: dict[str, Any] = {"tools": {}, "extensions": {TASKS: {}}}
-    told = {"supportedVersions": [STATELESS], "capabilities": capabilities, "instructions": _INSTRUCTIONS}
-    return {**told, **cacheable()}
+    document = {"supportedVersions": [STATELESS], "capabilities": capabilities, "instructions": _INSTRUCTIONS}
+    return {**document, **cacheable()}
 
 
 def initialized() -> dict[str, Any]:
     """Return the result of the handshake's `initialize`; a client that wants another revision is offered this one."""
-    told = {"protocolVersion": HANDSHAKE, "capabilities": {"tools": {}}, "serverInfo": _SERVER}
-    return {**told, "instructions": _INSTRUCTIONS}
+    document = {"protocolVersion": HANDSHAKE, "capabilities": {"tools": {}}, "serverInfo": _SERVER}
+    return {**document, "instructions": _INSTRUCTIONS}
 
 
 def cacheable() -> dict[str, Any]:

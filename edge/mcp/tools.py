@@ -67,8 +67,8 @@ def _text(description: str = "") -> dict[str, Any]:
 
 
 def _list(description: str = "", **bounds: int) -> dict[str, Any]:
-    told = {"description": description} if description else {}
-    return {"type": "array", "items": {"type": "string"}, **bounds, **told}
+    document = {"description": description} if description else {}
+    return {"type": "array", "items": {"type": "string"}, **bounds, **document}
 
 
 _IID = {"iid": _text("e.g. IID-99D2F-46WJ3-4S6N3")}

@@ -116,8 +116,13 @@ def report(body: Any) -> View:
 
 def job(body: Any) -> View:
     """Show a job that has not ended yet, and how to get its result."""
-    told = {"job": body["id"], "state": body["state"], "progress": body["progress"], "cost_units": body["cost_units"]}
-    return View({**told, "next": "Call market_report again with this `job` alone."}, [])
+    document = {
+        "job": body["id"],
+        "state": body["state"],
+        "progress": body["progress"],
+        "cost_units": body["cost_units"],
+    }
+    return View({"job": body["id"], **document, "next": "Call market_report again with this `job` alone."}, [])
 
 
 def quota(body: Any) -> View:
