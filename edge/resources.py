@@ -16,6 +16,7 @@ from edge.jobs.waiters import JobWaiters
 from edge.organizations.plan_notices import PlanNotices
 from edge.quota.fallback import DegradedLimiter
 from edge.quota.limiter import RateLimiter
+from edge.quota.request_log import RequestLog
 from edge.quota.usage import UsageRecorder
 from edge.search.engine import SearchEngine
 from edge.startup import NEEDED
@@ -57,6 +58,7 @@ class Resources:
     users: UserService
     limiter: RateLimiter
     usage: UsageRecorder
+    request_log: RequestLog
     records: RecordCache
     resolutions: ResolutionCache
     search: SearchEngine
@@ -89,6 +91,7 @@ def build(settings: Settings) -> Resources:
     heard = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
     listener = PgListener(settings.edge_database_url, heard, log, {"jobs_changed": job_waiters.wake})
     access_log = AccessLog(settings.access_log)
+    request_log = RequestLog(cache, settings.request_log_calls)
     return Resources(
         settings=settings,
         log=log,
@@ -101,7 +104,8 @@ def build(settings: Settings) -> Resources:
         version=version,
         credentials=credentials,
         users=users,
-        usage=UsageRecorder(database, settings.usage_flush_seconds),
+        usage=UsageRecorder(database, request_log, settings.usage_flush_seconds),
+        request_log=request_log,
         limiter=RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed")),
         records=_records(settings, cache, version, database),
         resolutions=_resolutions(settings, cache, version, database),

@@ -109,6 +109,10 @@ class Settings:
         "Key that signs these notices (Standard Webhooks, HMAC-SHA-256); 32 characters or more.", "", secret=True
     )
     usage_flush_seconds: float = _setting("How often an edge hands over its statistics of use.", 5.0)
+    request_log_calls: int = _setting(
+        "How many calls of each organization the dashboard lists, without their addresses and parameters; 0: none.",
+        1_000,
+    )
 
     mcp_origins: str = _setting(
         "Origins, comma-separated, whose pages may call /mcp besides the service's own; programs that are no browsers "

@@ -8,39 +8,71 @@ from typing import Any
 
 from edge.analytics.prices import Price
 from edge.analytics.pricing import KINDS, median
+from edge.dashboard.tables import figure
 from edge.reports.report import Picture
 from shared.money import minor_digits
 
 ROWS_MAX = 200
 _SERIES_MAX = 6
+_BARS_MAX = 20
 _GROUPS = ("brand", "category", "channel")
 Rows = list[dict[str, Any]]
 Plot = dict[str, Any]
 
 
 def plots(picture: Picture, rows: Rows) -> list[Plot]:
-    """Return the line plots of a report, each with its title; none where it has no periods."""
-    if not rows or rows[0].get("period") is None:
+    """Return the line plots of a report, each with its title; none where fewer than two periods could be joined."""
+    if len({row.get("period") for row in rows}) < 2:
         return []
     made = _spread(picture, rows) if picture.spread else []
     for name in picture.lines:
         if any(row.get(name) is not None for row in rows):
-            made.append(_lines(f"{name} per period", rows, name))
+            made.append(_lines(f"{_words(name)} per period", rows, name))
     return made
 
 
 def bars(picture: Picture, rows: Rows) -> list[Plot]:
-    """Return bar pictures: `entries` with label, share of the longest (0 to 100) and the figure as text."""
+    """Return bar pictures of the newest period: `entries` with label, length (0 to 100) and the figure as text.
+
+    Rows of one group are drawn as their distribution and their shares. Several groups are compared, a bar each.
+    """
     if not rows:
         return []
-    last = rows[-1]
+    newest = max((row["period"] for row in rows if row.get("period")), default=None)
+    shown = [row for row in rows if row.get("period") == newest]
+    by_currency: dict[str, Rows] = defaultdict(list)
+    for row in shown:
+        by_currency[str(row.get("currency") or "")].append(row)
+    one_period = len({row.get("period") for row in rows}) == 1
+    made: list[Plot] = []
+    for alike in by_currency.values():
+        made += _compared(picture, alike, one_period) if len(alike) > 1 else _alone(picture, alike[0], one_period)
+    return made
+
+
+def _alone(picture: Picture, row: dict[str, Any], one_period: bool) -> list[Plot]:
     made = []
     if picture.bars:
-        made.append(_bars(f"Distribution, {_moment(last)}", [(name, last[name]) for name in picture.bars]))
-    channels = last.get("channels") or []
-    if isinstance(channels, list) and channels and "share" in channels[0]:
+        made.append(_bars(f"Distribution, {_moment(row)}", [(_words(name), row[name]) for name in picture.bars]))
+    channels = row.get("channels") or []
+    # A group that is one channel has all of it by construction.
+    if len(channels) > 1 and "share" in channels[0]:
         listed = [(str(c["channel"]), c["share"]) for c in channels]
-        made.append(_bars(f"Share by channel, {_label(last)}", listed, percent=True))
+        made.append(_bars(f"Share by channel, {_label(row)}", listed, percent=True))
+    if one_period and picture.lines:
+        listed = [(_words(name), row.get(name)) for name in picture.lines if row.get(name) is not None]
+        made += [_bars(f"{label}, {_label(row)}", [(label, value)]) for label, value in listed]
+    return made
+
+
+def _compared(picture: Picture, rows: Rows, one_period: bool) -> list[Plot]:
+    made = []
+    for name in (picture.compared, *(picture.lines if one_period else ())):
+        listed = [(_group(row) or "all", row[name]) for row in rows if name and row.get(name) is not None]
+        if listed:
+            more = f" (the first {_BARS_MAX} of {len(listed)})" if len(listed) > _BARS_MAX else ""
+            title = picture.compared_title if name == picture.compared else _words(name)
+            made.append(_bars(f"{title} by group, {_moment(rows[0])}{more}", listed[:_BARS_MAX]))
     return made
 
 
@@ -81,7 +113,10 @@ def _spread(picture: Picture, rows: Rows) -> list[Plot]:
         return [_lines(f"{picture.compared_title} per period", rows, picture.compared)]
     series = [{"label": name, "values": [_number(row[name]) for row in rows]} for name in picture.spread]
     title = ", ".join(part for part in (f"{picture.spread_title} per period", labels.pop()) if part)
-    return [{"title": title, "x": [row["period"] for row in rows], "series": series, "kind": "lines"}]
+    plot: Plot = {"title": title, "x": [row["period"] for row in rows], "series": series, "kind": "lines"}
+    if picture.band:
+        plot["band"] = list(picture.band)
+    return [plot]
 
 
 def _lines(title: str, rows: Rows, name: str) -> Plot:
@@ -91,28 +126,34 @@ def _lines(title: str, rows: Rows, name: str) -> Plot:
         by_group[_label(row, period=False)][row["period"]] = _number(row.get(name))
     shown = list(by_group)[:_SERIES_MAX]
     series = [
-        {"label": label or name, "values": [by_group[label].get(period) for period in periods]} for label in shown
+        {"label": label or _words(name), "values": [by_group[label].get(period) for period in periods]}
+        for label in shown
     ]
     more = f" (the first {_SERIES_MAX} of {len(by_group)})" if len(by_group) > _SERIES_MAX else ""
     return {"title": title + more, "x": periods, "series": series, "kind": "lines"}
 
 
 def _bars(title: str, listed: list[tuple[str, Any]], *, percent: bool = False) -> Plot:
-    numbers = [(label, _number(value)) for label, value in listed]
-    longest = max((number for _, number in numbers if number), default=1.0)
+    """Return one picture: shares fill the bar at 100 %, other figures at the highest of them."""
+    numbers = [_number(value) or 0.0 for _, value in listed]
+    full = 1.0 if percent else max((abs(number) for number in numbers), default=1.0) or 1.0
     entries = [
         {
             "label": label,
-            "part": round(100 * (number or 0) / longest, 1),
-            "text": f"{100 * (number or 0):.1f} %" if percent else str(value),
+            "part": round(100 * min(1.0, abs(number) / full), 1),
+            "text": f"{100 * number:.1f} %" if percent else figure(value),
         }
-        for (label, number), (_, value) in zip(numbers, listed, strict=True)
+        for (label, value), number in zip(listed, numbers, strict=True)
     ]
     return {"title": title, "entries": entries}
 
 
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
 def _group(row: dict[str, Any]) -> str:
-    return ", ".join(str(row[name]) for name in _GROUPS if isinstance(row.get(name), str))
+    return ", ".join(f"no {name}" if row[name] is None else str(row[name]) for name in _GROUPS if name in row)
 
 
 def _label(row: dict[str, Any], *, period: bool = True) -> str:

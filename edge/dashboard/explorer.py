@@ -1,10 +1,8 @@
-"""The explorer: search as you type, a record as a page, and for each the curl that does the same.
+"""The explorer: suggestions while a person types, searches by page, a record as a page, and for each the same curl.
 
-Each search and record counts like a call of the API: for the organization that the person works in, else for the
-person's address, as after a free sign-up.
+A search that is entered and a record that is opened count like a call of the API: for the organization that the person
+works in, else for the person's address, as after a free sign-up. Suggestions count against the person's own limits.
 """
-
-from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -14,15 +12,22 @@ from edge.analytics.pricing import Pricing
 from edge.analytics.sustainability import Sustainability
 from edge.dashboard import charts
 from edge.dashboard.billing import PageBilling
-from edge.dashboard.session_guard import PageError, SignedIn, render
+from edge.dashboard.session_guard import PageError, SignedIn, is_part, render
+from edge.http.context import CONTEXT
+from edge.http.cursors import CursorSigner
 from edge.index.records import RecordCache
+from edge.quota.people import PersonLimits
 from edge.search.identifiers import ItemSearch
-from shared.errors import ItemMerged
+from shared.errors import InvalidCursor, ItemMerged
 from shared.ids import canonical_iid
+from shared.indicators import INDICATORS
 from shared.plans import BRAND
-from shared.search.model import SearchQuery
+from shared.search.model import Page, Position, SearchQuery
 
-_HITS = 12
+_HITS = 20
+_SUGGESTIONS = 8
+_HISTORY_UNITS = 2 * LIGHT_UNITS
+_CURSOR = "dashboard-explorer"
 _QUERY_MAX = 200
 
 
@@ -36,8 +41,12 @@ class ExplorerPages:
         pricing: Pricing,
         footprint: Sustainability,
         billing: PageBilling,
+        limits: PersonLimits,
+        cursors: CursorSigner,
         base_url: str,
     ) -> None:
+        self._limits = limits
+        self._cursors = cursors
         self._engine = engine
         self._records = records
         self._pricing = pricing
@@ -46,12 +55,22 @@ class ExplorerPages:
         self._base_url = base_url
 
     async def explorer(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """The page with the search field; works without scripts as a plain form."""
-        return await self._results(request, visit, "explorer.html")
+        """The page with the search field, and one page of what `q` in the address finds; works without scripts."""
+        q = _words(request)
+        if not q:
+            return render(request, "explorer.html", visit, q="", found=None)
+        query = SearchQuery(q=q, limit=_HITS, after=self._position(q, request.query.get("after")))
+        charge = await self._billing.charge(request, await self._billing.principal(visit), 1)
+        return await charge.settle(self._results(request, visit, query))
 
-    async def hits(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """The list alone, for the page's script."""
-        return await self._results(request, visit, "hits.html")
+    async def suggestions(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """The names of the first hits while a person types. No unit is charged before one is opened."""
+        q, found = _words(request), None
+        if q:
+            context = request[CONTEXT]
+            await self._limits.consume_call(visit.person.id, context.network, context.charge_id)
+            found = await self._engine.find(SearchQuery(q=q, limit=_SUGGESTIONS))
+        return render(request, "suggestions.html", visit, q=q, found=found)
 
     async def record(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """A record as a page."""
@@ -68,7 +87,15 @@ class ExplorerPages:
             return web.Response(status=301, headers={"Location": f"/dashboard/explorer/{merged.survivor}"})
         record = msgspec.json.decode(found.body)
         more = (await self._billing.plan(visit)).rank >= BRAND
-        return render(request, "record.html", visit, record=record, base_url=self._base_url, more=more)
+        return render(
+            request,
+            "record.html",
+            visit,
+            record=record,
+            base_url=self._base_url,
+            more=more,
+            history_units=_HISTORY_UNITS,
+        )
 
     async def history(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
@@ -76,7 +103,7 @@ class ExplorerPages:
         if iid is None:
             raise PageError(404, "This is no IID.")
         principal = await self._billing.principal(visit, BRAND)
-        charge = await self._billing.charge(request, principal, 2 * LIGHT_UNITS)
+        charge = await self._billing.charge(request, principal, _HISTORY_UNITS)
         return await charge.settle(self._history(request, visit, iid))
 
     async def _history(self, request: web.Request, visit: SignedIn, iid: str) -> web.StreamResponse:
@@ -84,27 +111,43 @@ class ExplorerPages:
         figures, _ = await self._footprint.figures(iid, None, None, [])
         return render(
             request,
-            "history.html",
+            "history.html" if is_part(request) else "history_page.html",
             visit,
             plots=charts.history(history.prices),
             figures=figures.to_pylist(),
             statistics=history.meta["statistics"],
             iid=iid,
             base_url=self._base_url,
-            units=2 * LIGHT_UNITS,
+            units=_HISTORY_UNITS,
+            indicators={one.code: one.title for one in INDICATORS},
         )
 
-    async def _results(self, request: web.Request, visit: SignedIn, template: str) -> web.StreamResponse:
-        q = request.query.get("q", "").strip()[:_QUERY_MAX]
-        values: dict[str, Any] = {"q": q, "hits": [], "total": 0, "base_url": self._base_url}
-        if not q or "\0" in q:
-            return render(request, template, visit, **values)
-        charge = await self._billing.charge(request, await self._billing.principal(visit), 1)
-        return await charge.settle(self._hits(request, visit, template, values))
+    async def _results(self, request: web.Request, visit: SignedIn, query: SearchQuery) -> web.StreamResponse:
+        found = await self._engine.find(query)
+        return render(
+            request,
+            "explorer.html",
+            visit,
+            q=query.q,
+            found=found,
+            next=self._next(query.q, found),
+            paged=query.after is not None,
+            base_url=self._base_url,
+        )
 
-    async def _hits(
-        self, request: web.Request, visit: SignedIn, template: str, values: dict[str, Any]
-    ) -> web.StreamResponse:
-        query = SearchQuery(q=values["q"], limit=_HITS, brand=None, category=None, product_type=None, after=None)
-        page = await self._engine.find(query)
-        return render(request, template, visit, **(values | {"hits": page.hits, "total": page.total}))
+    def _next(self, q: str, found: Page) -> str | None:
+        """Return the cursor of the next page: sealed, because the address of a page is anybody's to change."""
+        return self._cursors.seal(_CURSOR, {"q": q}, msgspec.to_builtins(found.next)) if found.next else None
+
+    def _position(self, q: str, cursor: str | None) -> Position | None:
+        if cursor is None:
+            return None
+        try:
+            return msgspec.convert(self._cursors.open(_CURSOR, {"q": q}, cursor), Position)
+        except (InvalidCursor, msgspec.ValidationError):
+            raise PageError(400, "This address names no page of the results. Search again.") from None
+
+
+def _words(request: web.Request) -> str:
+    q = request.query.get("q", "").strip()[:_QUERY_MAX]
+    return "" if "\0" in q else q

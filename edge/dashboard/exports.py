@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -10,7 +11,9 @@ from aiohttp import web
 from marshmallow import ValidationError
 
 from edge.dashboard.billing import PageBilling
-from edge.dashboard.session_guard import PageError, SignedIn, first_fault, form_of, render, see, sentence
+from edge.dashboard.form_faults import FormFaults
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.tables import question
 from edge.exports import schemas
 from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer
@@ -18,6 +21,7 @@ from edge.exports.service import ExportRequest, ExportService
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.jobs.serializers import failure
+from edge.jobs.service import Order
 from edge.quota.billing import Charge
 from shared.accounts import Principal
 from shared.datasets.schema import DATASETS
@@ -28,6 +32,7 @@ from shared.plans import INSTITUTIONAL
 _LISTED = 50
 _LISTS = ("brand", "category", "channel")
 _COLUMNS_MAX = 50
+_FIELDS = ("columns", "brand", "category", "channel", "from", "to", "since", "format", "compression")
 _ONCE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
@@ -51,42 +56,60 @@ class ExportPages:
     async def list(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
         found, total = await self._repository.listed(_organization(visit), None, _LISTED, None)
-        exports = [(order, json.loads(order.row["parameters"])) for order in found[:_LISTED]]
+        exports = [(order, _asked(order), _words(order)) for order in found[:_LISTED]]
         plan = await self._billing.plan(visit)
         return render(request, "exports.html", visit, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL)
 
     async def builder(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The form. The address chooses the dataset, because its columns and filters depend on it."""
         _organization(visit)
-        name = request.query.get("dataset", "observations")
-        if name not in DATASETS:
+        given = {"dataset": "observations", **request.query}
+        if given["dataset"] not in DATASETS:
             raise PageError(404, "There is no such dataset. Choose one of those on the page of exports.")
+        return await self._form(request, visit, given, None, {})
+
+    async def _form(
+        self,
+        request: web.Request,
+        visit: SignedIn,
+        given: dict[str, str],
+        columns: Sequence[str] | None,
+        faults: dict[str, str],
+    ) -> web.StreamResponse:
+        """Show the form as it was filled in; `columns` is None where all are chosen."""
+        name = given["dataset"]
         return render(
             request,
             "export_new.html",
             visit,
+            400 if faults else 200,
             dataset=DATASETS[name],
             datasets=DATASETS,
             shape=SHAPES[name],
             formats=FORMATS,
             once=uuid4().hex,
+            given=given,
+            columns=columns,
+            faults=faults,
+            fields=_FIELDS,
             plan=await self._billing.plan(visit),
         )
 
     async def preview(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What the filled-in form would hold and cost, with ten rows, or what is wrong with it; charges nothing."""
+        values: dict[str, Any] = {"faults": {}, "fields": _FIELDS, "offer": None, "curl": None}
         try:
             principal = await self._billing.principal(visit, INSTITUTIONAL)
             body = _body(dict(request.query), request.query.getall("columns", []))
             order = await self._prepare(principal, body, None)
             offer = await self._exports.estimate(order, with_rows=True)
         except (PageError, Problem) as error:
-            return render(request, "export_preview.html", visit, fault=sentence(error), offer=None, curl=None)
+            return render(request, "export_preview.html", visit, **values | {"faults": _faults(error)})
         curl = (
-            f'curl -s -H "Authorization: ApiKey $ITEM_INDEX_KEY" -H "Content-Type: application/json" '
+            f'curl -s -H "Authorization: ApiKey $ITEMINDEX_KEY" -H "Content-Type: application/json" '
             f"-d {shlex.quote(json.dumps(body, ensure_ascii=False))} {self._base_url}/index/exports"
         )
-        return render(request, "export_preview.html", visit, fault=None, offer=offer, curl=curl)
+        return render(request, "export_preview.html", visit, **values | {"offer": offer, "curl": curl})
 
     async def order(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Prepare, charge, submit, and show the export. The form's number makes a second click the same order."""
@@ -96,7 +119,13 @@ class ExportPages:
         if not _ONCE.fullmatch(once):
             raise PageError(400, "The form is incomplete. Reload the page and try again.")
         columns = [str(name) for name in (await request.post()).getall("columns", [])]
-        order = await self._prepare(principal, _body(form, columns), f"dashboard-{once}")
+        try:
+            order = await self._prepare(principal, _body(form, columns), f"dashboard-{once}")
+        except (PageError, Problem) as error:
+            known = isinstance(error, PageError) or error.type.status in (400, 404)
+            if form.get("dataset") not in DATASETS or not known:
+                raise
+            return await self._form(request, visit, form, columns, _faults(error))
         if order.replayed:
             return see(f"/dashboard/exports/{order.replayed}")
         charge = await self._billing.charge(request, principal, EXPORT.units)
@@ -107,8 +136,13 @@ class ExportPages:
         return await self._shown(request, visit, "export.html")
 
     async def state(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """The moving part of an export's page, asked for again and again until the export has ended."""
-        return await self._shown(request, visit, "export_state.html")
+        """The progress of an export, asked for again and again; once it has ended, its whole part of the page."""
+        order = await self._repository.find(_organization(visit), request.match_info["id"])
+        if not order.ended:
+            return render(request, "progress.html", visit, order=order)
+        response = await self._shown(request, visit, "export_state.html")
+        response.headers.update({"HX-Retarget": "#job", "HX-Reswap": "outerHTML"})
+        return response
 
     async def end(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Cancel it, or delete its files."""
@@ -140,7 +174,7 @@ class ExportPages:
         try:
             loaded: dict[str, Any] = schemas.NewExport().load(body)
         except ValidationError as error:
-            raise PageError(400, first_fault(error)) from None
+            raise FormFaults.of(error, {}) from None
         return await self._exports.prepare(principal, loaded, key)
 
     async def _submit(
@@ -152,6 +186,23 @@ class ExportPages:
 
 def _organization(visit: SignedIn) -> str:
     return visit.acting.membership.organization_id
+
+
+def _asked(order: Order) -> dict[str, Any]:
+    asked: dict[str, Any] = json.loads(order.row["parameters"])
+    return asked
+
+
+def _words(order: Order) -> str:
+    """Return an export's question in words: its dataset, and what narrows it."""
+    asked = _asked(order)
+    return question({"dataset": asked["dataset"], **(asked.get("filter") or {}), "since": asked.get("since")}, {})
+
+
+def _faults(error: PageError | Problem) -> dict[str, str]:
+    """Return the faults by field; those of the filter are named as the form names them."""
+    renamed = {f"filter.{name}": name for name in _FIELDS}
+    return FormFaults.of_failure(error, renamed, frozenset(_FIELDS)).faults
 
 
 def _body(form: dict[str, str], columns: list[str]) -> dict[str, Any]:
@@ -167,14 +218,14 @@ def _body(form: dict[str, str], columns: list[str]) -> dict[str, Any]:
     known = [column.name for column in DATASETS[dataset].columns] if dataset in DATASETS else []
     if columns[: _COLUMNS_MAX + 1] != known:
         if not columns:
-            raise PageError(400, "Choose at least one column.")
+            raise FormFaults({"columns": "Choose at least one column."})
         body["columns"] = columns[: _COLUMNS_MAX + 1]
     if narrowed:
         body["filter"] = narrowed
     if form.get("since"):
         since = form["since"].strip()
         if not (since.isascii() and since.isdigit() and len(since) < 19):
-            raise PageError(400, "since: must be a data_version, a whole number from 1 on")
+            raise FormFaults({"since": "must be a data_version, a whole number from 1 on"})
         body["since"] = int(since)
     if form.get("compression"):
         body["compression"] = form["compression"]

@@ -1,28 +1,34 @@
-"""Pages about the visitor's organization: overview, key, use, members, audit; and the forms on them."""
+"""Pages about the visitor's organization: overview, key, members, audit; and the forms on them."""
 
-from collections import defaultdict
-from datetime import date, timedelta
-from typing import Any
+from typing import NamedTuple
+from uuid import UUID
 
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.usage import plot_by_day
 from edge.meta.quota import windows_of
 from edge.organizations.member_handlers import invitation_link
 from edge.organizations.service import Actor, OrganizationService, as_dicts
-from edge.organizations.usage import usage_csv, usage_range
+from edge.organizations.usage import usage_range
 from edge.quota.limiter import RateLimiter
-from shared.clock import utc_now
-from shared.errors import InvalidParameter
+from shared.credentials import KEY_PREFIX
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES, may
 from shared.plans import INSTITUTIONAL, Plan
 
-OUTCOMES = ("served", "not-found", "not-modified", "refused", "rejected", "failed")
-_DAYS = (7, 30, 90)
 _AUDIT_ROWS = 100
-_KEY_PAGE, _MEMBERS_PAGE = "/dashboard/key", "/dashboard/members"
+HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"
+
+
+class Step(NamedTuple):
+    """One of the first steps of an organization: what it is, whether it is done, and where to do it."""
+
+    text: str
+    done: bool
+    link: str
+    act: str
 
 
 class OrganizationPages:
@@ -47,12 +53,16 @@ class OrganizationPages:
     async def overview(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Plan, what is left of today, calls of the last 30 days."""
         if visit.actor is None:
-            return render(request, "welcome.html", visit, token=await self._acts.token(visit.person))
+            free = await self._credentials.plan("free")
+            return render(request, "welcome.html", visit, token=await self._acts.token(visit.person), free=free)
         membership = visit.actor.membership
         plan = await self._credentials.plan(membership.plan)
         decision = await self._limiter.usage(f"org:{membership.organization_id}", plan)
         first, last = usage_range(None, None)
         rows = as_dicts(await self._acts.usage(visit.actor, first, last))
+        keys = await self._acts.keys(visit.actor)
+        called = any(row["credential"].startswith("api-key:") for row in rows)
+        colleagues = len(await self._acts.members(visit.actor)) + len(await self._acts.invitations(visit.actor)) - 1
         return render(
             request,
             "overview.html",
@@ -62,7 +72,8 @@ class OrganizationPages:
             plot=plot_by_day(rows, first, last),
             refusals=sum(r["calls"] for r in rows if r["outcome"] == "refused"),
             calls=sum(r["calls"] for r in rows),
-            keys=await self._acts.keys(visit.actor),
+            keys=keys,
+            steps=_first_steps(bool(keys), called, colleagues == 0),
             requested_plan=await self._requested_plan(visit.actor),
         )
 
@@ -79,6 +90,7 @@ class OrganizationPages:
             visit,
             keys=await self._acts.keys(actor),
             new_key=new_key,
+            prefix=KEY_PREFIX,
             base_url=self._base_url,
             graces=GRACE_SECONDS,
             may_manage=may(actor.membership.role, "manage-key"),
@@ -93,7 +105,7 @@ class OrganizationPages:
         """Replace the key; the next page shows the new one, once."""
         grace = (await form_of(request)).get("grace", "")
         if grace not in GRACE_SECONDS:
-            raise PageError(400, "Choose how long the old key should go on working.")
+            raise PageError(400, "Choose how long the old key keeps working.")
         return await self._secret.make(request, visit, _KEY_PAGE, lambda acts: acts.rotate_key(visit.acting, grace))
 
     async def revoke_keys(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
@@ -101,34 +113,22 @@ class OrganizationPages:
         await self._acts.revoke_keys(visit.acting)
         return see(_KEY_PAGE)
 
-    async def usage(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Calls by day, endpoint and outcome."""
-        days, (first, last) = _days(request)
-        rows = as_dicts(await self._acts.usage(visit.acting, first, last))
-        return render(
-            request,
-            "usage.html",
-            visit,
-            days=days,
-            choices=_DAYS,
-            plot=plot_by_day(rows, first, last),
-            by_endpoint=_summed(rows, "endpoint"),
-            by_credential=_summed(rows, "credential"),
-            rows=rows[:500],
-        )
-
-    async def usage_sheet(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """The same as CSV."""
-        _, (first, last) = _days(request)
-        return usage_csv(as_dicts(await self._acts.usage(visit.acting, first, last)))
-
     async def members(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The people, and open invitations; the link of a new one is shown once."""
-        actor, link = visit.acting, await self._secret.take(visit, _MEMBERS_PAGE)
+        return await self._members(request, visit, await self._secret.take(visit, _MEMBERS_PAGE), {}, None)
+
+    async def _members(
+        self, request: web.Request, visit: SignedIn, link: str | None, given: dict[str, str], fault: str | None
+    ) -> web.StreamResponse:
+        """Show the page, with the invitation's form as it was filled in and what is wrong with it."""
+        actor = visit.acting
         return render(
             request,
             "members.html",
             visit,
+            400 if fault else 200,
+            given=given,
+            fault=fault,
             members=await self._acts.members(actor),
             link=link,
             roles=ROLES,
@@ -143,7 +143,8 @@ class OrganizationPages:
         form = await form_of(request)
         email, role = form.get("email", "").strip(), form.get("role", "")
         if role not in INVITABLE or not 3 <= len(email) <= 254 or "@" not in email or not email.isprintable():
-            raise PageError(400, "An invitation needs an e-mail address and a role.")
+            fault = "An invitation needs an e-mail address, as name@example.org, and a role."
+            return await self._members(request, visit, None, form, fault)
 
         async def invite(acts: OrganizationService) -> str:
             secret, _ = await acts.invite(visit.acting, email, role)
@@ -160,9 +161,10 @@ class OrganizationPages:
         return see(_MEMBERS_PAGE)
 
     async def remove_member(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Take a member out."""
-        await self._acts.remove_member(visit.acting, (await form_of(request)).get("person", ""))
-        return see(_MEMBERS_PAGE)
+        """Take a member out. A person who leaves goes on at the overview, which needs no organization."""
+        person = (await form_of(request)).get("person", "")
+        await self._acts.remove_member(visit.acting, person)
+        return see(HOME_PAGE if person == visit.person.id else _MEMBERS_PAGE)
 
     async def withdraw_invitation(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Make an invitation's link stop working."""
@@ -170,35 +172,26 @@ class OrganizationPages:
         return see(_MEMBERS_PAGE)
 
     async def audit(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """What was done, and by whom."""
-        return render(request, "audit.html", visit, entries=await self._acts.audit(visit.acting, None, _AUDIT_ROWS))
+        """What was done, and by which person, a page at a time."""
+        entries = await self._acts.audit(visit.acting, _before(request), _AUDIT_ROWS + 1)
+        older = entries[_AUDIT_ROWS - 1]["id"] if len(entries) > _AUDIT_ROWS else None
+        return render(request, "audit.html", visit, entries=entries[:_AUDIT_ROWS], older=older)
 
 
-def plot_by_day(rows: list[dict[str, Any]], first: date, last: date) -> dict[str, Any]:
-    """Return calls per day and outcome in the form that the page's script draws: days without calls are zero."""
-    by_day: dict[tuple[date, str], int] = defaultdict(int)
-    for row in rows:
-        by_day[row["day"], row["outcome"]] += row["calls"]
-    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    shown = [name for name in OUTCOMES if any((day, name) in by_day for day in days)] or ["served"]
-    series = [{"label": name, "values": [by_day[day, name] for day in days]} for name in shown]
-    return {"x": [day.isoformat() for day in days], "series": series, "kind": "bars", "unit": "calls"}
+def _first_steps(key: bool, called: bool, alone: bool) -> list[Step]:
+    """Return what a new organization does first, in order; nothing once all of it is done."""
+    steps = [
+        Step("Issue an API key", key, "/dashboard/key", "Issue a key"),
+        Step("Make the first call with it", called, "/v1/docs", "First calls"),
+        Step("Invite a colleague", not alone, "/dashboard/members", "Invite"),
+    ]
+    return [] if all(step.done for step in steps) else steps
 
 
-def _days(request: web.Request) -> tuple[int, tuple[date, date]]:
-    asked = request.query.get("days", "30")
-    days = int(asked) if asked in {str(n) for n in _DAYS} else 30
+def _before(request: web.Request) -> str | None:
+    """Return the audit entry before which a page of the log begins. Raises PageError for what is no id."""
+    text = request.query.get("before")
     try:
-        return days, usage_range(utc_now().date() - timedelta(days=days - 1), None)
-    except InvalidParameter:  # midnight passed between the two clocks
-        return days, usage_range(None, None)
-
-
-def _summed(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    summed: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        entry = summed.setdefault(row[name], {"name": row[name], "calls": 0, "units": 0, "refused": 0})
-        entry["calls"] += row["calls"]
-        entry["units"] += row["units"]
-        entry["refused"] += row["calls"] if row["outcome"] == "refused" else 0
-    return sorted(summed.values(), key=lambda entry: -entry["calls"])
+        return str(UUID(text)) if text else None
+    except ValueError:
+        raise PageError(400, "This address names no page of the log.") from None

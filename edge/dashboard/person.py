@@ -4,9 +4,9 @@ from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
 from edge.dashboard.one_time import OneTimeSecrets
-from edge.dashboard.organization import plot_by_day
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.sessions import Sessions
+from edge.dashboard.usage import plot_by_day
 from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService, as_dicts
 from edge.organizations.usage import usage_range
@@ -48,6 +48,7 @@ class PersonPages:
             token=token,
             new_token=new_token,
             base_url=self._base_url,
+            free=await self._credentials.plan("free"),
             plot=plot_by_day(rows, first, last),
         )
 
@@ -62,17 +63,23 @@ class PersonPages:
 
     async def new_organization(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The form for a new organization, with the plans."""
+        return await self._form(request, visit, {}, None)
+
+    async def _form(
+        self, request: web.Request, visit: SignedIn, given: dict[str, str], fault: str | None
+    ) -> web.StreamResponse:
+        """Show the form as it was filled in, and what is wrong with the name."""
         await self._credentials.plan("free")  # the plans are read together
         plans = [plan for plan in self._credentials.plans.values() if plan.counted_by == "organization"]
-        at_once = self._plans_at_once
-        return render(request, "new_organization.html", visit, plans=plans, plans_at_once=at_once)
+        values = {"plans": plans, "plans_at_once": self._plans_at_once, "given": given, "fault": fault}
+        return render(request, "new_organization.html", visit, 400 if fault else 200, **values)
 
     async def create_organization(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Create it, and work in it from now on."""
         form = await form_of(request)
         name = form.get("name", "").strip()
         if not 1 <= len(name) <= 200 or not name.isprintable():
-            raise PageError(400, "A name has 1 to 200 printable characters.")
+            return await self._form(request, visit, form, "A name has 1 to 200 printable characters.")
         made = await self._acts.create(visit.person, name, form.get("plan", ""))
         self._notices.wake()
         await self._sessions.choose(visit.cookie, visit.session, made.id)

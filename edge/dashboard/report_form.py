@@ -1,32 +1,56 @@
-"""The report builder's form: its fields, and the question that a filled-in form asks."""
+"""The report builder's form: the fields of the chosen report, and the question that a filled-in form asks."""
 
+import re
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from edge.dashboard.session_guard import PageError, first_fault
-from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.envelope import Day
+from edge.dashboard.form_faults import FormFaults
+from edge.dashboard.session_guard import PageError
+from edge.http.parameters import WholeNumber
+from edge.reports.declarations import REPORTS_BY_KIND
 from edge.reports.report import Report
 from edge.reports.schemas import question_names, question_of
 from shared.results.layout import MEDIA_TYPES
 
+Control = Literal["text", "date", "number", "choice"]
 # Parameters that the form names otherwise: its own `kind` is the report's.
 _FIELDS = {"kind": "observed"}
-# The parameters that reports.html lays out by hand; a report's other parameters follow them.
-_LAID_OUT = frozenset(
-    "brand category code slug channel currency from to granularity group_by kind basis".split(),
-)
+_LABELS = {
+    "code": "Category",
+    "slug": "Brand",
+    "brand": "Brands",
+    "category": "Categories",
+    "channel": "Channels",
+    "granularity": "Periods",
+    "group_by": "Grouped by",
+    "kind": "Prices of",
+}
+# The list that completes a field: its name below /dashboard/completions.
+_COMPLETED = {"brand": "brand", "slug": "brand", "category": "category", "code": "category", "channel": "channel"}
+_SEVERAL = "; repeat for more: any of them"
+_OWN_FIELDS = frozenset({"kind", "format", "csrf"})
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the form: `choices` is empty for free text."""
+    """A field of the form, with the sentence under it; `choices` are values with their texts, empty for other controls.
+
+    `completes` names the list that completes the text, `several` tells whether it takes several values with commas.
+    """
 
     name: str
+    parameter: str
     label: str
-    choices: tuple[str, ...]
+    sentence: str
+    control: Control
+    choices: tuple[tuple[str, str], ...] = ()
+    several: bool = False
+    completes: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +63,38 @@ class ReportForm:
     url: str
 
 
-def more_fields() -> tuple[Field, ...]:
-    """Return the fields of the parameters that some report has and the page does not lay out itself."""
-    found: dict[str, Field] = {}
-    for report in REPORTS:
-        endpoint = report.form
-        declared = _by_name(endpoint.query()) | (_by_name(endpoint.path_schema()) if endpoint.path_schema else {})
-        for name in (*question_names(endpoint.query), *([report.path_parameter] if report.path_parameter else ())):
-            if name not in _LAID_OUT:
-                found.setdefault(name, _field(name, declared[name]))
-    return tuple(found.values())
+def fields_of(report: Report) -> tuple[Field, ...]:
+    """Return the fields of a report's form in the order of its declaration, the one in the path first."""
+    endpoint = report.form
+    declared = _by_name(endpoint.query()) | (_by_name(endpoint.path_schema()) if endpoint.path_schema else {})
+    names = (*([report.path_parameter] if report.path_parameter else ()), *question_names(endpoint.query))
+    return tuple(_field(name, declared[name]) for name in names)
+
+
+def defaults_of(report: Report) -> dict[str, Any]:
+    """Return the value of each parameter of a report that holds where none is given."""
+    return {name: field.load_default for name, field in _by_name(report.form.query()).items()}
 
 
 def read_form(form: dict[str, str], base_url: str) -> ReportForm:
-    """Return what a filled-in form asks. Raises PageError for a report, format or parameter that is not valid."""
+    """Return what a filled-in form asks.
+
+    Raises FormFaults with a sentence for each field that is not valid, also where it is no field of the chosen report;
+    PageError for an unknown report or format.
+    """
     report, format = REPORTS_BY_KIND.get(form.get("kind", "")), form.get("format") or "json"
     if report is None or format not in MEDIA_TYPES:
         raise PageError(400, "Choose a report and a format.")
+    listed = fields_of(report)
+    foreign = {name for name, value in form.items() if value.strip()} - _OWN_FIELDS - {field.name for field in listed}
+    if foreign:
+        # Left out in silence, another question would be asked and charged than the one that was typed.
+        raise FormFaults({"": f"The report {report.title} has no field {', '.join(sorted(foreign))}."})
     given = _given(form, report)
     try:
         loaded: dict[str, Any] = report.form.query().load(given)
     except ValidationError as error:
-        raise PageError(400, first_fault(error)) from None
+        raise FormFaults.of(error, _FIELDS) from None
     parameters, path = question_of(report.form.query, loaded), f"/index{report.base_path}"
     if report.path_parameter:
         value = form.get(report.path_parameter, "").strip()
@@ -87,6 +121,31 @@ def _by_name(schema: Schema) -> dict[str, fields.Field[Any]]:
 
 
 def _field(name: str, field: fields.Field[Any]) -> Field:
+    several = isinstance(field, fields.List)
     inner = field.inner if isinstance(field, fields.List) else field
-    choices = next((one.choices for one in inner.validators if isinstance(one, validate.OneOf)), ())
-    return Field(name, name.replace("_", " ").capitalize(), tuple(map(str, choices)))
+    allowed = next((one.choices for one in inner.validators if isinstance(one, validate.OneOf)), ())
+    choices = tuple(_choices(tuple(map(str, allowed)), several))
+    control: Control = "choice" if choices else "text"
+    if isinstance(inner, Day):
+        control = "date"
+    elif isinstance(inner, WholeNumber):
+        control = "number"
+    sentence = str(field.metadata.get("description", "")).removesuffix(_SEVERAL).removesuffix("; repeat for more")
+    several = several and not choices
+    return Field(
+        _FIELDS.get(name, name),
+        name,
+        _LABELS.get(name) or re.sub("_", " ", name).capitalize(),
+        ("Group by one or two of them" if name == "group_by" else sentence)
+        + ("; several with commas" if several else ""),
+        control,
+        choices,
+        several,
+        _COMPLETED.get(name),
+    )
+
+
+def _choices(allowed: tuple[str, ...], several: bool) -> list[tuple[str, str]]:
+    """Return the choices of a field; a list of them also offers every pair."""
+    pairs = [",".join(pair) for pair in combinations(allowed, 2)] if several else []
+    return [(value, value.replace(",", " and ")) for value in (*allowed, *pairs)]

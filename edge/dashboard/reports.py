@@ -8,8 +8,10 @@ from aiohttp import web
 
 from edge.dashboard import charts
 from edge.dashboard.billing import PageBilling
-from edge.dashboard.report_form import ReportForm, more_fields, read_form
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see, sentence
+from edge.dashboard.form_faults import FormFaults
+from edge.dashboard.report_form import Field, ReportForm, defaults_of, fields_of, read_form
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.tables import question, table_of
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
 from edge.http.context import CONTEXT
@@ -48,44 +50,67 @@ class ReportPages:
         self._base_url = base_url
 
     async def builder(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """The form; its fields can be filled in by the address."""
+        """The form of the report that the address chooses; its fields can be filled in by the address."""
         given = {name: value for name, value in request.query.items() if len(value) <= 400}
-        chosen = given.get("kind", "")
+        return await self._form(request, visit, given, FormFaults({}))
+
+    async def price(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """What the filled-in form would cost, or what is wrong with it beside each field; charges nothing."""
+        given = dict(request.query)
+        fields = _fields(given)
+        values: dict[str, Any] = {"fields": fields, "faults": {}, "quote": None, "form": None, "empty": False}
+        try:
+            form = read_form(given, self._base_url)
+            principal = await self._billing.principal(visit, form.report.rank_min)
+            quote = await self._quote(principal, form)
+        except (PageError, Problem) as error:
+            empty = not any(given.get(field.name, "").strip() for field in fields)
+            return render(request, "price.html", visit, **values | {"faults": _faults(error, fields), "empty": empty})
+        return render(request, "price.html", visit, **values | {"quote": quote, "form": form})
+
+    async def run(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """Prepare, charge and submit the report, then show its job; a form that is not valid is shown again."""
+        given = await form_of(request)
+        try:
+            form = read_form(given, self._base_url)
+            principal = await self._billing.principal(visit, form.report.rank_min)
+            quote = await self._quote(principal, form)
+        except (PageError, Problem) as error:
+            if isinstance(error, Problem) and error.type.status not in (400, 404):
+                raise
+            faults = FormFaults(_faults(error, _fields(given)))
+            return await self._form(request, visit, given, faults, 403 if _refused(error) else 400)
+        charge = await self._billing.charge(request, principal, quote.units)
+        return await charge.settle(self._submit(request, principal, quote, charge))
+
+    async def _form(
+        self, request: web.Request, visit: SignedIn, given: dict[str, str], faults: FormFaults, status: int = 200
+    ) -> web.StreamResponse:
+        kind = given.get("kind", "")
+        chosen = kind if kind in REPORTS_BY_KIND else REPORTS[0].kind.name
+        fields = fields_of(REPORTS_BY_KIND[chosen])
+        names = {field.name for field in fields} | {"kind", "format", "csrf"}
         return render(
             request,
             "reports.html",
             visit,
+            status,
             reports=REPORTS_BY_KIND,
-            chosen=chosen if chosen in REPORTS_BY_KIND else REPORTS[0].kind.name,
-            more=more_fields(),
+            chosen=chosen,
+            fields=fields,
             given=given,
+            foreign=sorted(name for name, value in given.items() if value.strip() and name not in names),
+            faults=faults.faults,
             formats=list(MEDIA_TYPES),
             plan=await self._billing.plan(visit),
         )
-
-    async def price(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """What the filled-in form would cost, or what is wrong with it; charges nothing."""
-        try:
-            form = read_form(dict(request.query), self._base_url)
-            principal = await self._billing.principal(visit, form.report.rank_min)
-            quote = await self._quote(principal, form)
-        except (PageError, Problem) as error:
-            return render(request, "price.html", visit, fault=sentence(error), quote=None, form=None)
-        return render(request, "price.html", visit, fault=None, quote=quote, form=form)
-
-    async def run(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Prepare, charge and submit the report, then show its job."""
-        form = read_form(await form_of(request), self._base_url)
-        principal = await self._billing.principal(visit, form.report.rank_min)
-        quote = await self._quote(principal, form)
-        charge = await self._billing.charge(request, principal, quote.units)
-        return await charge.settle(self._submit(request, principal, quote, charge))
 
     async def jobs(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """The organization's jobs, the newest first."""
         organization = visit.acting.membership.organization_id
         listed, total = await self._orders.list(organization, None, None, _LISTED, None)
-        return render(request, "jobs.html", visit, jobs=listed[:_LISTED], total=total, reports=REPORTS_BY_KIND)
+        jobs = [(order, _question(order)) for order in listed[:_LISTED]]
+        return render(request, "jobs.html", visit, jobs=jobs, total=total, reports=REPORTS_BY_KIND)
 
     async def job(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """One job: its progress, and its result as pictures and a table."""
@@ -95,9 +120,13 @@ class ReportPages:
         return render(request, "job.html", visit, **await self._shown(order))
 
     async def state(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """The moving part of a job's page, asked for again and again until the job has ended."""
+        """The progress of a job, asked for again and again; once it has ended, its whole part of the page."""
         order = await self._order(request, visit)
-        return render(request, "job_state.html", visit, **await self._shown(order))
+        if not order.ended:
+            return render(request, "progress.html", visit, order=order)
+        response = render(request, "job_state.html", visit, **await self._shown(order))
+        response.headers.update({"HX-Retarget": "#job", "HX-Reswap": "outerHTML"})
+        return response
 
     async def cancel(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """Cancel a job; it costs nothing then."""
@@ -132,12 +161,12 @@ class ReportPages:
         return {
             "order": order,
             "failure": failure(order),
-            "rows": rows[: charts.ROWS_MAX],
+            "question": _question(order),
+            "table": table_of(rows[: charts.ROWS_MAX]),
             "meta": meta,
             "report": report,
             "plots": charts.plots(picture, rows),
             "bars": charts.bars(picture, rows),
-            "parameters": msgspec.json.decode(order.row["parameters"]),
         }
 
     async def _rows(self, order: Order) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -153,3 +182,24 @@ class ReportPages:
             body.close()
         answer = await asyncio.to_thread(msgspec.json.decode, text)
         return answer["data"], answer["meta"]
+
+
+def _question(order: Order) -> str:
+    """Return the question of a job in words, so that two jobs of one report can be told apart."""
+    report = REPORTS_BY_KIND.get(order.row["kind"])
+    defaults = defaults_of(report) if report else {}
+    return question(msgspec.json.decode(order.row["parameters"]), defaults)
+
+
+def _fields(given: dict[str, str]) -> tuple[Field, ...]:
+    report = REPORTS_BY_KIND.get(given.get("kind", ""))
+    return fields_of(report) if report else ()
+
+
+def _faults(error: PageError | Problem, fields: tuple[Field, ...]) -> dict[str, str]:
+    renamed = {field.parameter: field.name for field in fields}
+    return FormFaults.of_failure(error, renamed, frozenset(field.name for field in fields)).faults
+
+
+def _refused(error: PageError | Problem) -> bool:
+    return isinstance(error, PageError) and error.status == 403

@@ -8,6 +8,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 
 from edge.container import Services
 from edge.dashboard.billing import PageBilling
+from edge.dashboard.completions import CompletionPages
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.explorer import ExplorerPages
 from edge.dashboard.exports import ExportPages
@@ -20,6 +21,9 @@ from edge.dashboard.session_guard import SessionGuard
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages
 from edge.dashboard.sign_out import SignOutPages
+from edge.dashboard.tables import figure
+from edge.dashboard.text import code_spans
+from edge.dashboard.usage import UsagePages
 from edge.http.routing import Handler, Route, Rule
 
 
@@ -29,7 +33,7 @@ def prepare(app: web.Application) -> None:
     aiohttp_jinja2.setup(
         app, loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    aiohttp_jinja2.get_env(app).globals["form_id"] = new_form_id
+    aiohttp_jinja2.get_env(app).globals.update(form_id=new_form_id, figure=figure, code_spans=code_spans)
 
 
 def routes(services: Services) -> tuple[Route, ...]:
@@ -49,6 +53,7 @@ def routes(services: Services) -> tuple[Route, ...]:
     billing = PageBilling(resources.credentials, services.billing)
     return (
         *_organization(guard, org),
+        *_usage(guard, UsagePages(acts, resources.request_log)),
         *_person(guard, person),
         *_explorer(guard, services, billing),
         *_reports(guard, services, billing),
@@ -71,14 +76,20 @@ def _organization(guard: SessionGuard, org: OrganizationPages) -> tuple[Route, .
         _post("/key", guard.form(org.issue_key)),
         _post("/key/rotation", guard.form(org.rotate_key)),
         _post("/key/revocation", guard.form(org.revoke_keys)),
-        _get("/usage", guard.page(org.usage)),
-        _get("/usage.csv", guard.page(org.usage_sheet)),
         _get("/members", guard.page(org.members)),
         _post("/members/invitations", guard.form(org.invite)),
         _post("/members/withdrawals", guard.form(org.withdraw_invitation)),
         _post("/members/roles", guard.form(org.change_role)),
         _post("/members/removals", guard.form(org.remove_member)),
         _get("/audit", guard.page(org.audit)),
+    )
+
+
+def _usage(guard: SessionGuard, usage: UsagePages) -> tuple[Route, ...]:
+    return (
+        _get("/usage", guard.page(usage.usage)),
+        _get("/usage.csv", guard.page(usage.sheet)),
+        _get("/requests", guard.page(usage.requests)),
     )
 
 
@@ -103,11 +114,13 @@ def _explorer(guard: SessionGuard, services: Services, billing: PageBilling) -> 
         services.pricing,
         services.sustainability,
         billing,
+        services.person_limits,
+        services.cursors,
         services.settings.base_url,
     )
     return (
         _get("/explorer", guard.page(explorer.explorer), name),
-        _get("/explorer/hits", guard.page(explorer.hits), name),
+        _get("/explorer/suggestions", guard.page(explorer.suggestions)),
         _get("/explorer/{iid}", guard.page(explorer.record), name),
         _get("/explorer/{iid}/history", guard.page(explorer.history), name),
     )
@@ -120,6 +133,7 @@ def _reports(guard: SessionGuard, services: Services, billing: PageBilling) -> t
         _get("/reports", guard.page(reports.builder)),
         _get("/reports/price", guard.page(reports.price)),
         _post("/reports", guard.form(reports.run), "dashboard-reports"),
+        _get("/completions/{list}", guard.page(CompletionPages(services.resources.database).show)),
         _get("/jobs", guard.page(reports.jobs)),
         _get("/jobs/{id}", guard.page(reports.job)),
         _get("/jobs/{id}/state", guard.page(reports.state)),

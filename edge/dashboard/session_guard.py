@@ -4,11 +4,10 @@ import hmac
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import aiohttp_jinja2
 from aiohttp import web
-from marshmallow import ValidationError
 
 from edge.auth.users import UserService
 from edge.dashboard.sessions import Cookies, Sessions
@@ -24,6 +23,7 @@ from shared.sessions import Session
 # With `no-referrer` a browser would send `Origin: null` with our own forms, and they could not be told from others'.
 _FIELDS = {**PAGE_FIELDS, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}
 _FORM_FIELDS_MAX = 30
+_TITLES = {403: "Not allowed", 404: "Not found", 409: "This changed in the meantime", 410: "Withdrawn"}
 
 
 class PageError(Exception):
@@ -95,7 +95,7 @@ class SessionGuard:
             try:
                 visit = await self.visit(request)
                 if visit is None:
-                    return _to_sign_in(request)
+                    return to_sign_in(request)
                 return await page(request, visit)
             except (PageError, ItemIndexError, Problem) as error:
                 return _shown(request, error, visit)
@@ -167,26 +167,19 @@ def see(location: str) -> web.Response:
     return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
 
 
-def first_fault(error: ValidationError) -> str:
-    """Say the first thing that is wrong with a form."""
-    messages: Any = error.messages
-    name = next(iter(messages))
-    text = messages[name]
-    while not isinstance(text, str):
-        text = next(iter(text.values())) if isinstance(text, dict) else text[0]
-    return f"{name}: {text}"
+def to_sign_in(request: web.Request) -> web.Response:
+    """Send the visitor to sign in and back to the page with its query; a part of a page takes the whole page there."""
+    if not is_part(request):
+        return see(f"/dashboard/sign-in?next={quote(request.path_qs, safe='')}")
+    page = urlsplit(request.headers.get("HX-Current-URL", ""))
+    back = f"{page.path}?{page.query}" if page.query else page.path
+    location = f"/dashboard/sign-in?next={quote(back, safe='')}"
+    return web.Response(status=204, headers={"HX-Redirect": location, "Cache-Control": "no-store"})
 
 
-def sentence(error: PageError | Problem) -> str:
-    """Say what is wrong, for a place inside a page."""
-    if isinstance(error, PageError):
-        return error.text
-    faults = error.extra.get("errors") or []
-    return "; ".join(f"{fault['parameter']}: {fault['detail']}" for fault in faults) or error.detail
-
-
-def _to_sign_in(request: web.Request) -> web.Response:
-    return see(f"/dashboard/sign-in?next={quote(request.path, safe='')}")
+def is_part(request: web.Request) -> bool:
+    """Return whether a page's script asks for a part of the page."""
+    return request.headers.get("HX-Request") == "true"
 
 
 def _shown(request: web.Request, error: Exception, visit: SignedIn | None) -> web.Response:
@@ -195,8 +188,17 @@ def _shown(request: web.Request, error: Exception, visit: SignedIn | None) -> we
         status, text = error.status, error.text
     else:
         status, text = (problem.type.status, problem.detail) if problem else (500, "We made an error.")
-    title = web.Response(status=status).reason
-    response = render(request, "problem.html", visit, status=status, title=title, text=text)
+    template = "problem_part.html" if is_part(request) else "problem.html"
+    response = render(request, template, visit, status=status, title=_title(status), text=text)
     if problem is not None and "Retry-After" in problem.fields:
         response.headers["Retry-After"] = problem.fields["Retry-After"]
     return response
+
+
+def _title(status: int) -> str:
+    """Say in a page's heading what kind of failure it is; the text below says the rest."""
+    if status == 429:
+        return "The limit is reached"
+    if status >= 500:
+        return "This does not work at the moment"
+    return _TITLES.get(status, "This cannot be done")

@@ -24,7 +24,9 @@ from shared.config import Settings
 from shared.telemetry.log import Log
 
 HOME = "/dashboard"
-_DESTINATION = re.compile(r"/dashboard(?:/[A-Za-z0-9_-]{1,80}){0,3}", re.ASCII)
+_DESTINATION = re.compile(
+    r"/dashboard(?:/[A-Za-z0-9_-]{1,80}){0,3}(?:\?[A-Za-z0-9_.~%&=+,:;@/?*!'()$-]{0,2000})?", re.ASCII
+)
 _PARAMETER_MAX = 4_096
 _AGAIN = "Signing in did not work. Begin again."
 

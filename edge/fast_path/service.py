@@ -111,7 +111,8 @@ class FastPath:
         self._counts.note(route, decision, status, seconds, refunded=call.unchanged and decision.allowed)
         if decision.allowed:
             self._counts.read(call.source)
-        self._used(principal, call.network, route, status, call.answer.units if status == 200 else 0)
+        units = call.answer.units if status == 200 else 0
+        self._used(principal, call.network, route, status, units, seconds, call.request_id.decode())
         span = self._span(call.request.traceparent, call.request_id)
         self._access_log.append(
             _LINE

@@ -17,8 +17,8 @@ from shared.telemetry import metrics
 from shared.telemetry.spans import Attributes, Spans
 from shared.telemetry.trace_context import step_from
 
-# Called for every request of a known caller: principal, network, route, status, units.
-Used = Callable[[Principal, str, str, int, int], None]
+# Called for every request of a known caller: principal, network, route, status, units, seconds, request id.
+Used = Callable[[Principal, str, str, int, int, float, str], None]
 # Headers that a browser's script may read; without them web pages would not see the limits.
 EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Link, Location"
 COMMON_FIELDS: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
@@ -79,7 +79,15 @@ class RequestContext:
         metrics.request_seconds.labels(rule.name).observe(seconds)
         self._lines.write(request.method, rule.name, request.raw_path, response.status, seconds, context)
         if context.principal is not None:
-            self._used(context.principal, context.network, rule.name, response.status, context.units)
+            self._used(
+                context.principal,
+                context.network,
+                rule.name,
+                response.status,
+                context.units,
+                seconds,
+                context.request_id,
+            )
         if context.span.sampled:
             self._note_span(request, response, context, rule, seconds)
 

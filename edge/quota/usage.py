@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 
+from edge.quota.request_log import RequestLog
 from edge.storage.database import Database, Scope
 from shared.accounts import Principal
 from shared.errors import StoreUnavailable
@@ -34,16 +35,28 @@ def outcome_of(status: int) -> str:
 class UsageRecorder:
     """The counts of one process, flushed to PostgreSQL every few seconds."""
 
-    def __init__(self, database: Database, flush_seconds: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, database: Database, log: RequestLog, flush_seconds: float, clock: Callable[[], float] = time.time
+    ) -> None:
         self._database = database
+        self._log = log
         self._flush_seconds = flush_seconds
         self._clock = clock
         self._counts: dict[Key, list[int]] = {}
         self._keys: dict[str, tuple[float, str]] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def note(self, principal: Principal, network: str, route: str, status: int, units: int) -> None:
-        """Count one response for its caller's account; the anonymous token has none."""
+    def note(
+        self,
+        principal: Principal,
+        network: str,
+        route: str,
+        status: int,
+        units: int,
+        seconds: float,
+        request_id: str,
+    ) -> None:
+        """Count one response for its caller's account and log it for its organization, if it has one."""
         if principal.kind == "api-key":
             account = f"org:{principal.organization_id}"
             self._keys[principal.credential_id] = (self._clock(), network)
@@ -54,6 +67,8 @@ class UsageRecorder:
         else:
             return
         credential = f"{principal.kind}:{principal.credential_id}"
+        if principal.organization_id is not None:
+            self._log.note(principal.organization_id, credential, route, status, units, seconds, request_id)
         key = (int(self._clock()) // _DAY_SECONDS, account, credential, route, outcome_of(status))
         entry = self._counts.get(key)
         if entry is not None:
@@ -77,7 +92,8 @@ class UsageRecorder:
         await self.flush()
 
     async def flush(self) -> None:
-        """Flush the counts; during an outage of PostgreSQL they are kept, up to a bound."""
+        """Flush the log and the counts; during an outage of PostgreSQL the counts are kept, up to a bound."""
+        await self._log.flush()
         counts, self._counts = self._counts, {}
         keys, self._keys = self._keys, {}
         try:

@@ -35,6 +35,7 @@ REPORTS = (
             spread=("p10", "p50", "p90", "mean"),
             compared="p50",
             bars=("min", "p10", "p25", "p50", "p75", "p90", "max"),
+            band=("p10", "p90"),
         ),
     ),
     Report(
@@ -63,6 +64,7 @@ REPORTS = (
                 example="/insights/categories/{category}",
             ),
         ),
+        picture=Picture(compared="median"),
     ),
     Report(
         kind=BRAND_INSIGHTS,
@@ -90,6 +92,7 @@ REPORTS = (
                 example="/insights/brands/{brand}",
             ),
         ),
+        picture=Picture(compared="median"),
     ),
     Report(
         kind=PRICE_INDEX,
@@ -115,6 +118,7 @@ REPORTS = (
             compared="index",
             compared_title="Price index",
             lines=("share_matched",),
+            band=("low", "high"),
         ),
     ),
     Report(

@@ -13,7 +13,8 @@ class Picture:
 
     `lines`: one plot for each column, its values by period, with one line for each group. `spread`: one plot of these
     columns for rows of a single group; rows of several groups are compared by `compared` instead; both have titles.
-    `bars`: the values of these columns in the last row.
+    The area between the two columns of `band` is filled: an interval, or the middle of a distribution.
+    `bars`: the values of these columns in the newest period of a single group.
     """
 
     lines: tuple[str, ...] = ()
@@ -22,6 +23,7 @@ class Picture:
     spread_title: str = "Prices"
     compared_title: str = "Median price"
     bars: tuple[str, ...] = ()
+    band: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

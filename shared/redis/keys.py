@@ -31,6 +31,11 @@ def identifier(data_version: int, key: str) -> str:
     return f"i:{data_version}:{blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
+def request_log(organization_id: str) -> str:
+    """List of an organization's last calls, the newest first."""
+    return f"rl:{organization_id}"
+
+
 def refund_marker(account: str, charge_id: str) -> str:
     """Marker of an order's charge that was given back: a refund asked twice must be given once."""
     return f"f:{{{account}}}:{charge_id}"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from edge.dashboard.report_form import more_fields, read_form
+from edge.dashboard.form_faults import FormFaults
+from edge.dashboard.report_form import fields_of, read_form
 from edge.dashboard.session_guard import PageError
 from edge.meta.root import CAPABILITIES
 from edge.openapi.document import EXAMPLES
@@ -53,14 +54,26 @@ def test_each_example_has_its_answer_in_the_document(report: Report) -> None:
 
 @every_report
 def test_the_dashboards_form_asks_what_the_api_is_asked(report: Report) -> None:
-    given = {"kind": report.kind.name, "brand": "b,a", "category": "c", "from": "2026-07-01", "channel": "z, y"}
-    form = read_form(given, "https://host/v1")
+    typed = {"brand": "b,a", "category": "c", "slug": "b", "code": "c", "from": "2026-07-01", "channel": "z, y"}
+    names = {field.name for field in fields_of(report)}
+    form = read_form({"kind": report.kind.name, **{n: v for n, v in typed.items() if n in names}}, "https://host/v1")
     assert form.report is report
     assert form.parameters["channel"] == ["y", "z"]
     assert form.parameters["from"] == "2026-07-01"
     named = {report.path_parameter} if report.path_parameter else set()
     assert form.parameters.keys() == {*question_names(report.form.query), *named}
-    assert form.url.startswith(f"https://host/v1/index{report.base_path}?")
+    assert form.url.startswith(f"https://host/v1/index{report.base_path}{'/' if named else '?'}")
+
+
+@every_report
+def test_the_form_has_a_field_for_each_parameter_of_the_report_and_refuses_every_other(report: Report) -> None:
+    parameters = [field.parameter for field in fields_of(report)]
+    named = [report.path_parameter] if report.path_parameter else []
+    assert parameters == [*named, *question_names(report.form.query)]
+    others = {field.name for other in REPORTS for field in fields_of(other)} - {f.name for f in fields_of(report)}
+    for name in others:
+        with pytest.raises(FormFaults, match=name):
+            read_form({"kind": report.kind.name, "brand": "a", "slug": "a", name: "x"}, "https://host/v1")
 
 
 def test_a_form_without_a_known_report_is_refused() -> None:
@@ -68,7 +81,10 @@ def test_a_form_without_a_known_report_is_refused() -> None:
         read_form({"kind": "export"}, "https://host/v1")
 
 
-def test_no_field_is_laid_out_twice() -> None:
-    names = [field.name for field in more_fields()]
+@every_report
+def test_each_field_has_a_sentence_and_its_own_name(report: Report) -> None:
+    listed = fields_of(report)
+    assert all(field.sentence and field.label for field in listed)
+    names = [field.name for field in listed]
     assert len(names) == len(set(names))
-    assert not {"brand", "kind", "group_by"} & set(names)
+    assert "kind" not in names  # the form's own `kind` is the report's

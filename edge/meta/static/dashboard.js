@@ -1,45 +1,5 @@
-// The dashboard's own script: plots, copying, and the link of an invitation. Everything works on data in the page.
+// The dashboard's own script: copying, local times, menus, problems of parts of a page, the link of an invitation.
 "use strict";
-
-const PALETTE = { served: "#1a8f66", "not-found": "#6b8afd", "not-modified": "#9aa5a1", refused: "#d98a00", rejected: "#b56bd0", failed: "#d1453b" };
-const OTHERS = ["#1a8f66", "#6b8afd", "#d98a00", "#b56bd0", "#d1453b", "#2aa7b8"];
-
-function colours() {
-  const style = getComputedStyle(document.documentElement);
-  return { text: style.getPropertyValue("--dim").trim(), line: style.getPropertyValue("--line").trim() };
-}
-
-function stacked(series) {
-  // Drawn from the back: each series on top of those before it.
-  const sums = series[0].values.map(() => 0);
-  return series.map((s) => s.values.map((value, n) => (sums[n] += value || 0))).reverse();
-}
-
-function draw(place) {
-  const plot = JSON.parse(place.dataset.plot), { text, line } = colours();
-  const bars = plot.kind === "bars";
-  const x = plot.x.map((day) => Date.parse(day + "T00:00:00Z") / 1000);
-  const listed = bars ? [...plot.series].reverse() : plot.series;
-  const data = [x, ...(bars ? stacked(plot.series) : plot.series.map((s) => s.values))];
-  const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
-  const series = listed.map((s, n) => {
-    const colour = PALETTE[s.label] || OTHERS[n % OTHERS.length];
-    const shape = bars ? { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } } : { spanGaps: false };
-    return { label: s.label, stroke: colour, fill: bars ? colour : undefined, width: bars ? 0 : 2, ...shape,
-             value: (u, v, i, at) => (at === null || at === undefined ? "–" : String(s.values[at] ?? "–")) };
-  });
-  const options = {
-    width: Math.max(240, place.clientWidth), height: 260, tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
-    scales: { x: { time: true }, y: { range: (u, low, high) => [bars ? 0 : low * 0.95, high > 0 ? high * 1.08 : 1] } },
-    axes: [{ ...axis, values: (u, splits) => splits.map((at) => new Date(at * 1000).toISOString().slice(5, 10)) }, { ...axis, size: 60 }], series: [{ value: "{YYYY}-{MM}-{DD}" }, ...series],
-  };
-  place.replaceChildren();
-  place.uplot = new uPlot(options, data, place);
-}
-
-function drawAll(root) {
-  for (const place of root.querySelectorAll("[data-plot]")) draw(place);
-}
 
 async function copy(button) {
   const source = document.getElementById(button.dataset.copy), status = button.parentElement.querySelector("[role=status]");
@@ -60,21 +20,86 @@ function takeInvitation(form) {
   sessionStorage.removeItem("invitation");
 }
 
+function showLocalTimes(root) {
+  const format = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
+  for (const time of root.querySelectorAll("time[datetime]:not([title])")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.getTime())) continue;
+    time.title = time.textContent.trim();
+    time.textContent = format.format(moment);
+  }
+}
+
+// Enhances what is new on the page.
+function prepare(root) {
+  drawPlots(root);
+  showLocalTimes(root);
+  prepareTables(root);
+}
+
+// A part of a page that cannot be had says why, where it would stand; it never leaves the answer to an older question.
+function showProblem(event) {
+  const { xhr, target } = event.detail;
+  const place = target.closest("[data-problems]") || target;
+  if (xhr && xhr.status && xhr.responseText.includes('class="notice')) {
+    place.innerHTML = xhr.responseText;  // a part of ours, in which everything is escaped
+  } else {
+    const note = document.createElement("p");
+    note.className = "notice bad";
+    note.setAttribute("role", "alert");
+    note.textContent = "The service cannot be reached. Try again.";
+    place.replaceChildren(note);
+  }
+}
+
+// Readers hear a job's state when it changes, not with each new number of rows.
+function announceState(root) {
+  const state = root.querySelector("[data-state]")?.dataset.state, place = document.getElementById("announced");
+  if (state && place && place.textContent !== state) place.textContent = state;
+}
+
+function shortcut(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+  const field = document.querySelector(`[data-shortcut="${CSS.escape(event.key)}"]`);
+  if (field) {
+    event.preventDefault();
+    field.focus();
+    field.select();
+  }
+  document.querySelector(`[data-key="${CSS.escape(event.key)}"]`)?.click();
+}
+
+function toggleMenu(button) {
+  const shown = document.getElementById(button.getAttribute("aria-controls")).classList.toggle("shown");
+  button.setAttribute("aria-expanded", String(shown));
+}
+
+document.documentElement.classList.add("js");
 document.addEventListener("DOMContentLoaded", () => {
-  drawAll(document);
-  const form = document.querySelector("[data-invitation]");
-  if (form) takeInvitation(form);
+  prepare(document);
+  const invitation = document.querySelector("[data-invitation]");
+  if (invitation) takeInvitation(invitation);
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-copy]");
+    const button = event.target.closest("[data-copy]"), all = event.target.closest("[data-check]");
+    const menu = event.target.closest("[data-menu]");
     if (button) copy(button);
+    if (menu) toggleMenu(menu);
+    if (all) {
+      for (const box of all.closest("fieldset").querySelectorAll("input[type=checkbox]")) box.checked = all.dataset.check === "all";
+      all.form.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    for (const open of document.querySelectorAll("details.sure[open]")) {
+      if (!open.contains(event.target)) open.open = false;
+    }
   });
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-    const chosen = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-    if (chosen) chosen.click();
+  document.addEventListener("keydown", shortcut);
+  document.addEventListener("htmx:responseError", showProblem);
+  document.addEventListener("htmx:sendError", showProblem);
+  document.addEventListener("htmx:afterSwap", (event) => {
+    prepare(event.target);
+    announceState(event.target);
   });
-  document.addEventListener("htmx:afterSwap", (event) => drawAll(event.target));
-  const again = () => drawAll(document);
+  const again = () => drawPlots(document);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   let width = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; again(); } });

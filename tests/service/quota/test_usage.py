@@ -1,12 +1,15 @@
 """Statistics of use count each call once, also when PostgreSQL fails between two statements."""
 
+from edge.quota.request_log import RequestLog
 from edge.quota.usage import UsageRecorder
 from edge.storage.database import Database
+from edge.storage.redis_client import RedisClient
 from shared.accounts import Principal
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.organizations.contract import SQL
 from shared.plans import Plan
+from shared.telemetry.log import Log
 
 BRAND = Plan(
     name="brand",
@@ -24,13 +27,14 @@ BRAND = Plan(
 async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Settings) -> None:
     database = Database(settings.edge_database_url, connections_max=1, deadline_seconds=1.0)
     await database.open()
-    usage = UsageRecorder(database, flush_seconds=60)
+    cache = RedisClient(settings.cache_url, name="cache", deadline_seconds=1.0, log=Log("tests"))
+    usage = UsageRecorder(database, RequestLog(cache, 0), flush_seconds=60)
     with connect(settings.database_url, application="tests") as connection:
         made = connection.execute(SQL.create_organization_as_operator, ("Acme", "brand", "op")).fetchone()
         connection.commit()
         assert made is not None
         caller = Principal("api-key", "abcdefghij", BRAND, made[0], "Acme")
-        usage.note(caller, "192.0.2.1", "brands", 200, 1)
+        usage.note(caller, "192.0.2.1", "brands", 200, 1, 0.01, "0" * 32)
         connection.execute("LOCK TABLE api_keys")
         await usage.flush()  # the statistics are kept; when the key was last used cannot be noted
         connection.rollback()

@@ -27,7 +27,7 @@ def test_one_plot_has_index_interval_and_median_and_the_next_one_the_matched_sha
         "high": [101, 104],
         "median_index": [200, 206],
     }
-    assert matched["title"] == "share_matched per period"
+    assert matched["title"] == "share matched per period"
     assert [one["values"] for one in matched["series"]] == [[None, 0.8]]
 
 

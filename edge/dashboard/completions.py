@@ -1,0 +1,52 @@
+"""What completes a field of a form: brands, categories and channels of the index by the beginning of their names."""
+
+from typing import NamedTuple
+
+from aiohttp import web
+
+from edge.dashboard.session_guard import PageError, SignedIn, render
+from edge.index import brands, categories, channels
+from edge.storage.database import Database
+from shared.search.text import fold
+from shared.slugs import beginning_of_slug
+
+_OPTIONS = 12
+_TEXT_MAX = 400
+_LIKE_WILDCARDS = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
+
+
+class Option(NamedTuple):
+    """A value and its name."""
+
+    value: str
+    name: str
+
+
+class CompletionPages:
+    """The handler. Lists of the index are free for everybody who is signed in."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def show(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """The options for what is typed: the last of several values is completed, those before it are kept."""
+        field = request.match_info["list"]
+        typed = next((value for name, value in request.query.items() if name not in ("kind", "format")), "")[:_TEXT_MAX]
+        before, comma, last = typed.rpartition(",")
+        options = [] if "\0" in typed else await self._options(field, last.strip())
+        kept = f"{before}{comma} " if comma else ""
+        return render(request, "completions.html", visit, options=options, kept=kept)
+
+    async def _options(self, field: str, prefix: str) -> list[Option]:
+        if field == "brand":
+            like = fold(prefix).translate(_LIKE_WILDCARDS) or None
+            rows = await self._database.fetch(brands.SQL.page_by_items, like, None, None, None, _OPTIONS)
+            return [Option(row["slug"], row["name"]) for row in rows]
+        if field == "category":
+            slug = beginning_of_slug(prefix) or None
+            rows = await self._database.fetch(categories.SQL.page, None, None, slug, None, _OPTIONS)
+            return [Option(row["code"], " › ".join(row["path"])) for row in rows]
+        if field == "channel":
+            rows = await self._database.fetch(channels.SQL.page, prefix or None, None, _OPTIONS)
+            return [Option(row["code"], row["code"]) for row in rows]
+        raise PageError(404, "There is no such list.")

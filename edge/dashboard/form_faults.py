@@ -1,0 +1,42 @@
+"""What is wrong with a filled-in form, field by field, so that each sentence can stand beside its field."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError
+
+from edge.dashboard.session_guard import PageError
+from edge.http.problems import Problem
+
+
+class FormFaults(PageError):
+    """The faults of a form by the names of its fields; under the empty name what no field is to blame for."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        self.faults = dict(faults)
+        super().__init__(400, " ".join(f"{name}: {text}" if name else text for name, text in faults.items()))
+
+    @classmethod
+    def of(cls, error: ValidationError, renamed: Mapping[str, str]) -> "FormFaults":
+        """Return the faults that a schema found; `renamed` gives the form's own name of a parameter."""
+        messages: Any = error.messages
+        return cls({renamed.get(name, name): _first(text) for name, text in messages.items()})
+
+    @classmethod
+    def of_failure(cls, error: PageError | Problem, renamed: Mapping[str, str], known: frozenset[str]) -> "FormFaults":
+        """Return the faults that a failure names; those of fields that the form does not have stand without a name."""
+        if isinstance(error, cls):
+            return error
+        if isinstance(error, PageError):
+            return cls({"": error.text})
+        told = {"category-not-found": {"code": error.detail}, "brand-not-found": {"slug": error.detail}}
+        listed = {fault["parameter"]: fault["detail"] for fault in error.extra.get("errors") or []}
+        found = listed or told.get(error.type.slug) or {"": error.detail}
+        named = {renamed.get(name, name): text for name, text in found.items()}
+        return cls({name if name in known else "": text for name, text in named.items()})
+
+
+def _first(text: Any) -> str:
+    while not isinstance(text, str):
+        text = next(iter(text.values())) if isinstance(text, dict) else text[0]
+    return text

@@ -1,0 +1,123 @@
+"""Pages of an organization's use: calls by day, endpoint and caller, and the last calls one by one."""
+
+from collections import defaultdict
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from aiohttp import web
+
+from edge.dashboard.session_guard import SignedIn, render
+from edge.organizations.service import Actor, OrganizationService, as_dicts
+from edge.organizations.usage import usage_csv, usage_range
+from edge.quota.request_log import KEPT_DAYS, LoggedCall, RequestLog
+from shared.clock import utc_now
+from shared.errors import InvalidParameter, StoreUnavailable
+
+OUTCOMES = ("served", "not-found", "not-modified", "refused", "rejected", "failed")
+_DAYS = (7, 30, 90)
+_ROWS_SHOWN = 500
+
+
+class UsagePages:
+    """The handlers."""
+
+    def __init__(self, acts: OrganizationService, log: RequestLog) -> None:
+        self._acts = acts
+        self._log = log
+
+    async def usage(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """Calls by day, endpoint, caller and outcome."""
+        days, (first, last) = _days(request)
+        rows = as_dicts(await self._acts.usage(visit.acting, first, last))
+        plot = plot_by_day(rows, first, last)
+        names = await self._names(visit.acting)
+        named = [
+            row | {"endpoint": endpoint_name(row["endpoint"]), "credential": caller_name(row["credential"], names)}
+            for row in rows
+        ]
+        return render(
+            request,
+            "usage.html",
+            visit,
+            days=days,
+            choices=_DAYS,
+            plot=plot,
+            by_endpoint=_summed(named, "endpoint"),
+            by_credential=_summed(named, "credential"),
+            rows=named[:_ROWS_SHOWN],
+        )
+
+    async def sheet(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """The same as CSV, with the credentials' ids."""
+        _, (first, last) = _days(request)
+        return usage_csv(as_dicts(await self._acts.usage(visit.acting, first, last)))
+
+    async def requests(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+        """The last calls of the organization, the newest first."""
+        entries: list[dict[str, Any]] | None = None
+        try:
+            names = await self._names(visit.acting)
+            calls = await self._log.read(visit.acting.membership.organization_id)
+            entries = [_entry(call, names) for call in calls]
+        except StoreUnavailable:  # the page says so: an empty list would be wrong
+            pass
+        return render(request, "requests.html", visit, entries=entries, kept=self._log.calls_max, days=KEPT_DAYS)
+
+    async def _names(self, actor: Actor) -> dict[str, str]:
+        return {row["id"]: row["name"] for row in await self._acts.members(actor)}
+
+
+def caller_name(credential: str, names: dict[str, str]) -> str:
+    """Return a credential as people know it: a key by its id, a person by the name; `names` has the members'."""
+    kind, _, identifier = credential.partition(":")
+    if kind == "api-key":
+        return f"Key {identifier}"
+    return names.get(identifier, "A former member") if kind == "bearer" else "Public token"
+
+
+def endpoint_name(route: str) -> str:
+    """Return a route's name in words."""
+    name = route.removeprefix("dashboard-")
+    return f"{name}, in the dashboard" if name != route else route
+
+
+def plot_by_day(rows: list[dict[str, Any]], first: date, last: date) -> dict[str, Any]:
+    """Return calls per day and outcome in the form that the page's script draws: days without calls are zero."""
+    by_day: dict[tuple[date, str], int] = defaultdict(int)
+    for row in rows:
+        by_day[row["day"], row["outcome"]] += row["calls"]
+    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    shown = [name for name in OUTCOMES if any((day, name) in by_day for day in days)] or ["served"]
+    series = [{"label": name, "values": [by_day[day, name] for day in days]} for name in shown]
+    return {"x": [day.isoformat() for day in days], "series": series, "kind": "bars", "unit": "calls"}
+
+
+def _entry(call: LoggedCall, names: dict[str, str]) -> dict[str, Any]:
+    return {
+        "at": datetime.fromtimestamp(call.at, UTC),
+        "endpoint": endpoint_name(call.endpoint),
+        "status": call.status,
+        "units": call.units,
+        "milliseconds": 1_000 * call.seconds,
+        "caller": caller_name(call.credential, names),
+        "request_id": call.request_id,
+    }
+
+
+def _days(request: web.Request) -> tuple[int, tuple[date, date]]:
+    asked = request.query.get("days", "30")
+    days = int(asked) if asked in {str(n) for n in _DAYS} else 30
+    try:
+        return days, usage_range(utc_now().date() - timedelta(days=days - 1), None)
+    except InvalidParameter:  # midnight passed between the two clocks
+        return days, usage_range(None, None)
+
+
+def _summed(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    summed: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        entry = summed.setdefault(row[name], {"name": row[name], "calls": 0, "units": 0, "refused": 0})
+        entry["calls"] += row["calls"]
+        entry["units"] += row["units"]
+        entry["refused"] += row["calls"] if row["outcome"] == "refused" else 0
+    return sorted(summed.values(), key=lambda entry: -entry["calls"])
