@@ -55,7 +55,7 @@ def test_an_export_from_its_preview_to_its_file(institutional: Visitor) -> None:
     page.get_by_role("link", name="New export").click()
     expect(page.locator("#preview tbody tr")).to_have_count(10)
     page.get_by_role("textbox", name="Brands").fill("no-such-brand")
-    expect(page.locator("#preview .notice")).to_contain_text("names no brand")
+    expect(page.locator("#fault-brand")).to_contain_text("names no brand")
     page.get_by_role("textbox", name="Brands").fill("vitasoy")
     page.get_by_label("units", exact=True).uncheck()
     page.get_by_role("combobox", name="Format").select_option("csv")
@@ -67,9 +67,9 @@ def test_an_export_from_its_preview_to_its_file(institutional: Visitor) -> None:
     institutional.check_width()
     institutional.shoot("export-new-filled")
     institutional.check_accessibility()
-    page.get_by_role("button", name="Order it").click()
+    page.get_by_role("button", name="Order the export").click()
     page.wait_for_url(re.compile(r"/dashboard/exports/[0-9a-f-]{36}$"))
-    expect(page.locator("#export .state")).to_have_text("succeeded", timeout=30_000)
+    expect(page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
     institutional.shoot("export")
     institutional.check_accessibility()
     digest = page.locator("code[title]").first.get_attribute("title")
@@ -80,9 +80,9 @@ def test_an_export_from_its_preview_to_its_file(institutional: Visitor) -> None:
     rows = list(csv.DictReader(content.decode().splitlines()))
     assert rows
     assert "units" not in rows[0]
-    page.get_by_label("Yes, delete its files now").check()
-    page.get_by_role("button", name="Delete").click()
-    expect(page.locator("#export .state")).to_have_text("expired")
+    page.get_by_text("Delete", exact=True).click()
+    page.get_by_role("button", name="Yes, delete its files now").click()
+    expect(page.locator("#job .state")).to_have_text("expired")
     institutional.go("/dashboard/exports")
     expect(page.get_by_role("link", name="observations").first).to_be_visible()
 

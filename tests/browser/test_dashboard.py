@@ -13,6 +13,7 @@ PAGES = {
     "overview": "",
     "key": "/key",
     "usage": "/usage",
+    "requests": "/requests",
     "members": "/members",
     "audit": "/audit",
     "token": "/token",
@@ -23,6 +24,7 @@ PAGES = {
     "datasets": "/datasets",
     "exports": "/exports",
     "export-new": "/exports/new",
+    "sessions": "/sessions",
 }
 
 
@@ -48,7 +50,7 @@ def test_issue_a_key_use_it_and_see_the_call_in_the_plot(member: Visitor) -> Non
     assert member.api("/index/brands", key) == 200
 
     usage = f"{member.origin}/dashboard/usage"
-    until(lambda: "<code>brands</code>" in member.context.request.get(usage).text())
+    until(lambda: ">brands<" in member.context.request.get(usage).text())
     member.go("/dashboard/usage")
     expect(member.page.get_by_role("rowheader", name="brands")).to_have_count(1)
     member.go("/dashboard")
@@ -74,16 +76,66 @@ def test_rotate_with_a_grace_and_revoke(member: Visitor) -> None:
     until(lambda: {member.api("/quota", key) for key in (old, new)} == {401}, 2)
 
 
-def test_search_as_you_type_and_open_a_record(member: Visitor) -> None:
+def used_today(visitor: Visitor) -> int:
+    """The units that the overview counts today."""
+    visitor.go("/dashboard")
+    return int(visitor.page.locator("[data-figure=used]").inner_text().replace(",", ""))
+
+
+def test_typing_suggests_for_nothing_and_enter_searches_in_the_address(member: Visitor) -> None:
+    before = used_today(member)
     member.go("/dashboard/explorer")
-    member.page.get_by_label("Search items").press_sequentially("soy mil", delay=30)
-    first = member.page.locator(".hits a").first
-    expect(first).to_be_visible()
-    member.shoot("explorer-hits")
+    member.page.keyboard.press("/")
+    member.page.keyboard.type("soy mil", delay=30)
+    expect(member.page.locator(".suggestions a").first).to_be_visible()
+    member.shoot("explorer-suggestions")
     member.check_accessibility()
-    first.click()
+    assert used_today(member) == before
+    member.go("/dashboard/explorer")
+    member.page.get_by_label("Search items").fill("milk")
+    member.page.keyboard.press("Enter")
+    member.page.wait_for_url("**/dashboard/explorer?q=milk")
+    first = member.page.locator(".hits a").first.inner_text()
+    member.shoot("explorer-hits")
+    member.page.get_by_role("link", name="Next page").click()
+    expect(member.page.locator(".hits a").first).not_to_have_text(first)
+    member.page.go_back()
+    expect(member.page.locator(".hits a").first).to_have_text(first)
+    expect(member.page.get_by_label("Search items")).to_have_value("milk")
+    assert used_today(member) == before + 3
+
+
+def test_a_search_that_fails_says_so_instead_of_older_results(member: Visitor) -> None:
+    member.go("/dashboard/explorer")
+    field = member.page.get_by_label("Search items")
+    field.press_sequentially("tea", delay=30)
+    expect(member.page.locator(".suggestions a").first).to_be_visible()
+    member.page.route("**/dashboard/explorer/suggestions*", lambda route: route.abort())
+    field.press_sequentially(" soy", delay=30)
+    expect(member.page.locator("#suggestions")).to_contain_text("cannot be reached")
+    assert member.page.locator(".suggestions").count() == 0
+    member.page.unroute("**/dashboard/explorer/suggestions*")
+    member.faults.clear()
+
+
+def test_an_ended_session_leads_from_a_part_of_a_page_to_signing_in_and_back(visitor: Visitor) -> None:
+    visitor.sign_in()
+    visitor.go("/dashboard/explorer?q=tea")
+    cookies = [cookie for cookie in visitor.context.cookies() if cookie["name"] != "itemindex"]
+    visitor.context.clear_cookies()
+    visitor.context.add_cookies(cookies)  # the provider's own session stays
+    visitor.page.get_by_label("Search items").press_sequentially("s", delay=30)
+    visitor.page.wait_for_url("**/dashboard/explorer?q=tea")
+    expect(visitor.page.locator(".hits a").first).to_be_visible()
+
+
+def test_open_a_record_and_its_history_on_demand(member: Visitor) -> None:
+    member.go("/dashboard/explorer?q=soy+milk")
+    member.page.locator(".hits a").first.click()
     expect(member.page.get_by_role("heading", level=1)).to_be_visible()
     assert "/index/lookup/IID-" in member.page.locator("#curl").inner_text()
+    assert member.page.locator("#history canvas").count() == 0
+    member.page.get_by_role("link", name="Show prices and footprint").click()
     expect(member.page.get_by_role("heading", name="Footprint")).to_be_visible()
     expect(member.page.locator("#history canvas").first).to_be_visible()
     member.shoot("record")
@@ -93,8 +145,15 @@ def test_search_as_you_type_and_open_a_record(member: Visitor) -> None:
 def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
     member.go("/dashboard/reports?kind=cohorts")
     member.page.get_by_role("textbox", name="Brands").fill("no-such-brand")
-    expect(member.page.locator("#price .notice")).to_contain_text("brand")
-    member.page.get_by_role("textbox", name="Brands").fill("vitasoy")
+    expect(member.page.locator("#fault-brand")).to_contain_text("names no brand")
+    member.page.get_by_role("button", name="Run it").click()
+    expect(member.page.locator("#fault-brand")).to_contain_text("names no brand")
+    expect(member.page.locator("#brand")).to_have_value("no-such-brand")
+    member.refused(400)
+    member.page.locator("#brand").fill("vitas")
+    expect(member.page.locator("#options-brand option[value=vitasoy]")).to_have_count(1)
+    member.page.locator("#brand").fill("vitasoy")
+    expect(member.page.locator("#fault-brand")).to_be_empty()
     member.page.get_by_role("combobox", name="Periods").select_option("week")
     expect(member.page.locator("[data-cost]")).to_have_text(re.compile("10|1"))
     member.page.get_by_text("The same by curl").click()
@@ -112,7 +171,17 @@ def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
         member.page.get_by_role("link", name="Download").click()
     assert json.loads(download.value.path().read_bytes())["meta"]["rows"] > 0
     member.go("/dashboard/jobs")
-    expect(member.page.get_by_role("link", name="Cohort").first).to_be_visible()
+    expect(member.page.get_by_role("row", name=re.compile("Cohort.*vitasoy · by week"))).to_have_count(1)
+
+
+def test_a_report_shows_its_own_fields_and_refuses_another_reports(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=brand-insights&brand=vitasoy")
+    assert member.page.locator("#brand").count() == 0
+    expect(member.page.locator("#slug")).to_be_visible()
+    expect(member.page.locator("main .notice").first).to_contain_text("no field brand")
+    member.page.get_by_role("link", name="Price index").click()
+    expect(member.page.locator("#method")).to_be_visible()
+    assert member.page.locator("#slug").count() == 0
 
 
 def test_a_category_as_a_page(member: Visitor) -> None:
@@ -136,7 +205,7 @@ def test_without_the_plan_for_bulk_data_there_is_the_schema_but_no_file(member: 
     assert member.page.get_by_role("link", name=re.compile(r"\.parquet$")).count() == 0
     member.go("/dashboard/exports/new")
     expect(member.page.locator("#preview .notice")).to_contain_text("does not include")
-    member.page.get_by_role("button", name="Order it").click()
+    member.page.get_by_role("button", name="Order the export").click()
     expect(member.page.locator("main")).to_contain_text("does not include")
     member.refused(403)
 

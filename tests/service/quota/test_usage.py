@@ -3,7 +3,7 @@
 from edge.quota.request_log import RequestLog
 from edge.quota.usage import UsageRecorder
 from edge.storage.database import Database
-from edge.storage.redis_client import RedisClient
+from edge.storage.redis_client import SingleNodeClient
 from shared.accounts import Principal
 from shared.config import Settings
 from shared.db.connect import connect
@@ -27,7 +27,7 @@ BRAND = Plan(
 async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Settings) -> None:
     database = Database(settings.edge_database_url, connections_max=1, deadline_seconds=1.0)
     await database.open()
-    cache = RedisClient(settings.cache_url, name="cache", deadline_seconds=1.0, log=Log("tests"))
+    cache = SingleNodeClient(settings.cache_url, name="cache", deadline_seconds=1.0, log=Log("tests"))
     usage = UsageRecorder(database, RequestLog(cache, 0), flush_seconds=60)
     with connect(settings.database_url, application="tests") as connection:
         made = connection.execute(SQL.create_organization_as_operator, ("Acme", "brand", "op")).fetchone()

@@ -1,0 +1,52 @@
+"""The log of requests: the newest calls of each organization, nobody else's, without secrets; off by a setting."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from edge.quota.request_log import RequestLog
+from edge.storage.redis_client import SingleNodeClient
+from shared.config import Settings
+from shared.errors import StoreUnavailable
+from shared.telemetry.log import Log
+
+
+@pytest.fixture
+async def cache(settings: Settings) -> AsyncIterator[SingleNodeClient]:
+    client = SingleNodeClient(settings.cache_url, name="cache", deadline_seconds=1.0, log=Log("tests"))
+    await client.start()
+    yield client
+    await client.close()
+
+
+def note(log: RequestLog, organization: str, *ids: int) -> None:
+    for number in ids:
+        log.note(organization, "api-key:abc", "lookup", 200, 1, 0.001, f"{number:032x}")
+
+
+async def test_the_newest_calls_are_kept_and_another_organization_sees_none_of_them(cache: SingleNodeClient) -> None:
+    first, second = RequestLog(cache, 5), RequestLog(cache, 5)  # two processes
+    note(first, "acme", *range(4))
+    note(second, "acme", *range(4, 8))
+    note(second, "other", 99)
+    await first.flush()
+    await second.flush()
+    calls = await first.read("acme")
+    assert [int(call.request_id, 16) for call in calls] == [7, 6, 5, 4, 3]
+    assert {(call.endpoint, call.status, call.units) for call in calls} == {("lookup", 200, 1)}
+    assert [int(call.request_id, 16) for call in await first.read("other")] == [99]
+
+
+async def test_with_the_setting_at_none_nothing_is_kept(cache: SingleNodeClient) -> None:
+    log = RequestLog(cache, 0)
+    note(log, "silent", 1)
+    await log.flush()
+    assert await RequestLog(cache, 5).read("silent") == []
+
+
+async def test_an_outage_of_the_cache_store_drops_the_log_and_raises_for_its_reader(settings: Settings) -> None:
+    away = RequestLog(SingleNodeClient(settings.cache_url, name="cache", deadline_seconds=0.2, log=Log("tests")), 5)
+    note(away, "acme", 1)
+    await away.flush()
+    with pytest.raises(StoreUnavailable):
+        await away.read("acme")
