@@ -144,7 +144,7 @@ def test_open_a_record_and_its_history_on_demand(member: Visitor) -> None:
 
 def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
     member.go("/dashboard/reports?kind=cohorts")
-    member.page.get_by_role("textbox", name="Brands").fill("no-such-brand")
+    member.page.locator("#brand").fill("no-such-brand")
     expect(member.page.locator("#fault-brand")).to_contain_text("names no brand")
     member.page.get_by_role("button", name="Run it").click()
     expect(member.page.locator("#fault-brand")).to_contain_text("names no brand")

@@ -45,9 +45,9 @@ async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: 
 
 async def test_a_part_of_a_page_that_fails_is_a_sentence_and_not_a_page(browser: Browser) -> None:
     await browser.sign_in()
-    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history", head=PART) == 404
+    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history", head=PART) == 403
     assert "<html" not in browser.text and 'role="alert"' in browser.text
-    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history") == 404
+    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history") == 403
     assert "<html" in browser.text
 
 
