@@ -68,7 +68,11 @@ def _alone(picture: Picture, row: dict[str, Any], one_period: bool) -> list[Plot
 def _compared(picture: Picture, rows: Rows, one_period: bool) -> list[Plot]:
     made = []
     for name in (picture.compared, *(picture.lines if one_period else ())):
-        listed = [(_group(row) or "all", row[name]) for row in rows if name and row.get(name) is not None]
+        listed = [
+            (_group(row) or _label(row, period=False) or "all", row[name])
+            for row in rows
+            if name and row.get(name) is not None
+        ]
         if listed:
             more = f" (the first {_BARS_MAX} of {len(listed)})" if len(listed) > _BARS_MAX else ""
             title = picture.compared_title if name == picture.compared else _words(name)

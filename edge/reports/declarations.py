@@ -163,6 +163,7 @@ REPORTS = (
             spread_title="CO2e in kg with its 95 % interval",
             compared="co2e_kg_central",
             compared_title="CO2e in kg (median)",
+            band=("co2e_kg_low", "co2e_kg_high"),
             lines=CODES,
         ),
     ),

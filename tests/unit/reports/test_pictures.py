@@ -23,12 +23,13 @@ def test_a_rollup_of_one_group_is_drawn_with_its_interval() -> None:
 
 def test_rows_converted_from_two_currencies_are_two_lines() -> None:
     rows = [
-        {"period": "2026-07-01", "currency": "USD", "original_currency": original, "p50": price}
+        {"period": period, "currency": "USD", "original_currency": original, "p50": price}
+        for period in ("2026-06-01", "2026-07-01")
         for original, price in (("HKD", "1.5"), ("JPY", "2"), ("USD", "3"))
     ]
     [drawn] = plots(COHORT, rows)
     assert {one["label"]: one["values"] for one in drawn["series"]} == {
-        "USD from HKD": [1.5],
-        "USD from JPY": [2.0],
-        "USD": [3.0],
+        "USD from HKD": [1.5, 1.5],
+        "USD from JPY": [2.0, 2.0],
+        "USD": [3.0, 3.0],
     }
