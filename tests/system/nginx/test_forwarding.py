@@ -8,7 +8,7 @@ import pytest
 from tests.system.nginx.conftest import MakeFront
 from tests.system.nginx.front import Front, parsed
 
-PLAIN = ["Host", "X-Real-IP", "X-Charge-Id"]
+PLAIN = ["Host", "X-Real-IP", "X-Charge-Id", "X-Began"]
 
 
 def reported(front: Front) -> list[tuple[str, str]]:
@@ -44,6 +44,7 @@ async def test_headers_about_the_caller_cannot_be_forged(front: Front) -> None:
         "Forwarded",
         "X_Real_IP",
         "X-Charge-Id",
+        "X-Began",
         "Cookie",
         "X-HTTP-Method-Override",
     )
