@@ -1,4 +1,4 @@
-"""`make bench`: CPU microseconds of a look-up and of a refusal, our edge beside its peers, interleaved in one run.
+"""`make bench`: CPU microseconds of each kind of call, our edge beside its peers, interleaved in one run.
 
 Each server is one process on the first core; the generator and the store share the second. What is compared is the
 server's own CPU time (user + system) divided by the requests that it answered: the median of the rounds.
@@ -26,15 +26,16 @@ from rich.table import Table
 
 from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from tests.perf.bench_calls import CALLS, FASTAPI, IID, LUA, OURS, Call
+from tests.perf.bench_calls import request as request_of
 from tests.perf.driver import drive
+from tests.support.accounts import api_key
 from tests.support.servers import Servers
 from tests.support.shop import open_shop
 
 PROJECT = Path(__file__).parents[2]
 PEERS = Path(__file__).with_name("peers")
 TAKE = PROJECT / "edge" / "quota" / "take.lua"
-IID = mint("shop", "1").iid
 PLENTY = 10**9
 _LUA_MODULES = Path("/usr/lib/nginx/modules")
 _LUA_LIBRARIES = ("/usr/share/lua/5.1",)
@@ -70,7 +71,7 @@ def main() -> None:
             servers = stack.enter_context(Servers.running(folder))
             settings = stack.enter_context(servers.fresh(folder))
             ready = [stack.enter_context(start) for start in _starts(settings, folder, console)]
-            results = _measure(ready, options.requests, options.rounds, console)
+            results = _measure(ready, settings, options.requests, options.rounds, console)
             store = _store_limit(settings)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -83,7 +84,9 @@ def main() -> None:
 def _starts(settings: Settings, folder: Path, console: Console) -> Iterator[object]:
     open_shop(settings, folder)
     with connect(settings.database_url, application="bench") as connection:
-        connection.execute("UPDATE plans SET daily_units = $1, burst_units = $1 WHERE name = 'anonymous'", (PLENTY,))
+        connection.execute(
+            "UPDATE plans SET daily_units = $1, burst_units = $1 WHERE name IN ('anonymous', 'brand')", (PLENTY,)
+        )
     yield edge(settings, folder)
     state = settings.state_url.removeprefix("unix://")
     with valkey.Valkey(unix_socket_path=state) as client:
@@ -105,7 +108,7 @@ def edge(settings: Settings, folder: Path, name: str = "edge", **changed: str) -
     environment = {**settings.environment(), "METRICS_DIR": "", "LOG_LEVEL": "error", **changed}
     code = f"from edge.server import run_alone; run_alone({str(socket)!r})"
     with _process([sys.executable, "-c", code], environment) as process:
-        yield Server("Item Index edge", process, _wait(socket), "198.51.100.1", "198.51.100.2")
+        yield Server(OURS, process, _wait(socket), "198.51.100.1", "198.51.100.2")
 
 
 @contextmanager
@@ -117,6 +120,7 @@ def _fastapi(settings: Settings, folder: Path) -> Iterator[Server]:
         "PEER_TOKEN": settings.anonymous_token,
         "PEER_DAILY": str(PLENTY),
         "PEER_LOG": str(folder / "fastapi.log"),
+        "PEER_DATABASE": settings.edge_database_url,
     }
     command = [
         sys.executable,
@@ -134,7 +138,7 @@ def _fastapi(settings: Settings, folder: Path) -> Iterator[Server]:
         "error",
     ]
     with _process(command, environment) as process:
-        yield Server("FastAPI, uvicorn, redis.asyncio", process, _wait(socket), "198.51.100.3", "198.51.100.4")
+        yield Server(FASTAPI, process, _wait(socket), "198.51.100.3", "198.51.100.4")
 
 
 @contextmanager
@@ -160,7 +164,7 @@ def _lua(settings: Settings, folder: Path, state: str) -> Iterator[Server]:
     conf = folder / "lua.conf"
     conf.write_text(text)
     with _process(["nginx", "-p", str(folder), "-c", str(conf)], {}) as process:
-        yield Server("nginx + Lua gateway", process, _wait(socket), "198.51.100.5", "198.51.100.6")
+        yield Server(LUA, process, _wait(socket), "198.51.100.5", "198.51.100.6")
 
 
 @contextmanager
@@ -194,31 +198,59 @@ def request(address: str, token: str, target: str = f"/v1/index/lookup/{IID}") -
     return lambda n: head % (n, n)
 
 
-def _measure(servers: list[object], requests: int, rounds: int, console: Console) -> dict[str, dict[str, float]]:
+Row = dict[str, str | float | None]
+
+
+def _measure(servers: list[object], settings: Settings, requests: int, rounds: int, console: Console) -> list[Row]:
     ready: list[Server] = servers  # type: ignore[assignment]
-    token = Settings().anonymous_token
-    found: dict[str, dict[str, list[float]]] = {s.name: {"hit_us": [], "hit_rps": [], "refusal_us": []} for s in ready}
-    for server in ready:  # warm: records in memory, scripts loaded, pools filled
-        outcome = drive(str(server.socket), request(server.served, token), requests=500)
-        assert set(outcome.statuses) == {200}, (server.name, outcome.statuses)
-    state = Path(next(iter(ready)).socket).parent / "run" / "state.sock"
-    with valkey.Valkey(unix_socket_path=str(state)) as client:
-        day = client.time()[0] // 86_400
-        with console.status("measuring …") as status:
-            for n in range(rounds):
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    found: dict[tuple[str, str], list[float]] = {}
+    with (
+        valkey.Valkey(unix_socket_path=settings.state_url.removeprefix("unix://")) as state,
+        console.status("measuring …") as status,
+    ):
+        for n in range(-1, rounds):  # the first one warms: answers and records in memory, scripts loaded, pools filled
+            for call in CALLS:
                 for server in ready:
-                    status.update(f"round {n + 1} of {rounds}: {server.name}")
-                    for kind, address, expected in (("hit", server.served, 200), ("refusal", server.refused, 429)):
-                        if expected == 429:
-                            client.hset(f"q:{{ip:{address}}}:{day}", "n", PLENTY)
-                        before = server.cpu_seconds()
-                        outcome = drive(str(server.socket), request(address, token), requests=requests)
-                        used = server.cpu_seconds() - before
-                        assert set(outcome.statuses) == {expected}, (server.name, kind, outcome.statuses)
-                        found[server.name][f"{kind}_us"].append(used / outcome.requests * 1e6)
-                        if kind == "hit":
-                            found[server.name]["hit_rps"].append(outcome.requests / outcome.seconds)
-    return {name: {k: statistics.median(v) for k, v in figures.items()} for name, figures in found.items()}
+                    if server.name != OURS and server.name not in call.peers:
+                        continue
+                    status.update(f"round {n + 1} of {rounds}: {call.name}, {server.name}")
+                    used = _round(server, call, key, state, 500 if n < 0 else requests)
+                    if n >= 0:
+                        found.setdefault((call.name, server.name), []).append(used)
+    return _rows({case: statistics.median(values) for case, values in found.items()})
+
+
+def _round(server: Server, call: Call, key: str, state: valkey.Valkey, requests: int) -> float:
+    """Return the server's CPU microseconds for one call."""
+    refused = call.status == 429
+    address = server.refused if refused else server.served
+    if refused:
+        state.hset(f"q:{{ip:{address}}}:{state.time()[0] // 86_400}", "n", PLENTY)
+    credential = key if call.paid else f"X-Service-Public-Token: {Settings().anonymous_token}"
+    before = server.cpu_seconds()
+    outcome = drive(str(server.socket), request_of(call, address, credential), requests=requests)
+    used = server.cpu_seconds() - before
+    assert set(outcome.statuses) == {call.status}, (server.name, call.name, outcome.statuses)
+    return used / outcome.requests * 1e6
+
+
+def _rows(us: dict[tuple[str, str], float]) -> list[Row]:
+    """Return a row for each call and server: beside its own look-up, and beside the cheapest peer that does the same."""
+    rows: list[Row] = []
+    for (call, server), own in us.items():
+        peers = [value for (other, name), value in us.items() if other == call and name not in (OURS, server)]
+        lookup, peer = us["look-up", OURS if ("look-up", server) not in us else server], min(peers, default=None)
+        rows.append(
+            {
+                "call": call,
+                "server": server,
+                "us": round(own, 1),
+                "times_lookup": round(own / lookup, 2),
+                "times_peer": round(own / peer, 2) if peer else None,
+            }
+        )
+    return rows
 
 
 def _store_limit(settings: Settings) -> float:
@@ -235,23 +267,15 @@ def _store_limit(settings: Settings) -> float:
         return total / (time.perf_counter() - started)
 
 
-def _show(results: dict[str, dict[str, float]], store: float, console: Console) -> None:
-    ours = results["Item Index edge"]
-    table = Table(title="A look-up hit and a refusal, CPU of the server process alone (medians)", title_justify="left")
-    for name in ("server", "hit, µs", "× ours", "", "refusal, µs", "× ours", "hits/s, one core"):
-        table.add_column(name, justify="left" if name in ("server", "") else "right")
-    widest = max(figures["hit_us"] for figures in results.values())
-    for name, figures in sorted(results.items(), key=lambda item: item[1]["hit_us"]):
-        bar = "█" * max(1, round(24 * figures["hit_us"] / widest))
-        colour = "green" if name == "Item Index edge" else "cyan"
+def _show(rows: list[Row], store: float, console: Console) -> None:
+    table = Table(title="CPU of the server process for one call, µs (medians)", title_justify="left")
+    for name in ("call", "server", "µs", "× look-up", "× cheapest peer"):
+        table.add_column(name, justify="left" if name in ("call", "server") else "right")
+    for row in rows:
+        colour = "green" if row["server"] == OURS else "cyan"
+        beside = "–" if row["times_peer"] is None else str(row["times_peer"])
         table.add_row(
-            name,
-            f"{figures['hit_us']:.1f}",
-            f"{figures['hit_us'] / ours['hit_us']:.1f}",
-            f"[{colour}]{bar}[/]",
-            f"{figures['refusal_us']:.1f}",
-            f"{figures['refusal_us'] / ours['refusal_us']:.1f}",
-            f"{figures['hit_rps']:,.0f}",
+            str(row["call"]), f"[{colour}]{row['server']}[/]", str(row["us"]), str(row["times_lookup"]), beside
         )
     console.print(table)
     console.print(f"The store's own limit, one core, depth 64: {store:,.0f} charges a second.")

@@ -47,7 +47,7 @@ class _Caller(asyncio.Protocol):
         if end < 0:
             return
         found = _LENGTH.search(self._buffer, 0, end + 2)
-        chunked = found is None
+        chunked = found is None and self._buffer[9:12] not in (b"204", b"304")  # which have no body
         if (chunked and not self._buffer.endswith(b"0\r\n\r\n")) or (
             found and len(self._buffer) < end + 4 + int(found[1])
         ):
