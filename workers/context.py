@@ -26,6 +26,8 @@ class Services:
     spans: Spans
     objects: ResultStore
     messages: JobMessages
+    part_attempts_max: int = 4
+    """Attempts at one part of an export before the whole export fails."""
 
     def connect(self, application: str, *, autocommit: bool = False) -> Connection:
         """Open a connection as the workers' role; raise psycopg.OperationalError if PostgreSQL is unavailable."""

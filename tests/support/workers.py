@@ -33,7 +33,7 @@ class RecordedMessages:
 
 
 def services_of(settings: Settings, **changed: Any) -> Services:
-    """Return the services of a worker process, some of them `changed`: `log`, `objects`, `messages`."""
+    """Return the services of a worker process, some of them `changed`: `log`, `objects`, `messages`, `part_attempts_max`."""
     return replace(build_services(settings, "worker"), **{"messages": RecordedMessages(), **changed})
 
 

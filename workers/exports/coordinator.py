@@ -32,13 +32,14 @@ class ExportHandler:
         with services.connect("export") as snapshot_db, services.connect("parts", autocommit=True) as parts_db:
             plan = plan_export(snapshot_db, services.objects, request)
             parts.plan(parts_db, job, plan.data_version, plan.source, plan.ranges)
-            while not (found := parts.progress(parts_db, job.id)).all_done:
+            while not (found := parts.progress(parts_db, job.id, services.part_attempts_max)).all_done:
                 if found.failure is not None:
                     raise JobRefused(str(found.failure["slug"]), str(found.failure["detail"]))
                 context.progress("copying", found.rows)
                 context.lease.progress.fraction = 0.99 * found.done / found.parts
                 self._request_helpers(context, min(_WORKERS_MAX - found.running, found.queued) - 1)
-                part = parts.claim(parts_db, job.id, services.settings.lease_ttl_seconds)
+                ttl_seconds = services.settings.lease_ttl_seconds
+                part = parts.claim(parts_db, job.id, ttl_seconds, services.part_attempts_max)
                 if part is not None:
                     write_claimed(services, parts_db, part, context.lease)
                 else:

@@ -15,7 +15,8 @@ from workers.leases import Lease, LeaseLost
 def help_export(services: Services, connection: Connection, job_id: str) -> int:
     """Write parts of a running export until none is left or another export waits; return how many were written."""
     written = 0
-    while (part := parts.claim(connection, job_id, services.settings.lease_ttl_seconds)) is not None:
+    ttl_seconds, attempts_max = services.settings.lease_ttl_seconds, services.part_attempts_max
+    while (part := parts.claim(connection, job_id, ttl_seconds, attempts_max)) is not None:
         try:
             written += write_claimed(services, connection, part)
         except SnapshotGone:
@@ -79,4 +80,4 @@ def _record_failure(services: Services, connection: Connection, part: Part, erro
         error=type(error).__name__,
         trace=trace_of(error),
     )
-    parts.fail(connection, part, {"slug": "job-failed", "detail": detail})
+    parts.fail(connection, part, {"slug": "job-failed", "detail": detail}, services.part_attempts_max)

@@ -18,7 +18,6 @@ from workers.job_handler import Outcome
 from workers.leases import Lease, LeaseLost
 
 SQL = beside(__file__, "parts.sql")
-ATTEMPTS_MAX = 4
 
 
 class ExportProgress(NamedTuple):
@@ -75,9 +74,9 @@ def plan(connection: Connection, job: Job, version: int, source: str, ranges: li
         connection.execute(SQL.plan, (job_id, version, source, *columns))
 
 
-def claim(connection: Connection, job_id: str, ttl_seconds: int) -> Part | None:
+def claim(connection: Connection, job_id: str, ttl_seconds: int, attempts_max: int) -> Part | None:
     """Claim the next part for this worker; None if none is queued."""
-    row = connection.execute(SQL.claim, (job_id, ttl_seconds, ATTEMPTS_MAX)).fetchone()
+    row = connection.execute(SQL.claim, (job_id, ttl_seconds, attempts_max)).fetchone()
     return None if row is None else Part(job_id, Request.read(row[0]), *row[1:])
 
 
@@ -87,9 +86,9 @@ def finish(connection: Connection, part: Part, file: File) -> bool:
     return connection.execute(SQL.finish, values).fetchone() is not None
 
 
-def fail(connection: Connection, part: Part, problem: dict[str, Any]) -> None:
+def fail(connection: Connection, part: Part, problem: dict[str, Any], attempts_max: int) -> None:
     """Requeue a part, or fail it after its last attempt."""
-    values = (part.job_id, part.number, part.slot, ATTEMPTS_MAX, Jsonb(problem))
+    values = (part.job_id, part.number, part.slot, attempts_max, Jsonb(problem))
     connection.execute(SQL.fail, values)
 
 
@@ -98,9 +97,9 @@ def release(connection: Connection, part: Part) -> None:
     connection.execute(SQL.release, (part.job_id, part.number, part.slot))
 
 
-def progress(connection: Connection, job_id: str) -> ExportProgress:
+def progress(connection: Connection, job_id: str, attempts_max: int) -> ExportProgress:
     """Return how far the parts are. A part that has lost too many workers fails here."""
-    connection.execute(SQL.fail_exhausted, (job_id, ATTEMPTS_MAX))
+    connection.execute(SQL.fail_exhausted, (job_id, attempts_max))
     row = connection.execute(SQL.progress, (job_id,)).fetchone()
     assert row is not None
     return ExportProgress(*row)

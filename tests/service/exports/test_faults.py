@@ -242,13 +242,10 @@ class _Full:
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet", "ndjson", "arrow"])
-def test_a_full_disk_fails_the_export_and_leaves_nothing(
-    settings: Settings, format: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parts, "ATTEMPTS_MAX", 2)
+def test_a_full_disk_fails_the_export_and_leaves_nothing(settings: Settings, format: str) -> None:
     job = ordered(settings, {**WANTED, "format": format})
     owed(settings, job)
-    assert worker(settings, objects=FullDisk(settings.results_dir)).run(job) == "failed"
+    assert worker(settings, objects=FullDisk(settings.results_dir), part_attempts_max=2).run(job) == "failed"
     assert column(settings, job, "error") == {"slug": "job-failed", "detail": "A part could not be made: OSError."}
     assert column(settings, job, "result") is None
     assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
@@ -313,15 +310,15 @@ def test_a_worker_whose_part_went_to_another_writes_nothing(settings: Settings) 
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
         parts.plan(connection, claimed(job), 1, "snapshot", [("rows", 0, 10)])
-        stale = parts.claim(connection, job, 0)
-        current = parts.claim(connection, job, 30)
+        stale = parts.claim(connection, job, 0, 4)
+        current = parts.claim(connection, job, 30, 4)
         assert stale is not None and current is not None and stale.slot != current.slot
         file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
         assert not parts.finish(connection, stale, file)
         unfenced = parts.SQL.finish.replace("AND slot = $3", "AND $3::bigint IS NOT NULL")
         with connection.transaction(force_rollback=True):
             assert connection.execute(unfenced, (job, 1, stale.slot, 1, "{}")).fetchone() is not None
-        assert parts.claim(connection, job, 30) is None
+        assert parts.claim(connection, job, 30, 4) is None
         assert parts.finish(connection, current, file)
 
 
@@ -331,13 +328,13 @@ def test_nothing_is_published_while_a_part_is_missing(settings: Settings) -> Non
         connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
         held = claimed(job)
         parts.plan(connection, held, 1, "snapshot", [("rows", 0, 10), ("rows", 10, 20)])
-        part = parts.claim(connection, job, 30)
+        part = parts.claim(connection, job, 30, 4)
         assert part is not None
         file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
         assert parts.finish(connection, part, file)
         outcome = Outcome({}, file.bytes, file.rows, data_version=1)
         assert not parts.publish(connection, held, outcome)
-        other = parts.claim(connection, job, 30)
+        other = parts.claim(connection, job, 30, 4)
         assert other is not None and parts.finish(connection, other, file)
         assert not parts.publish(connection, replace(held, attempt=2), outcome)
         assert parts.publish(connection, held, outcome)

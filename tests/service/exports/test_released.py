@@ -17,11 +17,11 @@ from tests.support.releases import cut
 from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from tests.support.workers import run
+from tests.support.workers import run, worker
 from workers.context import Services
 from workers.datasets.part import RELEASE, Part
 from workers.dispatch.dispatcher import SQL as RELAY
-from workers.exports import part_worker, parts, plan
+from workers.exports import part_worker, plan
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
 
@@ -142,17 +142,14 @@ def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, harm: st
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
 
 
-def test_bytes_that_were_changed_in_the_store_are_never_handed_on(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parts, "ATTEMPTS_MAX", 2)
+def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Settings) -> None:
     [[sha256]] = asked(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
     path = settings.results_dir / key_of(sha256)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     job = ordered(settings, parameters("observations", "parquet", "zstd"))
-    assert run(settings, job) == "failed"
+    assert worker(settings, part_attempts_max=2).run(job) == "failed"
     assert column(settings, job, "result") is None
 
 
