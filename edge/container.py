@@ -26,6 +26,7 @@ from edge.reports.service import ReportService
 from edge.resources import Resources
 from edge.search.identifiers import ItemSearch
 from edge.watches.service import WatchService
+from edge.webhooks.service import WebhookService
 from shared.config import Settings
 
 
@@ -56,6 +57,7 @@ class Services:
     export_serializer: ExportSerializer
     events: EventFeed
     watches: WatchService
+    webhooks: WebhookService
 
     @property
     def settings(self) -> Settings:
@@ -102,4 +104,5 @@ def build_services(resources: Resources) -> Services:
         export_serializer=ExportSerializer(settings.base_url, jobs, urls, settings.signed_url_seconds),
         events=EventFeed(database, lambda: version.current),
         watches=WatchService(database),
+        webhooks=WebhookService(database, settings),
     )

@@ -1,20 +1,22 @@
-"""The routes of events and watches."""
+"""The routes of events, watches and webhooks."""
 
 from edge.container import Services
 from edge.events.handlers import Events
 from edge.http.routing import API_PATH as PREFIX
 from edge.http.routing import KEY, Route, Rule
 from edge.watches.handlers import Watches
+from edge.webhooks.handlers import Webhooks
 from shared.plans import BRAND
 
 
 def event_routes(services: Services) -> tuple[Route, ...]:
-    """Return the routes of the feed of events, and of watches."""
+    """Return the routes of the feed of events, of watches and of webhooks."""
     events = Events(services.events)
     feed = Rule(name="events", accepts=KEY, problems=("events-expired",))
     return (
         Route("GET", f"{PREFIX}/events", events.list, feed),
         *_watch_routes(Watches(services.watches, services.events, services.lists)),
+        *_webhook_routes(Webhooks(services.webhooks, services.data_version)),
     )
 
 
@@ -22,14 +24,32 @@ def _watch_routes(watches: Watches) -> tuple[Route, ...]:
     at = f"{PREFIX}/watches"
     one = f"{at}/{{id}}"
     return (
-        Route("POST", at, watches.create, _watch("watch-create", "missing-parameter", "state-conflict")),
-        Route("GET", at, watches.list, _watch("watches")),
-        Route("GET", f"{at}/events", watches.events, _watch("watch-events", "events-expired")),
-        Route("GET", one, watches.show, _watch("watch", "watch-not-found")),
-        Route("PATCH", one, watches.change, _watch("watch-change", "missing-parameter", "watch-not-found")),
-        Route("DELETE", one, watches.delete, _watch("watch-delete", "watch-not-found")),
+        Route("POST", at, watches.create, _organizations("watch-create", "missing-parameter", "state-conflict")),
+        Route("GET", at, watches.list, _organizations("watches")),
+        Route("GET", f"{at}/events", watches.events, _organizations("watch-events", "events-expired")),
+        Route("GET", one, watches.show, _organizations("watch", "watch-not-found")),
+        Route("PATCH", one, watches.change, _organizations("watch-change", "missing-parameter", "watch-not-found")),
+        Route("DELETE", one, watches.delete, _organizations("watch-delete", "watch-not-found")),
     )
 
 
-def _watch(name: str, *problems: str) -> Rule:
+def _organizations(name: str, *problems: str) -> Rule:
     return Rule(name=name, accepts=KEY, rank_min=BRAND, problems=problems)
+
+
+def _webhook_routes(webhooks: Webhooks) -> tuple[Route, ...]:
+    at = f"{PREFIX}/webhooks"
+    one = f"{at}/{{id}}"
+    missing = "webhook-not-found"
+    return (
+        Route("POST", at, webhooks.create, _organizations("webhook-create", "missing-parameter", "state-conflict")),
+        Route("GET", at, webhooks.list, _organizations("webhooks")),
+        Route("GET", one, webhooks.show, _organizations("webhook", missing)),
+        Route("DELETE", one, webhooks.delete, _organizations("webhook-delete", missing)),
+        Route("POST", f"{one}/rotations", webhooks.rotate, _organizations("webhook-rotation", missing)),
+        Route("POST", f"{one}/activations", webhooks.enable, _organizations("webhook-activation", missing)),
+        Route(
+            "POST", f"{one}/replays", webhooks.replay, _organizations("webhook-replay", "missing-parameter", missing)
+        ),
+        Route("GET", f"{one}/attempts", webhooks.attempts, _organizations("webhook-attempts", missing)),
+    )

@@ -108,6 +108,9 @@ class Settings:
     plan_approval_secret: str = _setting(
         "Key that signs these notices (Standard Webhooks, HMAC-SHA-256); 32 characters or more.", "", secret=True
     )
+    webhook_private_addresses: bool = _setting(
+        "Whether webhooks may be sent to private and loopback addresses and over plain HTTP: for tests only.", False
+    )
     usage_flush_seconds: float = _setting("How often an edge hands over its statistics of use.", 5.0)
     request_log_calls: int = _setting(
         "How many calls of each organization the dashboard lists, without their addresses and parameters; 0: none.",

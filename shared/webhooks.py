@@ -1,16 +1,56 @@
-"""How a notice to another system is signed: Standard Webhooks 1.0, symmetric signatures. Pure."""
+"""How a notice to another system is signed and sent again: Standard Webhooks 1.0, symmetric signatures. Pure."""
 
 import base64
 import hashlib
 import hmac
+import secrets
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 - the form of secrets, and none itself
+_SECRET_BYTES = 32
+RETRY_SECONDS = (5, 30, 120, 600, 1_800, 3_600, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
+"""How long after each failure in a row an event is sent again; after one more failure its webhook is disabled."""
+ROTATION_SECONDS = 86_400
+"""How long both secrets sign after a rotation."""
+ENDPOINTS_MAX = 20
+"""How many webhooks an organization may have."""
+REPLAYED_MAX = 10_000
+"""How many events one replay may send again."""
+
+
+def new_secret() -> str:
+    """Return a secret as receivers keep it: `whsec_` and 32 random bytes in base64."""
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def key_of(secret: str) -> bytes:
+    """Return the bytes that a secret of `new_secret` signs with."""
+    return base64.b64decode(secret.removeprefix(SECRET_PREFIX))
 
 
 def signed_headers(secret: str, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
     """Return the headers of a notice. `timestamp` is in seconds since 1970; receivers refuse an old one."""
+    return signature_headers([secret.encode()], message_id, timestamp, body)
+
+
+def signature_headers(keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
+    """Return the headers of a notice with a signature by each key: during a rotation there are two."""
     signed = b".".join((message_id.encode(), str(timestamp).encode(), body))
-    signature = base64.b64encode(hmac.digest(secret.encode(), signed, hashlib.sha256)).decode()
+    signatures = [base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": f"v1,{signature}",
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }
+
+
+def is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Tell whether an address is one of the public internet, also where IPv6 wraps one of IPv4."""
+    if isinstance(address, IPv6Address):
+        wrapped = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+        if wrapped is not None:
+            return is_public(wrapped)
+        if address.packed[:12] == bytes.fromhex("0064ff9b0000000000000000"):  # NAT64 (RFC 6052)
+            return is_public(IPv4Address(address.packed[12:]))
+    return address.is_global and not address.is_multicast

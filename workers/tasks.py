@@ -17,6 +17,9 @@ from workers.exports.part_worker import help_export
 from workers.job_handler import Handlers, JobContext
 from workers.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
 from workers.telemetry import span_attributes
+from workers.webhooks.deliver import deliver
+
+_DELIVERY_SECONDS = 60.0
 
 
 class _Refusal(NamedTuple):
@@ -43,6 +46,10 @@ class JobRunner:
     def help_export(self, job_id: str) -> None:
         """Write parts of a running export; a message that comes too late finds none."""
         self._unless_unavailable(self._help_export, job_id)
+
+    def deliver_webhooks(self) -> None:
+        """Send what is due to webhooks; the dispatcher sends another message while something is left."""
+        self._unless_unavailable(lambda _: deliver(self._services.settings, _DELIVERY_SECONDS), "")
 
     def run(self, job_id: str) -> str | None:
         """Claim and run a job; return the state it reached, None if it was not queued or its lease was lost."""

@@ -9,7 +9,7 @@ from billiard import current_process
 from celery import signals
 
 from shared.config import Settings, settings_or_exit
-from shared.jobs.contract import EXECUTE, HELP_EXPORT
+from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT
 from shared.telemetry import metrics
 from shared.telemetry.http_server import keep_watch
 from shared.telemetry.log import Log, adopt_libraries
@@ -38,6 +38,7 @@ class Worker:
         self.celery.conf.worker_consumer = partial(JobConsumer, progress=self._progress)
         self.celery.task(name=EXECUTE, shared=False)(self._execute)
         self.celery.task(name=HELP_EXPORT, shared=False)(self._help_export)
+        self.celery.task(name=DELIVER, shared=False)(self._deliver)
 
     def run(self, arguments: Sequence[str]) -> None:
         """Work until a signal ends the process; `arguments` are those of `celery worker`."""
@@ -59,6 +60,10 @@ class Worker:
     def _help_export(self, job_id: str) -> None:
         assert self._runner is not None
         self._runner.help_export(job_id)
+
+    def _deliver(self, _: str) -> None:
+        assert self._runner is not None
+        self._runner.deliver_webhooks()
 
     def _watch(self, sender: Any, **given: Any) -> None:
         """Serve metrics and health, and watch the pool, in the main process, which runs no jobs.

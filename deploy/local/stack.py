@@ -33,7 +33,12 @@ _WATCH_SECONDS = 0.2
 # A dispatcher or a worker has no callers who wait: it may be slow for a while before it counts as stuck.
 _HEARTBEAT_SECONDS = 10.0
 # Each queue has workers of its own: name, queue, processes.
-WORKERS = (("worker", "maintenance", 1), ("worker-reports", "reports", 2), ("worker-exports", "exports", 2))
+WORKERS = (
+    ("worker", "maintenance", 1),
+    ("worker-reports", "reports", 2),
+    ("worker-exports", "exports", 2),
+    ("worker-webhooks", "webhooks", 1),
+)
 OnStep = Callable[[str], None]
 
 

@@ -30,6 +30,7 @@ _TAGS = {
     "datasets": "Whole datasets as releases of Parquet files.",
     "exports": "Files with a choice of rows and columns, made on order.",
     "events": "What happened, in the order in which it happened.",
+    "webhooks": "Events sent to addresses of your own.",
     "watches": "Conditions on prices that each load of data evaluates.",
     "delta-sharing": "The same datasets by the Delta Sharing protocol.",
     "jobs": "What was ordered: state, events, result.",

@@ -318,6 +318,17 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.log_webhook_disabled() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO event_log (organization_id, type, data) VALUES (NEW.organization_id, 'webhook.disabled',
+        jsonb_build_object('webhook', NEW.id, 'reason', NEW.disabled_reason));
+    PERFORM write_audit(NEW.organization_id, NULL, 'the service', 'webhook.disabled', NEW.id::text);
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.number_events() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1389,6 +1400,57 @@ COMMENT ON COLUMN public.watches.kind IS 'l: listings, s: sales';
 
 COMMENT ON COLUMN public.watches.days IS 'of a low: how far back; of a return: how long the absence';
 
+CREATE TABLE public.webhook_attempts (
+    id bigint NOT NULL,
+    endpoint_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    number bigint NOT NULL,
+    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    status smallint,
+    outcome text NOT NULL,
+    answer text DEFAULT ''::text NOT NULL,
+    milliseconds integer NOT NULL
+);
+
+ALTER TABLE public.webhook_attempts ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.webhook_attempts_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.webhook_endpoints (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    organization_id uuid NOT NULL,
+    url text NOT NULL,
+    types text[],
+    sealed_secret bytea NOT NULL,
+    sealed_secret_before bytea,
+    secret_before_ends timestamp with time zone,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    "position" bigint NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    lease_no bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    CONSTRAINT webhook_endpoints_url_check CHECK ((length(url) <= 2000))
+);
+
+COMMENT ON COLUMN public.webhook_endpoints.types IS 'null: every type';
+
+COMMENT ON COLUMN public.webhook_endpoints."position" IS 'number of the last event that was accepted, or is not for it';
+
+COMMENT ON COLUMN public.webhook_endpoints.lease_no IS 'fences the writes of a worker that lost the endpoint to another one';
+
+CREATE TABLE public.webhook_replays (
+    endpoint_id uuid NOT NULL,
+    number bigint NOT NULL
+);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
 
@@ -1596,6 +1658,15 @@ ALTER TABLE ONLY public.watch_states
 ALTER TABLE ONLY public.watches
     ADD CONSTRAINT watches_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.webhook_attempts
+    ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_replays
+    ADD CONSTRAINT webhook_replays_pkey PRIMARY KEY (endpoint_id, number);
+
 CREATE UNIQUE INDEX api_keys_current ON public.api_keys USING btree (organization_id) WHERE ((revoked_at IS NULL) AND (expires_at IS NULL));
 
 CREATE INDEX audit_organization ON public.audit USING btree (organization_id, id DESC);
@@ -1698,6 +1769,14 @@ CREATE INDEX watches_active ON public.watches USING btree (target, code) WHERE (
 
 CREATE INDEX watches_organization ON public.watches USING btree (organization_id, id DESC);
 
+CREATE INDEX webhook_attempts_at ON public.webhook_attempts USING btree (at);
+
+CREATE INDEX webhook_attempts_endpoint ON public.webhook_attempts USING btree (endpoint_id, id DESC);
+
+CREATE INDEX webhook_endpoints_due ON public.webhook_endpoints USING btree (due_at) WHERE (disabled_at IS NULL);
+
+CREATE INDEX webhook_endpoints_organization ON public.webhook_endpoints USING btree (organization_id, id);
+
 CREATE TRIGGER api_keys_told AFTER INSERT OR DELETE OR UPDATE OF expires_at, revoked_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
 CREATE TRIGGER audit_chained BEFORE INSERT ON public.audit FOR EACH ROW EXECUTE FUNCTION public.chain_audit();
@@ -1731,6 +1810,8 @@ CREATE TRIGGER plans_told AFTER INSERT OR DELETE OR UPDATE ON public.plans FOR E
 CREATE TRIGGER public_tokens_told AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON public.public_tokens FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
 CREATE TRIGGER releases_logged AFTER INSERT ON public.releases FOR EACH ROW EXECUTE FUNCTION public.log_release();
+
+CREATE TRIGGER webhook_endpoints_disabled AFTER UPDATE OF disabled_at ON public.webhook_endpoints FOR EACH ROW WHEN (((old.disabled_at IS NULL) AND (new.disabled_at IS NOT NULL))) EXECUTE FUNCTION public.log_webhook_disabled();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
@@ -1867,6 +1948,15 @@ ALTER TABLE ONLY public.watch_states
 ALTER TABLE ONLY public.watches
     ADD CONSTRAINT watches_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
 
+ALTER TABLE ONLY public.webhook_attempts
+    ADD CONSTRAINT webhook_attempts_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.webhook_endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.webhook_replays
+    ADD CONSTRAINT webhook_replays_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.webhook_endpoints(id) ON DELETE CASCADE;
+
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit ENABLE ROW LEVEL SECURITY;
@@ -1927,6 +2017,18 @@ CREATE POLICY edge_usage_changed ON public.usage FOR UPDATE TO itemindex_edge US
 
 CREATE POLICY edge_watches ON public.watches TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization))) WITH CHECK ((organization_id = ( SELECT public.context_organization() AS context_organization)));
 
+CREATE POLICY edge_webhook_attempts ON public.webhook_attempts FOR SELECT TO itemindex_edge USING ((endpoint_id IN ( SELECT e.id
+   FROM public.webhook_endpoints e
+  WHERE (e.organization_id = ( SELECT public.context_organization() AS context_organization)))));
+
+CREATE POLICY edge_webhook_endpoints ON public.webhook_endpoints TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization))) WITH CHECK ((organization_id = ( SELECT public.context_organization() AS context_organization)));
+
+CREATE POLICY edge_webhook_replays ON public.webhook_replays TO itemindex_edge USING ((endpoint_id IN ( SELECT e.id
+   FROM public.webhook_endpoints e
+  WHERE (e.organization_id = ( SELECT public.context_organization() AS context_organization))))) WITH CHECK ((endpoint_id IN ( SELECT e.id
+   FROM public.webhook_endpoints e
+  WHERE (e.organization_id = ( SELECT public.context_organization() AS context_organization)))));
+
 ALTER TABLE public.event_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.idempotent_requests ENABLE ROW LEVEL SECURITY;
@@ -1953,6 +2055,12 @@ ALTER TABLE public.usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.watches ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.webhook_attempts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.webhook_replays ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY worker_event_log ON public.event_log TO itemindex_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_job_orders ON public.job_orders TO itemindex_worker USING (true) WITH CHECK (true);
@@ -1962,6 +2070,12 @@ CREATE POLICY worker_jobs ON public.jobs TO itemindex_worker USING (true) WITH C
 CREATE POLICY worker_organizations ON public.organizations FOR SELECT TO itemindex_worker USING (true);
 
 CREATE POLICY worker_usage ON public.usage TO itemindex_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_webhook_attempts ON public.webhook_attempts TO itemindex_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_webhook_endpoints ON public.webhook_endpoints TO itemindex_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_webhook_replays ON public.webhook_replays TO itemindex_worker USING (true) WITH CHECK (true);
 
 REVOKE ALL ON FUNCTION pg_catalog.lo_close(integer) FROM PUBLIC;
 
@@ -2044,6 +2158,8 @@ REVOKE ALL ON FUNCTION public.log_quota(p_accounts text[], p_day date) FROM PUBL
 GRANT ALL ON FUNCTION public.log_quota(p_accounts text[], p_day date) TO itemindex_edge;
 
 REVOKE ALL ON FUNCTION public.log_release() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.log_webhook_disabled() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.number_events() FROM PUBLIC;
 
@@ -2280,3 +2396,26 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.watches TO itemindex_edge;
 GRANT UPDATE(label) ON TABLE public.watches TO itemindex_edge;
 
 GRANT UPDATE(paused_at) ON TABLE public.watches TO itemindex_edge;
+
+GRANT SELECT ON TABLE public.webhook_attempts TO itemindex_edge;
+GRANT SELECT,INSERT,DELETE ON TABLE public.webhook_attempts TO itemindex_worker;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.webhook_endpoints TO itemindex_edge;
+GRANT SELECT,UPDATE ON TABLE public.webhook_endpoints TO itemindex_worker;
+
+GRANT UPDATE(sealed_secret) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(sealed_secret_before) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(secret_before_ends) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(failures) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(due_at) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(disabled_at) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(disabled_reason) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT SELECT,INSERT ON TABLE public.webhook_replays TO itemindex_edge;
+GRANT SELECT,DELETE ON TABLE public.webhook_replays TO itemindex_worker;

@@ -53,13 +53,16 @@ KINDS: dict[str, Kind] = {
         EXPORT,
     )
 }
-QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance")
+QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance", "webhooks")
 STATES = ("queued", "running", "succeeded", "failed", "cancelled", "expired")
 ENDED: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired"})
 EXECUTE = "itemindex.execute"
 """Name of the Celery task that runs a job; its message carries the job's id and nothing else."""
 HELP_EXPORT = "itemindex.help-export"
 """Name of the Celery task that writes parts of a running export; its message carries the export's id."""
+DELIVER = "itemindex.deliver-webhooks"
+"""Name of the Celery task that sends what is due to webhooks; its message carries nothing."""
+DELIVER_QUEUE = "webhooks"
 
 
 def fingerprint(parameters: Mapping[str, Any], format: str, data_version: int) -> str:

@@ -1,7 +1,7 @@
 """A worker's Celery application: what it does with which message, and what it is built from."""
 
 from shared.config import Settings
-from shared.jobs.contract import EXECUTE, HELP_EXPORT, KINDS, QUEUES
+from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, KINDS, QUEUES
 from tests.support.workers import RecordedMessages, services_of
 from workers.handlers import job_handlers
 from workers.worker import Worker
@@ -9,9 +9,9 @@ from workers.worker import Worker
 SETTINGS = Settings.from_environment({"BROKER_URL": "memory://"})
 
 
-def test_a_worker_takes_the_two_messages_that_are_sent_and_no_other() -> None:
+def test_a_worker_takes_the_three_messages_that_are_sent_and_no_other() -> None:
     celery = Worker(SETTINGS, job_handlers).celery
-    assert {name for name in celery.tasks if not name.startswith("celery.")} == {EXECUTE, HELP_EXPORT}
+    assert {name for name in celery.tasks if not name.startswith("celery.")} == {EXECUTE, HELP_EXPORT, DELIVER}
     assert {queue.name for queue in celery.conf.task_queues} == set(QUEUES)
 
 

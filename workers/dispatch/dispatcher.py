@@ -1,5 +1,6 @@
 """From job rows to messages: listens for new rows, sends their ids to Celery's queues, requeues expired leases."""
 
+import contextlib
 import signal
 import time
 
@@ -9,7 +10,7 @@ from shared.config import settings_or_exit
 from shared.db.connect import Connection, unavailable
 from shared.db.queries import beside
 from shared.errors import StoreUnavailable
-from shared.jobs.contract import EXECUTE, QUEUES
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, QUEUES
 from shared.telemetry import metrics
 from shared.telemetry.http_server import keep_watch
 from workers.context import Services
@@ -25,6 +26,7 @@ SQL = beside(__file__, "dispatcher.sql")
 _SWEEP_SECONDS = 2.0
 _RETENTION_SECONDS = 30.0
 _RELEASE_EXPIRY_SECONDS = 600.0
+_DELIVERY_PAUSE_SECONDS = 1.0
 # Messages of one queue that the broker holds unclaimed: enough to keep workers busy, few enough that the next free
 # worker still goes to the organization with the fewest running jobs.
 _DISPATCHED_MAX = 8
@@ -46,7 +48,7 @@ class Dispatcher:
         self._stalled_seconds = stalled_seconds
         self._down: str | None = None
         self._refunds = Refunds(services.settings, services.log)
-        self._next_sweep = self._next_retention = self._next_expiry = 0.0
+        self._next_sweep = self._next_retention = self._next_expiry = self._next_delivery = 0.0
         self._swept_at = time.monotonic()
         self._failures = 0
         self.stopping = False
@@ -63,6 +65,7 @@ class Dispatcher:
                 with self._services.connect("dispatcher", autocommit=True) as connection:
                     connection.execute(SQL.set_idle_timeout)
                     connection.execute("LISTEN jobs_queued")
+                    connection.execute("LISTEN events")
                     self._serve(connection)
             except psycopg.Error as error:
                 if not unavailable(error):
@@ -106,6 +109,7 @@ class Dispatcher:
                 self.settle_clock(connection)
                 self.measure(connection)
             self.sweep(connection)
+            self.order_deliveries(connection, now)
             # Only now is PostgreSQL back: a read-only one lets a dispatcher connect and listen, but change no row.
             self._note_back("database")
             self._failures = 0
@@ -113,6 +117,16 @@ class Dispatcher:
             metrics.dispatcher_heartbeat_seconds.set_to_current_time()
             for _ in connection.notifies(timeout=max(0.05, self._next_sweep - time.monotonic()), stop_after=1):
                 pass
+
+    def order_deliveries(self, connection: Connection, now: float) -> None:
+        """Send a message where a webhook has something due that no worker sends: one a second at most."""
+        if now < self._next_delivery:
+            return
+        [[due]] = connection.execute(SQL.webhooks_due).fetchall()
+        if due:
+            self._next_delivery = now + _DELIVERY_PAUSE_SECONDS
+            with contextlib.suppress(StoreUnavailable):  # the next sweep tries again
+                self._services.messages.send(DELIVER, "", DELIVER_QUEUE)
 
     def _run_maintenance(self, connection: Connection, now: float) -> None:
         """Run what is due from time to time. An object store that is unavailable delays only this."""

@@ -92,3 +92,15 @@ INSERT INTO usage (account, day, credential, endpoint, outcome, calls, units)
 SELECT account, date '1970-01-01' + charged_day::integer, 'refund', endpoint, 'refunded', 0, -sum(units)
 FROM settled WHERE id = ANY($2::uuid[]) GROUP BY account, charged_day, endpoint
 ON CONFLICT (account, day, credential, endpoint, outcome) DO UPDATE SET units = usage.units + excluded.units;
+
+-- name: webhooks_due
+-- Whether a webhook has an event to send that no worker holds.
+SELECT EXISTS (
+    SELECT FROM webhook_endpoints w
+    WHERE w.disabled_at IS NULL AND w.due_at <= statement_timestamp()
+      AND (w.lease_until IS NULL OR w.lease_until < statement_timestamp())
+      AND (EXISTS (SELECT FROM webhook_replays r WHERE r.endpoint_id = w.id)
+           OR EXISTS (SELECT FROM event_log l WHERE l.organization_id = w.organization_id AND l.number > w.position
+                      AND (w.types IS NULL OR l.type = ANY (w.types)))
+           OR EXISTS (SELECT FROM event_log l WHERE l.organization_id IS NULL AND l.number > w.position
+                      AND (w.types IS NULL OR l.type = ANY (w.types)))));

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
+from shared.events import KEPT_DAYS
 from shared.objects.directory import ResultStore
 from shared.telemetry.log import Log
 
@@ -21,6 +22,8 @@ def delete_old(connection: Connection, store: ResultStore, log: Log) -> int:
     """
     expired = connection.execute(SQL.expire).fetchall()
     connection.execute(SQL.delete_old_jobs, (_ROWS_KEPT_DAYS,))
+    connection.execute(SQL.delete_old_events, (KEPT_DAYS,))
+    connection.execute(SQL.delete_old_attempts, (KEPT_DAYS,))
     stored = _stored_attempts(store)
     starts = range(0, len(stored), _ATTEMPTS_AT_ONCE)
     store.sweep(_PARTIAL_SECONDS)

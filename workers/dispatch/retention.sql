@@ -16,3 +16,15 @@ UNION ALL
 SELECT p.job_id::text, p.slot FROM export_parts p JOIN jobs j ON j.id = p.job_id
 WHERE p.job_id = ANY($1::uuid[]) AND p.slot IS NOT NULL AND p.state IN ('running', 'done')
   AND j.state IN ('succeeded', 'running', 'queued');
+
+-- name: delete_old_events
+-- Always the oldest numbers, and the last of them is remembered: a reader whose cursor is below it has missed something.
+WITH gone AS (
+    DELETE FROM event_log WHERE number <= (
+        SELECT max(number) FROM event_log WHERE at < statement_timestamp() - make_interval(days => $1))
+    RETURNING number)
+UPDATE event_log_deleted SET up_to = greatest(up_to, (SELECT max(number) FROM gone)) WHERE EXISTS (SELECT FROM gone);
+
+-- name: delete_old_attempts
+-- As long as the events that they are of.
+DELETE FROM webhook_attempts WHERE at < statement_timestamp() - make_interval(days => $1);

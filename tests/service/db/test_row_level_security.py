@@ -27,6 +27,7 @@ TABLES = (
     "jobs",
     "event_log",
     "watches",
+    "webhook_endpoints",
 )
 HASH = bytes(32)
 
@@ -105,6 +106,10 @@ def _populate(owner: Connection, name: str) -> tuple[str, str]:
         "INSERT INTO watches (organization_id, target, code, condition, kind, days) "
         "VALUES ($1, 'brand', $2, 'returned', 'l', 30)",
         (organization, name),
+    )
+    owner.execute(
+        "INSERT INTO webhook_endpoints (organization_id, url, sealed_secret, position) VALUES ($1, $2, $3, 0)",
+        (organization, f"https://{name}.example", HASH),
     )
     for account in (f"org:{organization}", f"token:token-{name}"):
         owner.execute("INSERT INTO usage VALUES ($1, current_date, 'c', 'e', 'served', 1, 1)", (account,))

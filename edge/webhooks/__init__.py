@@ -1,0 +1,1 @@
+"""Webhooks of an organization: made, rotated, replayed, deleted."""

@@ -1,0 +1,126 @@
+"""/webhooks: addresses to which events are sent, and what became of them."""
+
+from collections.abc import Callable
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
+
+from edge.http.envelope import envelope
+from edge.http.parameters import BODY, PATH, QUERY
+from edge.watches.handlers import acting_of
+from edge.webhooks import schemas
+from edge.webhooks.service import WebhookService
+
+_TAGS = ["webhooks"]
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+class Webhooks:
+    """The handlers."""
+
+    def __init__(self, webhooks: WebhookService, data_version: Callable[[], int]) -> None:
+        self._webhooks = webhooks
+        self._data_version = data_version
+
+    @docs(
+        operationId="createWebhook",
+        summary="Have events sent to an address",
+        description="Each event is one POST, signed as Standard Webhooks 1.0 has it, in the order of the feed. One "
+        "that is not accepted (2xx within 10 s) is sent again after 5 s and then at growing intervals up to 24 h, and "
+        "those behind it wait. The secret is shown this once.",
+        tags=_TAGS,
+    )
+    @json_schema(schemas.NewWebhook())
+    @response_schema(schemas.Webhook(), 201, description="The webhook with its secret; `Location` is its address")
+    async def create(self, request: web.Request) -> web.StreamResponse:
+        """Make a webhook."""
+        made = await self._webhooks.add(acting_of(request), request[BODY]["url"], request[BODY]["types"])
+        return _json(made, 201, {"Location": f"{request.path}/{made['id']}"})
+
+    @docs(operationId="listWebhooks", summary="List your organization's webhooks", tags=_TAGS)
+    @response_schema(schemas.WebhookList(), 200, description="All of them")
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with all webhooks."""
+        return self._listed(await self._webhooks.listed(acting_of(request)))
+
+    @docs(operationId="getWebhook", summary="How is a webhook doing?", tags=_TAGS)
+    @match_info_schema(schemas.WebhookPath())
+    @response_schema(schemas.Webhook(), 200, description="The webhook, without its secret")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one webhook."""
+        return _json(await self._webhooks.one(acting_of(request), request[PATH]["id"]))
+
+    @docs(
+        operationId="deleteWebhook",
+        summary="Delete a webhook",
+        tags=_TAGS,
+        responses={"204": {"description": "Nothing is sent there any more"}},
+    )
+    @match_info_schema(schemas.WebhookPath())
+    async def delete(self, request: web.Request) -> web.StreamResponse:
+        """Delete."""
+        await self._webhooks.delete(acting_of(request), request[PATH]["id"])
+        return web.Response(status=204)
+
+    @docs(
+        operationId="rotateWebhookSecret",
+        summary="Replace a webhook's secret",
+        description="For 24 hours each event carries two signatures, by the new secret and the one before.",
+        tags=_TAGS,
+    )
+    @match_info_schema(schemas.WebhookPath())
+    @response_schema(schemas.Webhook(), 201, description="The webhook with its new secret, shown this once")
+    async def rotate(self, request: web.Request) -> web.StreamResponse:
+        """Replace the secret."""
+        return _json(await self._webhooks.rotate(acting_of(request), request[PATH]["id"]), 201)
+
+    @docs(
+        operationId="enableWebhook",
+        summary="Send to a webhook again",
+        description="One that was disabled continues where it was; one that waits for its next attempt has it now.",
+        tags=_TAGS,
+    )
+    @match_info_schema(schemas.WebhookPath())
+    @response_schema(schemas.Webhook(), 200, description="The webhook as it is now")
+    async def enable(self, request: web.Request) -> web.StreamResponse:
+        """Enable."""
+        return _json(await self._webhooks.enable(acting_of(request), request[PATH]["id"]))
+
+    @docs(
+        operationId="replayEvents",
+        summary="Have events sent again",
+        description="One by its id, or those after a cursor. They are sent in their order, with their own ids.",
+        tags=_TAGS,
+    )
+    @match_info_schema(schemas.WebhookPath())
+    @json_schema(schemas.Replay())
+    @response_schema(schemas.Replayed(), 202, description="How many will be sent")
+    async def replay(self, request: web.Request) -> web.StreamResponse:
+        """Order a replay."""
+        body, endpoint = request[BODY], request[PATH]["id"]
+        chosen = (body["event"], body["after"], body["to"])
+        return _json({"events": await self._webhooks.replay(acting_of(request), endpoint, *chosen)}, 202)
+
+    @docs(operationId="listAttempts", summary="What a webhook's receiver answered", tags=_TAGS)
+    @match_info_schema(schemas.WebhookPath())
+    @querystring_schema(schemas.AttemptsQuery())
+    @response_schema(schemas.AttemptList(), 200, description="The newest attempts")
+    async def attempts(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the newest attempts."""
+        limit = request[QUERY]["limit"]
+        return self._listed(await self._webhooks.attempts(acting_of(request), request[PATH]["id"], limit))
+
+    def _listed(self, rows: object) -> web.Response:
+        assert isinstance(rows, list)
+        response = envelope(
+            rows, total=len(rows), exact=True, next_cursor=None, query={}, data_version=self._data_version()
+        )
+        response.headers.update(_NO_STORE)
+        return response
+
+
+def _json(document: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
+    fields = {**_NO_STORE, **(headers or {})}
+    body = msgspec.json.encode(document)
+    return web.Response(status=status, body=body, content_type="application/json", headers=fields)

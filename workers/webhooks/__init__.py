@@ -1,0 +1,1 @@
+"""Sends the log of events to webhooks."""

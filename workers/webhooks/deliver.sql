@@ -1,0 +1,65 @@
+-- name: claim
+-- Endpoints that have something to send and are nobody's, those without failures first: a bad one never keeps a good one
+-- waiting. $1: seconds of the lease, $2: how many.
+UPDATE webhook_endpoints e SET lease_no = lease_no + 1, lease_until = statement_timestamp() + make_interval(secs => $1)
+FROM (SELECT w.id FROM webhook_endpoints w
+      WHERE w.disabled_at IS NULL AND w.due_at <= statement_timestamp()
+        AND (w.lease_until IS NULL OR w.lease_until < statement_timestamp())
+        AND (EXISTS (SELECT FROM webhook_replays r WHERE r.endpoint_id = w.id)
+             OR EXISTS (SELECT FROM event_log l WHERE l.organization_id = w.organization_id AND l.number > w.position
+                        AND (w.types IS NULL OR l.type = ANY (w.types)))
+             OR EXISTS (SELECT FROM event_log l WHERE l.organization_id IS NULL AND l.number > w.position
+                        AND (w.types IS NULL OR l.type = ANY (w.types))))
+      ORDER BY w.failures, w.due_at LIMIT $2 FOR UPDATE OF w SKIP LOCKED) due
+WHERE e.id = due.id RETURNING e.id::text, e.lease_no, e.organization_id::text, e.url;
+
+-- name: next_event
+-- What is asked for again comes first; then the first event after the position. The secrets are read with it, so that a
+-- rotation holds from the next event on. No row: the lease is another's, or there is nothing left.
+SELECT l.number, l.id::text, l.type, l.at, l.data, w.sealed_secret,
+       CASE WHEN w.secret_before_ends > statement_timestamp() THEN w.sealed_secret_before END, w.failures, l.replayed
+FROM webhook_endpoints w CROSS JOIN LATERAL (
+    (SELECT g.number, g.id, g.type, g.at, g.data, true AS replayed FROM webhook_replays r JOIN event_log g ON g.number = r.number
+     WHERE r.endpoint_id = w.id AND (g.organization_id = w.organization_id OR g.organization_id IS NULL)
+     ORDER BY r.number LIMIT 1)
+    UNION ALL
+    (SELECT g.number, g.id, g.type, g.at, g.data, false FROM event_log g
+     WHERE g.organization_id = w.organization_id AND g.number > w.position AND (w.types IS NULL OR g.type = ANY (w.types))
+     ORDER BY g.number LIMIT 1)
+    UNION ALL
+    (SELECT g.number, g.id, g.type, g.at, g.data, false FROM event_log g
+     WHERE g.organization_id IS NULL AND g.number > w.position AND (w.types IS NULL OR g.type = ANY (w.types))
+     ORDER BY g.number LIMIT 1)) l
+WHERE w.id = $1::uuid AND w.lease_no = $2 AND w.disabled_at IS NULL
+ORDER BY l.replayed DESC, l.number LIMIT 1;
+
+-- name: note_attempt
+-- In the transaction of what it came to.
+INSERT INTO webhook_attempts (endpoint_id, event_id, number, status, outcome, answer, milliseconds)
+SELECT w.id, $3::uuid, $4, $5, $6, $7, $8 FROM webhook_endpoints w WHERE w.id = $1::uuid AND w.lease_no = $2;
+
+-- name: accepted
+-- Fenced by the lease: a worker that lost the endpoint moves nothing. A replay leaves the position where it is.
+UPDATE webhook_endpoints SET failures = 0, position = CASE WHEN $4::boolean THEN position ELSE greatest(position, $3) END,
+    lease_until = statement_timestamp() + make_interval(secs => $5)
+WHERE id = $1::uuid AND lease_no = $2 RETURNING id;
+
+-- name: replayed
+-- It was sent again.
+DELETE FROM webhook_replays WHERE endpoint_id = $1::uuid AND number = $2;
+
+-- name: failed
+-- The same event is sent again after some $3 seconds; nothing behind it is sent before. The random part spreads endpoints
+-- of one receiver that failed together.
+UPDATE webhook_endpoints SET failures = failures + 1, lease_until = NULL,
+    due_at = statement_timestamp() + make_interval(secs => $3 * (1 + 0.1 * random()))
+WHERE id = $1::uuid AND lease_no = $2;
+
+-- name: disable
+-- With its notice, by the table's trigger. The position stays: nothing is lost when it is enabled within the log's time.
+UPDATE webhook_endpoints SET disabled_at = statement_timestamp(), disabled_reason = $3, failures = failures + 1, lease_until = NULL
+WHERE id = $1::uuid AND lease_no = $2;
+
+-- name: release
+-- Nothing is left to send: the next event need not wait for the lease's end.
+UPDATE webhook_endpoints SET lease_until = NULL WHERE id = $1::uuid AND lease_no = $2;
