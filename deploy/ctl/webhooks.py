@@ -1,0 +1,100 @@
+"""`itemindex webhooks`: where events are sent, and what became of them."""
+
+from pathlib import Path
+from uuid import UUID
+
+import click
+
+from deploy.ctl.console import OPERATOR, data_dir_option, json_option, report, settings, show
+from deploy.ctl.selectors import organization_of
+from edge.webhooks.service import SQL as WEBHOOKS
+from shared.db.connect import Connection, connect
+from shared.db.queries import beside
+from shared.errors import ItemIndexError
+from shared.webhooks import REPLAYED_MAX
+
+SQL = beside(__file__, "webhooks.sql")
+_LISTED = ("id", "organization", "url", "failures", "due_at", "disabled_at", "disabled_reason", "cursor", "pending")
+_ATTEMPTS = ("event_id", "cursor", "at", "status", "outcome", "answer", "milliseconds")
+_NEWEST = 2**62
+
+
+@click.group()
+def webhooks() -> None:
+    """Webhooks: list, attempts, replay, enable, disable. Organizations make them by the API."""
+
+
+@webhooks.command("list", epilog="Example: itemindex webhooks list --json")
+@click.option("--organization", help="Only this one's, by id or name.")
+@data_dir_option
+@json_option
+def list_(organization: str | None, data_dir: Path, as_json: bool) -> None:
+    """List webhooks with their failures and what they have not accepted yet."""
+    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+        owner = organization_of(connection, organization) if organization else None
+        rows = connection.execute(SQL.listed, (owner,)).fetchall()
+    show((dict(zip(_LISTED, row, strict=True)) for row in rows), as_json=as_json, title="webhooks")
+
+
+@webhooks.command(epilog="Example: itemindex webhooks attempts 01a1… --limit 5")
+@click.argument("webhook", type=click.UUID)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="At most so many.")
+@data_dir_option
+@json_option
+def attempts(webhook: UUID, limit: int, data_dir: Path, as_json: bool) -> None:
+    """List the attempts of a webhook with the receiver's answers, the newest first."""
+    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+        _owner(connection, webhook)
+        rows = connection.execute(WEBHOOKS.attempts, (str(webhook), limit)).fetchall()
+    show((dict(zip(_ATTEMPTS, row, strict=True)) for row in rows), as_json=as_json, title="attempts")
+
+
+@webhooks.command(epilog="Example: itemindex webhooks replay 01a1… --after 4711 --to 4720")
+@click.argument("webhook", type=click.UUID)
+@click.option("--event", type=click.UUID, help="One event, by its id.")
+@click.option("--after", type=click.IntRange(0), help="Those later than this cursor.")
+@click.option("--to", type=click.IntRange(0), help="Up to this cursor.")
+@data_dir_option
+@json_option
+def replay(webhook: UUID, event: UUID | None, after: int | None, to: int | None, data_dir: Path, as_json: bool) -> None:
+    """Have events sent again, by id or by range."""
+    if (event is None) == (after is None):
+        raise click.UsageError("name either --event or --after")
+    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+        chosen = (after or 0, _NEWEST if to is None else to, str(event) if event else None, REPLAYED_MAX)
+        row = connection.execute(
+            WEBHOOKS.replay, (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
+        ).fetchone()
+        assert row is not None
+    report("events that will be sent again: {events}", as_json=as_json, events=row[0])
+
+
+@webhooks.command(epilog="Example: itemindex webhooks enable 01a1…")
+@click.argument("webhook", type=click.UUID)
+@data_dir_option
+@json_option
+def enable(webhook: UUID, data_dir: Path, as_json: bool) -> None:
+    """Send to a disabled webhook again, and at once to one that waits for its next attempt."""
+    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+        connection.execute(WEBHOOKS.enable, (_owner(connection, webhook), str(webhook), OPERATOR))
+    report("webhook {webhook} is enabled", as_json=as_json, webhook=str(webhook))
+
+
+@webhooks.command(epilog="Example: itemindex webhooks disable 01a1… --reason 'asked by its owner'")
+@click.argument("webhook", type=click.UUID)
+@click.option("--reason", default="Disabled by an operator.", show_default=True, help="What its organization is given.")
+@data_dir_option
+@json_option
+def disable(webhook: UUID, reason: str, data_dir: Path, as_json: bool) -> None:
+    """Stop sending to a webhook; its organization finds an event and an entry in the audit log."""
+    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+        if connection.execute(SQL.disable, (str(webhook), reason)).fetchone() is None:
+            raise ItemIndexError("there is no webhook of this id that is enabled")
+    report("webhook {webhook} is disabled", as_json=as_json, webhook=str(webhook))
+
+
+def _owner(connection: Connection, webhook: UUID) -> str:
+    row = connection.execute(SQL.organization_of, (str(webhook),)).fetchone()
+    if row is None:
+        raise ItemIndexError("there is no webhook of this id; `itemindex webhooks list` shows them")
+    return str(row[0])
