@@ -1,5 +1,5 @@
 -- name: claim
--- Endpoints that have something to send and are nobody's, those without failures first: a bad one never keeps a good one
+-- Endpoints that have something to send and that no worker holds, those without failures first: a bad one never keeps a good one
 -- waiting. $1: seconds of the lease, $2: how many.
 UPDATE webhook_endpoints e SET lease_no = lease_no + 1, lease_until = statement_timestamp() + make_interval(secs => $1)
 FROM (SELECT w.id FROM webhook_endpoints w
