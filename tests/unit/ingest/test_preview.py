@@ -85,6 +85,19 @@ def test_a_cell_of_any_size_ends_no_process(tmp_path: Path) -> None:
     assert found["counts"]["items_read"] == 1
 
 
+def test_a_price_in_a_currency_that_never_was_is_rejected_with_the_reason(tmp_path: Path) -> None:
+    mapping = MAPPING.replace('{ constant = "USD" }', '"currency"')
+    rows = "".join(
+        f"{n},Item {n},,2026-07-01,1.5,,,{code}\n" for n, code in enumerate(("USD", "QQQ", "XXX", "usd", "DEM"), 1)
+    )
+    found = document(dry_run(tmp_path, HEADER.replace("\n", ",currency\n") + rows, "--json", mapping=mapping))
+    assert {row["currency"] for row in found["observations"]} == {"USD", "DEM"}
+    rejected = {(row["line"], row["value"], row["reason"]) for row in found["rejects"]}
+    assert rejected == {
+        (line, code, "is no currency (ISO 4217)") for line, code in ((3, "QQQ"), (4, "XXX"), (5, "usd"))
+    }
+
+
 def test_factors_are_shown_with_their_means(tmp_path: Path) -> None:
     mapping = 'source = "s"\ntitle = "T"\nlicense = "L"\n[factors]\ncode = "g"\nmethod = "m"\nindicators = { co2e_kg = "c" }\n'
     found = document(dry_run(tmp_path, "g,c\na,1\na,2\nb,x\n", "--json", mapping=mapping))
