@@ -217,6 +217,7 @@ async def test_each_report_asks_its_maker_the_canonical_question(
     assert (await asking).status == 200
     assert {name: seen[name] for name in parameters} == parameters
     assert {"from", "to", "granularity", "channel", "currency"} <= set(seen)
+    assert ("group_by" in seen) == (path not in ("/index/insights/categories", "/index/insights/brands"))
     with connect(settings.database_url, application="tests") as connection:
         assert connection.execute("SELECT kind FROM jobs WHERE queue = 'reports'").fetchone() == (kind,)
 

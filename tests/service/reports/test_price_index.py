@@ -213,7 +213,7 @@ class TestOverHttp:
             ("brand=vita&splice=glue", "splice"),
             ("brand=vita&kind=both", "kind"),
             ("method=jevons", "brand"),
-            ("brand=vita&granularity=year", "granularity"),
+            ("brand=vita&granularity=decade", "granularity"),
         ],
     )
     async def test_impossible_question_is_400_and_names_the_parameter(
