@@ -1,0 +1,69 @@
+"""The protocol's own clients, `mcp` and `fastmcp`, list the tools and call them, in both revisions."""
+
+from collections.abc import AsyncIterator
+
+import fastmcp
+import msgspec
+import pytest
+from aiohttp import web
+from fastmcp.client.transports import StreamableHttpTransport
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from edge.mcp.tools import TOOLS_BY_NAME
+from shared.config import Settings
+from shared.ids import mint
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.servers import Contents
+from tests.support.shop import open_shop
+
+SOY = mint("shop", "1").iid
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+async def address(edge: Edge) -> AsyncIterator[str]:
+    """The address of the edge on TCP: these clients know no unix socket."""
+    site = web.TCPSite(edge.runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"{edge.runner.addresses[-1][0]}:{edge.runner.addresses[-1][1]}"
+    finally:
+        await site.stop()
+
+
+@pytest.fixture
+def head(settings: Settings) -> dict[str, str]:
+    return {"Authorization": f"ApiKey {api_key(settings)}"}
+
+
+@pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
+async def test_the_sdks_client_negotiates_lists_and_calls(
+    address: str, head: dict[str, str], mode: str, version: str
+) -> None:
+    async with create_mcp_http_client(headers=head) as http:
+        async with Client(streamable_http_client(f"http://{address}/mcp", http_client=http), mode=mode) as client:
+            assert client.protocol_version == version
+            assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS_BY_NAME)
+            found = await client.call_tool("find_items", {"query": "soy milk"})
+            assert not found.is_error
+            assert msgspec.json.decode(found.content[0].text)["items"][0]["iid"] == SOY
+            refused = await client.call_tool("get_item", {"iid": "nope"})
+            assert refused.is_error
+            assert msgspec.json.decode(refused.content[0].text)["type"].endswith("/invalid-iid")
+
+
+async def test_fastmcps_client_lists_and_calls(address: str, head: dict[str, str]) -> None:
+    async with fastmcp.Client(StreamableHttpTransport(f"http://{address}/mcp", headers=head)) as client:
+        assert {tool.name for tool in await client.list_tools()} == set(TOOLS_BY_NAME)
+        answer = await client.call_tool("compare_items", {"iids": [SOY, mint("shop", "2").iid]})
+        assert [item["name"] for item in msgspec.json.decode(answer.content[0].text)["items"]] == [
+            "Soy milk 1L",
+            "Crème brûlée",
+        ]

@@ -1,0 +1,98 @@
+"""Pages of answers: none is over 4 kB, and together they say everything once and in order."""
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+
+from edge.http.cursors import CursorSigner
+from edge.mcp.calls import text_result
+from edge.mcp.jsonrpc import encoded_result
+from edge.mcp.pages import ANSWER_BYTES_MAX, Pages
+from edge.mcp.tools import LISTED, TOOLS
+from edge.mcp.views import Part, View, fitted
+from shared.errors import InvalidCursor
+
+PAGES = Pages(CursorSigner("s" * 32))
+ASKED = {"iid": "IID-A"}
+
+
+def encoded(text: str) -> bytes:
+    return encoded_result("i" * 128, text_result(text))
+
+
+def pages_of(view: View) -> list[dict[str, Any]]:
+    """Follow the cursors to the end."""
+    found, position = [], PAGES.position("t", ASKED, None)
+    while True:
+        text = PAGES.page("t", ASKED, view, position, encoded)
+        assert len(encoded(text)) <= ANSWER_BYTES_MAX
+        found.append(msgspec.json.decode(text))
+        cursor = found[-1].pop("next_cursor", None)
+        if cursor is None:
+            return found
+        position = PAGES.position("t", ASKED, cursor)
+        assert len(found) < 5_000
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pages_hold_every_part_once_in_order_and_each_the_most_that_fits(seed: int) -> None:
+    chance = random.Random(seed)
+    alphabet = ['"', "\\", "é", "豆", "a", "\n", "😀"]
+    rows = [
+        {"n": n, "text": "".join(chance.choices(alphabet, k=chance.randrange(90)))}
+        for n in range(chance.randrange(1, 700))
+    ]
+    found = pages_of(View({"total": len(rows)}, [Part("rows", row, element=True) for row in rows]))
+    assert [row for page in found for row in page["rows"]] == rows
+    assert all(page["total"] == len(rows) for page in found)
+    assert all(len(encoded(msgspec.json.encode(page).decode())) > ANSWER_BYTES_MAX / 2 for page in found[:-1])
+
+
+def test_members_lists_and_objects_are_put_together_again() -> None:
+    parts = [Part("name", "Soy"), Part("codes", 1, element=True), Part("codes", 2, element=True)]
+    parts += [Part("attributes", "red", key="color")]
+    assert pages_of(View({}, parts)) == [{"name": "Soy", "codes": [1, 2], "attributes": {"color": "red"}}]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x" * 100_000,
+        ["y" * 500] * 1_000,
+        {"k" * 300 + str(n): "v" * 300 for n in range(300)},
+        [[["z" * 9_000] * 9] * 9],
+    ],
+)
+def test_a_part_that_no_page_could_hold_is_cut(value: Any) -> None:
+    assert len(pages_of(View({}, [Part("rows", value, element=True)]))) == 1
+    assert "…" in msgspec.json.encode(fitted(value)).decode()
+
+
+def test_what_fits_is_not_cut() -> None:
+    row = {"text": "x" * 1_400}
+    assert fitted(row) == row
+
+
+def test_a_cursor_belongs_to_its_tool_and_arguments() -> None:
+    view = View({}, [Part("rows", "x" * 900, element=True)] * 9)
+    cursor = msgspec.json.decode(PAGES.page("t", ASKED, view, PAGES.position("t", ASKED, None), encoded))["next_cursor"]
+    for tool, arguments, text in (
+        ("u", ASKED, cursor),
+        ("t", {"iid": "IID-B"}, cursor),
+        ("t", ASKED, cursor[:-2] + "AA"),
+    ):
+        with pytest.raises(InvalidCursor):
+            PAGES.position(tool, arguments, text)
+
+
+def test_the_last_page_leads_to_the_next_one_of_the_rest_call() -> None:
+    text = PAGES.page("t", ASKED, View({}, [], "rest-cursor"), PAGES.position("t", ASKED, None), encoded)
+    assert PAGES.position("t", ASKED, msgspec.json.decode(text)["next_cursor"]) == ("rest-cursor", 0)
+
+
+def test_the_list_of_tools_takes_at_most_2500_tokens() -> None:
+    # A token of JSON and English has 3 characters or more in the tokenizers in use; 2.5 is on the safe side of all.
+    assert len(msgspec.json.encode(LISTED)) / 2.5 <= 2_500
+    assert len(TOOLS) <= 8
