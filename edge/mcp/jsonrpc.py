@@ -80,10 +80,10 @@ def encoded_result(id: MessageId, result: Mapping[str, Any]) -> bytes:
 
 def encoded_error(id: MessageId, error: RpcError) -> bytes:
     """Encode the refusal of a request; `id` is null where it could not be read."""
-    document: dict[str, Any] = {"code": error.code, "message": error.message}
+    error_object: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data is not None:
-        document["data"] = error.data
-    return _ENCODER.encode({"jsonrpc": "2.0", "id": id, "error": document})
+        error_object["data"] = error.data
+    return _ENCODER.encode({"jsonrpc": "2.0", "id": id, "error": error_object})
 
 
 def _is_id(value: Any) -> bool:

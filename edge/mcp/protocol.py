@@ -142,14 +142,14 @@ def status_of(error: RpcError, *, stateless: bool) -> int:
 def discovered() -> dict[str, Any]:
     """Return the result of `server/discover`."""
     capabilities: dict[str, Any] = {"tools": {}, "extensions": {TASKS: {}}}
-    document = {"supportedVersions": [STATELESS], "capabilities": capabilities, "instructions": _INSTRUCTIONS}
-    return {**document, **cacheable()}
+    result = {"supportedVersions": [STATELESS], "capabilities": capabilities, "instructions": _INSTRUCTIONS}
+    return {**result, **cacheable()}
 
 
 def initialized() -> dict[str, Any]:
     """Return the result of the handshake's `initialize`; a client that wants another revision is offered this one."""
-    document = {"protocolVersion": HANDSHAKE, "capabilities": {"tools": {}}, "serverInfo": _SERVER}
-    return {**document, "instructions": _INSTRUCTIONS}
+    result = {"protocolVersion": HANDSHAKE, "capabilities": {"tools": {}}, "serverInfo": _SERVER}
+    return {**result, "instructions": _INSTRUCTIONS}
 
 
 def cacheable() -> dict[str, Any]:

@@ -67,8 +67,8 @@ def _text(description: str = "") -> dict[str, Any]:
 
 
 def _list(description: str = "", **bounds: int) -> dict[str, Any]:
-    document = {"description": description} if description else {}
-    return {"type": "array", "items": {"type": "string"}, **bounds, **document}
+    described = {"description": description} if description else {}
+    return {"type": "array", "items": {"type": "string"}, **bounds, **described}
 
 
 _IID = {"iid": _text("e.g. IID-99D2F-46WJ3-4S6N3")}
@@ -200,7 +200,7 @@ TOOLS = (
             "category": _list("Codes"),
             "channel": _list(),
             **_RANGE,
-            "granularity": {"enum": ["day", "week", "month"]},
+            "granularity": {"enum": ["day", "week", "month", "quarter", "year"]},
             "group_by": _list("brand, category, channel", maxItems=2),
             "currency": _CURRENCY,
             "kind": {"enum": ["listing", "sale", "both"]},

@@ -122,7 +122,7 @@ def job(body: Any) -> View:
         "progress": body["progress"],
         "cost_units": body["cost_units"],
     }
-    return View({"job": body["id"], **document, "next": "Call market_report again with this `job` alone."}, [])
+    return View({**document, "next": "Call market_report again with this `job` alone."}, [])
 
 
 def quota(body: Any) -> View:

@@ -61,7 +61,7 @@ class Mcp:
         return result
 
 
-def told(result: dict[str, Any]) -> Any:
+def said(result: dict[str, Any]) -> Any:
     """Return the JSON of a tool's text."""
     [content] = result["content"]
     return msgspec.json.decode(content["text"])

@@ -12,7 +12,7 @@ from shared.db.connect import connect
 from shared.ids import mint
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
-from tests.support.mcp import HANDSHAKE, STATELESS, Mcp, told
+from tests.support.mcp import HANDSHAKE, STATELESS, Mcp, said
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
@@ -93,7 +93,7 @@ def market(chance: random.Random) -> Twin:
         [
             ("cohorts", "/index/cohorts?brand=vita"),
             ("cohorts", "/index/cohorts?brand=vita&dry_run=true"),
-            ("cohorts", "/index/cohorts?brand=nobody"),
+            ("cohorts", "/index/cohorts?brand=unheard"),
             ("cohorts", "/index/cohorts?"),
             ("brand-insights", "/index/insights/brands/vita?"),
             ("brand-insights", "/index/insights/brands?"),
@@ -101,7 +101,7 @@ def market(chance: random.Random) -> Twin:
         ]
     )
     asked = {"report": report}
-    asked |= {"brand": ["nobody" if "nobody" in path else "vita"]} if "vita" in path or "nobody" in path else {}
+    asked |= {"brand": ["unheard" if "unheard" in path else "vita"]} if "vita" in path or "unheard" in path else {}
     asked |= {"dry_run": True} if "dry_run" in path else {}
     return Twin("market_report", asked, path)
 
@@ -127,7 +127,7 @@ def agree(result: dict[str, Any], rest: Answer) -> bool:
     if rest.status in (200, 202):
         return bool(result.get("resultType") == "task" if rest.status == 202 else not result["isError"])
     problem, same = (
-        told(result),
+        said(result),
         ("type", "status", "detail", "errors", "limit", "policy", "resets_at", "required_plan"),
     )
     return bool(result["isError"]) and [problem.get(name) for name in same] == [rest.json.get(name) for name in same]
@@ -139,7 +139,7 @@ async def test_a_thousand_random_calls_are_charged_and_refused_as_their_rest_cal
 ) -> None:
     chance = random.Random(version)
     of_tools, of_rest = api_key(settings), api_key(settings)
-    # With the handshake there are no tasks: a report that nobody computes would be waited for.
+    # With the handshake there are no tasks: a report that no worker computes would be waited for.
     kinds = KINDS if version == STATELESS else KINDS[:-1]
     client = Mcp(edge, {"Authorization": f"ApiKey {of_tools}"}, version, tasks=version == STATELESS)
     refused = 0

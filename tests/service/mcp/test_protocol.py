@@ -9,7 +9,7 @@ from shared.config import Settings
 from shared.ids import mint
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
-from tests.support.mcp import HANDSHAKE, TASKS, Mcp, told
+from tests.support.mcp import HANDSHAKE, TASKS, Mcp, said
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
@@ -100,7 +100,7 @@ async def test_headers_that_disagree_with_the_message_are_refused_before_any_cha
 ) -> None:
     answer = await anonymous.ask("tools/call", {"name": "get_item", "arguments": {"iid": SOY}}, **head)
     assert (answer.status, code(answer)) == (400, -32020)
-    assert (told(await anonymous.call("how_am_i_counted")))["limits"][0]["used"] == 0
+    assert (said(await anonymous.call("how_am_i_counted")))["limits"][0]["used"] == 0
 
 
 async def test_an_encoded_name_is_the_name(anonymous: Mcp) -> None:
@@ -140,7 +140,7 @@ async def test_an_unknown_tool_is_an_error_of_the_protocol(anonymous: Mcp) -> No
         ({"query": "soy", "limit": 51}, "limit"),
         ({"query": "soy", "limit": True}, "limit"),
         ({"query": "soy", "brand": None}, "brand"),
-        ({"query": "soy", "brand": "nobody"}, "brand"),
+        ({"query": "soy", "brand": "unheard"}, "brand"),
         ({}, "query"),
         ([], "arguments"),
     ],
@@ -151,8 +151,8 @@ async def test_wrong_arguments_are_named_in_the_tools_result_and_cost_nothing(
     answer = await anonymous.ask("tools/call", {"name": "find_items", "arguments": arguments})
     result = answer.json["result"]
     assert result["isError"]
-    assert [fault["parameter"] for fault in told(result)["errors"]] == [parameter]
-    assert told(await anonymous.call("how_am_i_counted"))["limits"][0]["used"] == 0
+    assert [fault["parameter"] for fault in said(result)["errors"]] == [parameter]
+    assert said(await anonymous.call("how_am_i_counted"))["limits"][0]["used"] == 0
 
 
 async def test_a_tool_needs_a_credential_and_http_says_so(nameless: Mcp) -> None:
@@ -164,19 +164,19 @@ async def test_a_tool_needs_a_credential_and_http_says_so(nameless: Mcp) -> None
 
 async def test_a_key_may_come_as_a_bearer_token(edge: Edge, settings: Settings) -> None:
     client = Mcp(edge, {"Authorization": f"Bearer {api_key(settings)}"})
-    assert told(await client.call("price_history", {"iid": SOY}))["cost_units"] == 2
+    assert said(await client.call("price_history", {"iid": SOY}))["cost_units"] == 2
 
 
 async def test_a_plan_that_is_too_small_is_named(anonymous: Mcp) -> None:
     result = await anonymous.call("price_history", {"iid": SOY})
-    assert result["isError"] and told(result)["type"].endswith("/credential-not-accepted")
+    assert result["isError"] and said(result)["type"].endswith("/credential-not-accepted")
 
 
 async def test_a_refused_call_says_when_to_come_again(anonymous: Mcp) -> None:
     for _ in range(3):
         assert not (await anonymous.call("get_item", {"iid": SOY}))["isError"]
     answer = await anonymous.ask("tools/call", {"name": "get_item", "arguments": {"iid": SOY}})
-    problem = told(answer.json["result"])
+    problem = said(answer.json["result"])
     assert answer.json["result"]["isError"]
     assert problem["status"] == 429 and problem["retry_after"] > 0 and problem["resets_at"] in problem["detail"]
     assert "r=0" in answer.head["RateLimit"]

@@ -7,7 +7,7 @@ import pytest
 from shared.config import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
-from tests.support.mcp import Mcp, told
+from tests.support.mcp import Mcp, said
 from tests.support.reports import work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
@@ -35,7 +35,7 @@ async def test_a_report_is_a_task_that_completes_with_its_rows(client: Mcp, sett
     answer = await client.ask("tasks/get", id)
     task = answer.json["result"]
     assert (task["resultType"], task["status"]) == ("complete", "completed")
-    assert [row["items"] for row in told(task["result"])["rows"]] == [0, 1, 2]
+    assert [row["items"] for row in said(task["result"])["rows"]] == [0, 1, 2]
     assert len(answer.body) <= 4096
 
 
@@ -67,15 +67,15 @@ async def test_without_tasks_a_call_waits_for_its_report(edge: Edge, client: Mcp
     waiting = asyncio.create_task(Mcp(edge, client.head).call("market_report", COHORT))
     assert await work(settings) == ["succeeded"]
     result = await waiting
-    assert [row["items"] for row in told(result)["rows"]] == [0, 1, 2]
+    assert [row["items"] for row in said(result)["rows"]] == [0, 1, 2]
 
 
 async def test_a_job_is_read_by_its_id_and_one_that_runs_says_when(edge: Edge, client: Mcp, settings: Settings) -> None:
     created = await client.call("market_report", COHORT)
     plain = Mcp(edge, client.head)
     waiting = await plain.call("market_report", {"job": created["taskId"]})
-    assert waiting["isError"] and told(waiting)["retry_after"] > 0
+    assert waiting["isError"] and said(waiting)["retry_after"] > 0
     assert await work(settings) == ["succeeded"]
-    assert told(await plain.call("market_report", {"job": created["taskId"]}))["rows"]
+    assert said(await plain.call("market_report", {"job": created["taskId"]}))["rows"]
     both = await plain.call("market_report", {"job": created["taskId"], "brand": ["vita"]})
-    assert both["isError"] and told(both)["errors"][0]["parameter"] == "brand"
+    assert both["isError"] and said(both)["errors"][0]["parameter"] == "brand"
