@@ -26,9 +26,9 @@ def _words(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict[str, f
     shared = left.named & right.named
     only_left, only_right = left.named - right.named, right.named - left.named
     unsaid_left, unsaid_right = left.named - right.said, right.named - left.said
-    weight_left = sum(rarity[word] for word in left.named) or 1.0
-    weight_right = sum(rarity[word] for word in right.named) or 1.0
-    weight_shared = sum(rarity[word] for word in shared)
+    weight_left = math.fsum(rarity[word] for word in left.named) or 1.0
+    weight_right = math.fsum(rarity[word] for word in right.named) or 1.0
+    weight_shared = math.fsum(rarity[word] for word in shared)
     letters = len(left.trigrams & right.trigrams)
     odd_left = [rarity[word] for word in unsaid_left if not _spelled_alike(word, right.named)]
     odd_right = [rarity[word] for word in unsaid_right if not _spelled_alike(word, left.named)]
@@ -40,15 +40,15 @@ def _words(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict[str, f
         "unsaid_right_rarest": max((rarity[word] for word in unsaid_right), default=0.0),
         "shared_of_left": weight_shared / weight_left,
         "shared_of_right": weight_shared / weight_right,
-        "said_of_left": 1 - sum(rarity[word] for word in unsaid_left) / weight_left,
-        "said_of_right": 1 - sum(rarity[word] for word in unsaid_right) / weight_right,
+        "said_of_left": 1 - math.fsum(rarity[word] for word in unsaid_left) / weight_left,
+        "said_of_right": 1 - math.fsum(rarity[word] for word in unsaid_right) / weight_right,
         "shared": len(shared),
         "only_left": len(only_left),
         "only_right": len(only_right),
         "odd_left_rarest": max(odd_left, default=0.0),
-        "odd_left_weight": sum(odd_left),
+        "odd_left_weight": math.fsum(odd_left),
         "odd_right_rarest": max(odd_right, default=0.0),
-        "odd_right_weight": sum(odd_right),
+        "odd_right_weight": math.fsum(odd_right),
         "letters_alike": 2 * letters / max(1, len(left.trigrams) + len(right.trigrams)),
         "letters_of_shorter": letters / max(1, min(len(left.trigrams), len(right.trigrams))),
         "same_beginning": _common_beginning(left.order, right.order),

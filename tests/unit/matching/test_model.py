@@ -1,5 +1,8 @@
 """The model file: what it computes, that it can be trained anew, and what is refused."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -61,3 +64,17 @@ def test_the_bound_is_the_least_probability_with_the_precision() -> None:
     assert bound(probabilities, labels, 0.75) == 0.6
     assert bound(probabilities, labels, 1.0) == 0.8
     assert bound(probabilities, ~labels, 1.0) == 1.0
+
+
+def test_features_are_the_same_bytes_whatever_order_a_process_gives_its_sets() -> None:
+    made = (
+        "import hashlib; from workers.matching.synthetic import worlds; from workers.matching.training import "
+        "labelled_world; print(hashlib.sha256(labelled_world(next(worlds(1, 7, 60))).features.tobytes()).hexdigest())"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", made], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
