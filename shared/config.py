@@ -277,7 +277,14 @@ def settings_or_exit(read: Callable[[], Settings] = Settings.from_environment) -
         raise SystemExit("\n".join(f"itemindex: {line}" for line in str(error).splitlines())) from None
 
 
+_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
 def _convert(name: str, text: str, default: Any) -> Any:
+    if isinstance(default, bool):
+        if text.lower() not in _BOOLEANS:
+            raise ConfigurationError(f"{name} must be true or false")
+        return _BOOLEANS[text.lower()]
     try:
         if isinstance(default, int | float):
             return type(default)(text)

@@ -9,8 +9,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
+from edge.http.context import CONTEXT, Context
 from edge.http.cursors import CursorSigner
 from edge.http.parameters import QUERY
+from edge.http.routing import RULE
 from edge.search import schemas
 from edge.search.engine import SearchEngine
 from edge.search.handlers import Search
@@ -30,7 +32,10 @@ def search(tmp_path: Path) -> Search:
 
 async def ask(search: Search, **parameters: Any) -> dict[str, Any]:
     asked = {"limit": 20, "brand": None, "category": None, "product_type": None, "cursor": None, **parameters}
-    request = make_mocked_request("GET", "/v1/index/search")
+    app = web.Application()
+    app[RULE] = {}
+    request = make_mocked_request("GET", "/v1/index/search", app=app)
+    request[CONTEXT] = Context("request", "charge", "192.0.2.1")
     request[QUERY] = asked
     response = await search.show(request)
     assert isinstance(response, web.Response) and isinstance(response.body, bytes)

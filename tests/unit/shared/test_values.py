@@ -90,6 +90,15 @@ def test_settings_come_from_the_environment_and_hide_their_secrets() -> None:
     assert Settings.from_environment(settings.environment()) == settings
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("true", True), ("1", True), ("Yes", True), ("False", False), ("0", False), ("no", False)]
+)
+def test_a_setting_that_is_true_or_false_is_read_as_such(text: str, value: bool) -> None:
+    assert Settings.from_environment({"WEBHOOK_PRIVATE_ADDRESSES": text}).webhook_private_addresses is value
+    with pytest.raises(ConfigurationError, match="true or false"):
+        Settings.from_environment({"WEBHOOK_PRIVATE_ADDRESSES": "maybe"})
+
+
 @pytest.mark.parametrize(("name", "text"), [("LEASE_TTL_SECONDS", "soon"), ("RECORD_CACHE_BYTES_MAX", "1GB")])
 def test_a_setting_that_cannot_be_read_is_named_without_its_value(name: str, text: str) -> None:
     with pytest.raises(ConfigurationError, match=name) as raised:

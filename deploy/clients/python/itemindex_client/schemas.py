@@ -24,6 +24,35 @@ class ArticleMember(TypedDict):
     identifiers: list["Identifier"]
 
 
+class Attempt(TypedDict):
+    event_id: str
+    cursor: str
+    at: str
+    status: int | None
+    outcome: Literal[
+        "accepted",
+        "refused",
+        "redirected",
+        "timed-out",
+        "unreachable",
+        "tls-failed",
+        "private-address",
+        "answer-too-large",
+        "secret-unreadable",
+    ]
+    answer: str
+    milliseconds: int
+
+
+class AttemptList(TypedDict):
+    count: int
+    total: "Total"
+    next_cursor: str | None
+    query: dict[str, Any]
+    data_version: int
+    data: list["Attempt"]
+
+
 class AuditEntry(TypedDict):
     id: str
     at: str
@@ -732,6 +761,28 @@ class NewWatch(TypedDict):
     label: NotRequired[str | None]
 
 
+class NewWebhook(TypedDict):
+    url: str
+    types: NotRequired[
+        list[
+            Literal[
+                "job.ended",
+                "export.ready",
+                "release.cut",
+                "item.merged",
+                "item.withdrawn",
+                "item.restored",
+                "watch.fired",
+                "quota.reached",
+                "key.rotated",
+                "key.revoked",
+                "webhook.disabled",
+            ]
+        ]
+        | None
+    ]
+
+
 class Organization(TypedDict):
     id: str
     name: str
@@ -1065,6 +1116,16 @@ class ReleaseList(TypedDict):
     query: dict[str, Any]
     data_version: int
     data: list["ReleaseEntry"]
+
+
+class Replay(TypedDict):
+    event: NotRequired[str | None]
+    after: NotRequired[int | None]
+    to: NotRequired[int | None]
+
+
+class Replayed(TypedDict):
+    events: int
 
 
 ReportMeta = TypedDict(
@@ -1432,6 +1493,30 @@ class WatchList(TypedDict):
     query: dict[str, Any]
     data_version: int
     data: list["Watch"]
+
+
+class Webhook(TypedDict):
+    id: str
+    url: str
+    types: list[str] | None
+    state: Literal["active", "retrying", "disabled"]
+    disabled_reason: str | None
+    failures: int
+    next_attempt_at: str | None
+    pending: int
+    cursor: str
+    secret: str | None
+    secret_before_ends: str | None
+    created_at: str
+
+
+class WebhookList(TypedDict):
+    count: int
+    total: "Total"
+    next_cursor: str | None
+    query: dict[str, Any]
+    data_version: int
+    data: list["Webhook"]
 
 
 class Window(TypedDict):

@@ -45,7 +45,11 @@ def _from_keyring(url: str) -> str | None:
     """Return the key that the keyring holds under the address, where the package `keyring` is installed."""
     try:
         import keyring
+        import keyring.errors
     except ImportError:
         return None
-    found: str | None = keyring.get_password(_KEYRING_SERVICE, url)
+    try:
+        found: str | None = keyring.get_password(_KEYRING_SERVICE, url)
+    except keyring.errors.KeyringError:  # the package is there, and this machine has no place for secrets
+        return None
     return found
