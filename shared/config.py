@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from shared.config_aliases import with_current_names
 from shared.config_checks import SECRET_CHARACTERS_MIN, faults
+from shared.config_values import convert
 from shared.errors import ConfigurationError
 from shared.redis.urls import is_cluster
 
@@ -210,7 +211,7 @@ class Settings:
         for item in fields(cls):
             text = given.get(item.name.upper(), "")
             if text:
-                values[item.name] = _convert(item.name.upper(), text, item.default)
+                values[item.name] = convert(item.name.upper(), text, item.default)
         if values.get("quota_fail_mode", "closed") not in ("bounded", "closed"):
             raise ConfigurationError("QUOTA_FAIL_MODE must be bounded or closed")
         settings = cls(**values)
@@ -275,22 +276,6 @@ def settings_or_exit(read: Callable[[], Settings] = Settings.from_environment) -
         return read()
     except ConfigurationError as error:
         raise SystemExit("\n".join(f"itemindex: {line}" for line in str(error).splitlines())) from None
-
-
-_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-
-
-def _convert(name: str, text: str, default: Any) -> Any:
-    if isinstance(default, bool):
-        if text.lower() not in _BOOLEANS:
-            raise ConfigurationError(f"{name} must be true or false")
-        return _BOOLEANS[text.lower()]
-    try:
-        if isinstance(default, int | float):
-            return type(default)(text)
-    except ValueError:
-        raise ConfigurationError(f"{name} must be a number") from None
-    return Path(text) if isinstance(default, Path) or name in ("METRICS_DIR", "HEARTBEAT_FILE") else text
 
 
 def _database_one(url: str) -> str:
