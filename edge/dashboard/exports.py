@@ -97,7 +97,8 @@ class ExportPages:
 
     async def preview(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
         """What the filled-in form would hold and cost, with ten rows, or what is wrong with it; charges nothing."""
-        values: dict[str, Any] = {"faults": {}, "fields": _FIELDS, "offer": None, "curl": None}
+        fields = _fields_of(request.query.get("dataset", ""))
+        values: dict[str, Any] = {"faults": {}, "fields": fields, "offer": None, "curl": None}
         try:
             principal = await self._billing.principal(visit, INSTITUTIONAL)
             body = _body(dict(request.query), request.query.getall("columns", []))
@@ -230,3 +231,14 @@ def _body(form: dict[str, str], columns: list[str]) -> dict[str, Any]:
     if form.get("compression"):
         body["compression"] = form["compression"]
     return body
+
+
+def _fields_of(dataset: str) -> tuple[str, ...]:
+    """Return the fields that the form of a dataset has: a fault of another one would have no place in the page."""
+    shape = SHAPES.get(dataset)
+    if shape is None:
+        return ()
+    days = ("from", "to") if "from" in shape.filters else ()
+    channel = ("channel",) if "channel" in shape.filters else ()
+    filters = ("brand", "category", *channel, *days) if shape.filters else ()
+    return ("columns", *filters, *(("since",) if shape.since else ()), "format", "compression")

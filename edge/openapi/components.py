@@ -137,11 +137,15 @@ def _with_whole_responses(document: Node) -> None:
         responses = operation["responses"]
         for response in responses.values():
             for kind, content in response.get("content", {}).items():
-                if not content and not kind.endswith("json"):
+                if not content and not kind.endswith(("json", "yaml")):
                     content["schema"] = {"type": "string"} | ({} if kind.startswith("text/") else {"format": "binary"})
         if "206" in responses and "content" not in responses["206"] and "content" in responses.get("200", {}):
             whole = responses["200"]["content"]
-            responses["206"]["content"] = {kind: {"schema": one["schema"]} for kind, one in whole.items() if one}
+            parts = {
+                kind: {"schema": one["schema"]} for kind, one in whole.items() if one and not kind.endswith("json")
+            }
+            if parts:  # a part of a JSON document is no document
+                responses["206"]["content"] = parts
 
 
 _REQUEST_HEADERS = {

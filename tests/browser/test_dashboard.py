@@ -136,7 +136,7 @@ def test_open_a_record_and_its_history_on_demand(member: Visitor) -> None:
     assert "/index/lookup/IID-" in member.page.locator("#curl").inner_text()
     assert member.page.locator("#history canvas").count() == 0
     member.page.get_by_role("link", name="Show prices and footprint").click()
-    expect(member.page.get_by_role("heading", name="Footprint")).to_be_visible()
+    expect(member.page.get_by_role("heading", name="Footprint", exact=True)).to_be_visible()
     expect(member.page.locator("#history canvas").first).to_be_visible()
     member.shoot("record")
     member.check_accessibility()

@@ -31,6 +31,7 @@ QUESTIONS: list[tuple[str, dict[str, Any], *tuple[str, ...]]] = [
     ("category-insights", {}, "csv"),
     ("brand-insights", {"brand": ["vita"]}, "json"),
     ("price-index", {"category": ["food"], "granularity": "month", "method": "geks-jevons", **SPRING}, "json"),
+    ("reductions", SPRING, "json"),
     ("sustainability-rollup", SPRING, "parquet"),
 ]
 

@@ -236,6 +236,8 @@ def test_even_ones_own_plans_roles_keys_and_audit_rows_are_not_written_directly(
 
 
 FUNCTIONS = (
+    "audit_notices('{acme}', 'x', 'watch.created', 'x')",
+    "log_quota('{{org:x}}', '2026-01-01')",
     "issue_key('{acme}', 'kkkkkkkkkk', '', '{person}', 'x')",
     "rotate_key('{acme}', 'kkkkkkkkkk', '', 0, '{person}', 'x')",
     "revoke_keys('{acme}', '{person}', 'x')",
