@@ -141,11 +141,9 @@ def _with_whole_responses(document: Node) -> None:
                     content["schema"] = {"type": "string"} | ({} if kind.startswith("text/") else {"format": "binary"})
         if "206" in responses and "content" not in responses["206"] and "content" in responses.get("200", {}):
             whole = responses["200"]["content"]
-            parts = {
-                kind: {"schema": one["schema"]} for kind, one in whole.items() if one and not kind.endswith("json")
-            }
-            if parts:  # a part of a JSON document is no document
-                responses["206"]["content"] = parts
+            # A part of a JSON document is no document, and where one may come its type must not be left out.
+            if not any(kind.endswith("json") for kind in whole):
+                responses["206"]["content"] = {kind: {"schema": one["schema"]} for kind, one in whole.items() if one}
 
 
 _REQUEST_HEADERS = {
