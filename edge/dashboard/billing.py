@@ -18,18 +18,18 @@ class PageBilling:
         self._credentials = credentials
         self._billing = billing
 
-    async def plan(self, visit: SignedIn) -> Plan:
+    async def plan(self, visitor: SignedIn) -> Plan:
         """Return the plan that counts for a person: the organization's if their role may call the API, else `free`."""
-        if visit.actor and visit.actor.membership.state == "active" and may(visit.actor.membership.role, "call"):
-            return await self._credentials.plan(visit.actor.membership.plan)
+        if visitor.actor and visitor.actor.membership.state == "active" and may(visitor.actor.membership.role, "call"):
+            return await self._credentials.plan(visitor.actor.membership.plan)
         return await self._credentials.plan("free")
 
-    async def principal(self, visit: SignedIn, rank_min: int = 0) -> Principal:
+    async def principal(self, visitor: SignedIn, rank_min: int = 0) -> Principal:
         """Return the person as a caller. Raises PageError where the plan's rank is below `rank_min`."""
-        plan, actor = await self.plan(visit), visit.actor
+        plan, actor = await self.plan(visitor), visitor.actor
         if plan.rank < rank_min:
             raise PageError(403, f"The plan {plan.title} does not include this. A higher plan of an organization does.")
-        return Principal("bearer", visit.person.id, plan, actor.membership.organization_id if actor else None)
+        return Principal("bearer", visitor.person.id, plan, actor.membership.organization_id if actor else None)
 
     async def charge(self, request: web.Request, principal: Principal, units: int) -> Charge:
         """Charge units. Raises the problem `rate-limited` where the limits are used up."""

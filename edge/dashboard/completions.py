@@ -23,19 +23,19 @@ class Option(NamedTuple):
 
 
 class CompletionPages:
-    """The handler. Lists of the index are free for everybody who is signed in."""
+    """The handler. Lists of the index are free for signed-in visitors."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def show(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def show(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The options for what is typed: the last of several values is completed, those before it are kept."""
         field = request.match_info["list"]
         typed = next((value for name, value in request.query.items() if name not in ("kind", "format")), "")[:_TEXT_MAX]
         before, comma, last = typed.rpartition(",")
         options = [] if "\0" in typed else await self._options(field, last.strip())
         kept = f"{before}{comma} " if comma else ""
-        return render(request, "completions.html", visit, options=options, kept=kept)
+        return render(request, "completions.html", visitor, options=options, kept=kept)
 
     async def _options(self, field: str, prefix: str) -> list[Option]:
         if field == "brand":

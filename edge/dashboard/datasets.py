@@ -34,30 +34,30 @@ class DatasetPages:
         self._billing = billing
         self._base_url = base_url
 
-    async def list(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """All datasets, each with its newest release; and the profile file."""
-        plan = await self._billing.plan(visit)
+        plan = await self._billing.plan(visitor)
         return render(
             request,
             "datasets.html",
-            visit,
+            visitor,
             datasets=DATASETS,
             newest=await self._repository.newest(),
             allowed=plan.rank >= INSTITUTIONAL,
         )
 
-    async def one(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One dataset: its columns, its releases, and the files of one of them."""
         dataset = dataset_of(request.match_info["name"])
         releases, _ = await self._repository.listed(dataset, _LISTED, None)
         chosen = request.query.get("release", LATEST)
         release = await self._repository.release(dataset.name, chosen) if releases else None
         files = await self._repository.files(dataset.name, release.data_version) if release else []
-        plan = await self._billing.plan(visit)
+        plan = await self._billing.plan(visitor)
         return render(
             request,
             "dataset.html",
-            visit,
+            visitor,
             dataset=dataset,
             releases=releases[:_LISTED],
             release=release,
@@ -66,16 +66,16 @@ class DatasetPages:
             allowed=plan.rank >= INSTITUTIONAL,
         )
 
-    async def file(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def file(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
-        principal = await self._billing.principal(visit, INSTITUTIONAL)
+        principal = await self._billing.principal(visitor, INSTITUTIONAL)
         path = request.match_info
         file = await self._repository.file(path["name"], path["release"], path["file"])
         return await self._downloads.respond(request, file, principal.organization_id)
 
-    async def profile(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def profile(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The profile file around a key that the visitor brings: we keep no key that we could put in."""
-        principal = await self._billing.principal(visit, INSTITUTIONAL)
+        principal = await self._billing.principal(visitor, INSTITUTIONAL)
         key = (await form_of(request)).get("key", "").strip()
         found = await self._credentials.find("api-key", key) if len(key) <= _KEY_CHARACTERS_MAX else None
         if found is None or not hmac.compare_digest(found.organization_id or "", principal.organization_id or "-"):

@@ -54,65 +54,65 @@ class ExplorerPages:
         self._billing = billing
         self._base_url = base_url
 
-    async def explorer(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def explorer(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The page with the search field, and one page of what `q` in the address finds; works without scripts."""
         q = _words(request)
         if not q:
-            return render(request, "explorer.html", visit, q="", found=None)
+            return render(request, "explorer.html", visitor, q="", found=None)
         query = SearchQuery(q=q, limit=_HITS, after=self._position(q, request.query.get("after")))
-        charge = await self._billing.charge(request, await self._billing.principal(visit), 1)
-        return await charge.settle(self._results(request, visit, query))
+        charge = await self._billing.charge(request, await self._billing.principal(visitor), 1)
+        return await charge.settle(self._results(request, visitor, query))
 
-    async def suggestions(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def suggestions(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The names of the first hits while a person types. No unit is charged before one is opened."""
         q, found = _words(request), None
         if q:
             context = request[CONTEXT]
-            await self._limits.consume_call(visit.person.id, context.network, context.charge_id)
+            await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
             found = await self._engine.find(SearchQuery(q=q, limit=_SUGGESTIONS))
-        return render(request, "suggestions.html", visit, q=q, found=found)
+        return render(request, "suggestions.html", visitor, q=q, found=found)
 
-    async def record(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def record(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A record as a page."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
             raise PageError(404, "This is no IID.")
-        charge = await self._billing.charge(request, await self._billing.principal(visit), 1)
-        return await charge.settle(self._record(request, visit, iid))
+        charge = await self._billing.charge(request, await self._billing.principal(visitor), 1)
+        return await charge.settle(self._record(request, visitor, iid))
 
-    async def _record(self, request: web.Request, visit: SignedIn, iid: str) -> web.StreamResponse:
+    async def _record(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
         try:
             found = (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:
             return web.Response(status=301, headers={"Location": f"/dashboard/explorer/{merged.survivor}"})
         record = msgspec.json.decode(found.body)
-        more = (await self._billing.plan(visit)).rank >= BRAND
+        more = (await self._billing.plan(visitor)).rank >= BRAND
         return render(
             request,
             "record.html",
-            visit,
+            visitor,
             record=record,
             base_url=self._base_url,
             more=more,
             history_units=_HISTORY_UNITS,
         )
 
-    async def history(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def history(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
             raise PageError(404, "This is no IID.")
-        principal = await self._billing.principal(visit, BRAND)
+        principal = await self._billing.principal(visitor, BRAND)
         charge = await self._billing.charge(request, principal, _HISTORY_UNITS)
-        return await charge.settle(self._history(request, visit, iid))
+        return await charge.settle(self._history(request, visitor, iid))
 
-    async def _history(self, request: web.Request, visit: SignedIn, iid: str) -> web.StreamResponse:
+    async def _history(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
         history = await self._pricing.history(iid, None, None, [], None)
         figures, _ = await self._footprint.figures(iid, None, None, [])
         return render(
             request,
             "history.html" if is_part(request) else "history_page.html",
-            visit,
+            visitor,
             plots=charts.history(history.prices),
             figures=figures.to_pylist(),
             statistics=history.meta["statistics"],
@@ -122,12 +122,12 @@ class ExplorerPages:
             indicators={one.code: one.title for one in INDICATORS},
         )
 
-    async def _results(self, request: web.Request, visit: SignedIn, query: SearchQuery) -> web.StreamResponse:
+    async def _results(self, request: web.Request, visitor: SignedIn, query: SearchQuery) -> web.StreamResponse:
         found = await self._engine.find(query)
         return render(
             request,
             "explorer.html",
-            visit,
+            visitor,
             q=query.q,
             found=found,
             next=self._next(query.q, found),

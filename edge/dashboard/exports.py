@@ -53,25 +53,27 @@ class ExportPages:
         self._billing = billing
         self._base_url = base_url
 
-    async def list(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
-        found, total = await self._repository.listed(_organization(visit), None, _LISTED, None)
+        found, total = await self._repository.listed(_organization(visitor), None, _LISTED, None)
         exports = [(order, _asked(order), _words(order)) for order in found[:_LISTED]]
-        plan = await self._billing.plan(visit)
-        return render(request, "exports.html", visit, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL)
+        plan = await self._billing.plan(visitor)
+        return render(
+            request, "exports.html", visitor, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL
+        )
 
-    async def builder(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def builder(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The form. The address chooses the dataset, because its columns and filters depend on it."""
-        _organization(visit)
+        _organization(visitor)
         given = {"dataset": "observations", **request.query}
         if given["dataset"] not in DATASETS:
             raise PageError(404, "There is no such dataset. Choose one of those on the page of exports.")
-        return await self._form(request, visit, given, None, {})
+        return await self._form(request, visitor, given, None, {})
 
     async def _form(
         self,
         request: web.Request,
-        visit: SignedIn,
+        visitor: SignedIn,
         given: dict[str, str],
         columns: Sequence[str] | None,
         faults: dict[str, str],
@@ -81,7 +83,7 @@ class ExportPages:
         return render(
             request,
             "export_new.html",
-            visit,
+            visitor,
             400 if faults else 200,
             dataset=DATASETS[name],
             datasets=DATASETS,
@@ -92,29 +94,29 @@ class ExportPages:
             columns=columns,
             faults=faults,
             fields=_FIELDS,
-            plan=await self._billing.plan(visit),
+            plan=await self._billing.plan(visitor),
         )
 
-    async def preview(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def preview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """What the filled-in form would hold and cost, with ten rows, or what is wrong with it; charges nothing."""
         fields = _fields_of(request.query.get("dataset", ""))
         values: dict[str, Any] = {"faults": {}, "fields": fields, "offer": None, "curl": None}
         try:
-            principal = await self._billing.principal(visit, INSTITUTIONAL)
+            principal = await self._billing.principal(visitor, INSTITUTIONAL)
             body = _body(dict(request.query), request.query.getall("columns", []))
             order = await self._prepare(principal, body, None)
             offer = await self._exports.estimate(order, with_rows=True)
         except (PageError, Problem) as error:
-            return render(request, "export_preview.html", visit, **values | {"faults": _faults(error)})
+            return render(request, "export_preview.html", visitor, **values | {"faults": _faults(error)})
         curl = (
             f'curl -s -H "Authorization: ApiKey $ITEMINDEX_KEY" -H "Content-Type: application/json" '
             f"-d {shlex.quote(json.dumps(body, ensure_ascii=False))} {self._base_url}/index/exports"
         )
-        return render(request, "export_preview.html", visit, **values | {"offer": offer, "curl": curl})
+        return render(request, "export_preview.html", visitor, **values | {"offer": offer, "curl": curl})
 
-    async def order(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def order(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Prepare, charge, submit, and show the export. The form's number makes a second click the same order."""
-        principal = await self._billing.principal(visit, INSTITUTIONAL)
+        principal = await self._billing.principal(visitor, INSTITUTIONAL)
         form = await form_of(request)
         once = form.get("once", "")
         if not _ONCE.fullmatch(once):
@@ -126,45 +128,45 @@ class ExportPages:
             known = isinstance(error, PageError) or error.type.status in (400, 404)
             if form.get("dataset") not in DATASETS or not known:
                 raise
-            return await self._form(request, visit, form, columns, _faults(error))
+            return await self._form(request, visitor, form, columns, _faults(error))
         if order.replayed:
             return see(f"/dashboard/exports/{order.replayed}")
         charge = await self._billing.charge(request, principal, EXPORT.units)
         return await charge.settle(self._submit(request, principal, order, charge))
 
-    async def show(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def show(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One export: its progress, and its files."""
-        return await self._shown(request, visit, "export.html")
+        return await self._shown(request, visitor, "export.html")
 
-    async def state(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def state(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The progress of an export, asked for again and again; once it has ended, its whole part of the page."""
-        order = await self._repository.find(_organization(visit), request.match_info["id"])
+        order = await self._repository.find(_organization(visitor), request.match_info["id"])
         if not order.ended:
-            return render(request, "progress.html", visit, order=order)
-        response = await self._shown(request, visit, "export_state.html")
+            return render(request, "progress.html", visitor, order=order)
+        response = await self._shown(request, visitor, "export_state.html")
         response.headers.update({"HX-Retarget": "#job", "HX-Reswap": "outerHTML"})
         return response
 
-    async def end(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def end(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Cancel it, or delete its files."""
-        await self._billing.principal(visit, INSTITUTIONAL)
-        await self._repository.end(_organization(visit), request.match_info["id"])
+        await self._billing.principal(visitor, INSTITUTIONAL)
+        await self._repository.end(_organization(visitor), request.match_info["id"])
         return see(f"/dashboard/exports/{request.match_info['id']}")
 
-    async def file(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def file(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
-        await self._billing.principal(visit, INSTITUTIONAL)
+        await self._billing.principal(visitor, INSTITUTIONAL)
         path = request.match_info
-        return await self._repository.send(request, _organization(visit), path["id"], path["file"])
+        return await self._repository.send(request, _organization(visitor), path["id"], path["file"])
 
-    async def _shown(self, request: web.Request, visit: SignedIn, template: str) -> web.StreamResponse:
-        organization = _organization(visit)
+    async def _shown(self, request: web.Request, visitor: SignedIn, template: str) -> web.StreamResponse:
+        organization = _organization(visitor)
         order = await self._repository.find(organization, request.match_info["id"])
-        plan = await self._billing.plan(visit)
+        plan = await self._billing.plan(visitor)
         return render(
             request,
             template,
-            visit,
+            visitor,
             order=order,
             failure=failure(order),
             export=self._serializer.render(order, organization),
@@ -185,8 +187,8 @@ class ExportPages:
         return see(f"/dashboard/exports/{(await charge.pay_for(submitting)).order_id}")
 
 
-def _organization(visit: SignedIn) -> str:
-    return visit.acting.membership.organization_id
+def _organization(visitor: SignedIn) -> str:
+    return visitor.acting.membership.organization_id
 
 
 def _asked(order: Order) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is wrong with a filled-in form, field by field, so that each sentence can stand beside its field."""
+"""The faults of a filled-in form by field, so that the page shows each sentence beside its field."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from edge.http.problems import Problem
 
 
 class FormFaults(PageError):
-    """The faults of a form by the names of its fields; under the empty name what no field is to blame for."""
+    """The faults of a form by the names of its fields; the empty name holds a fault of no single field."""
 
     def __init__(self, faults: Mapping[str, str]) -> None:
         self.faults = dict(faults)
@@ -24,14 +24,14 @@ class FormFaults(PageError):
 
     @classmethod
     def of_failure(cls, error: PageError | Problem, renamed: Mapping[str, str], known: frozenset[str]) -> "FormFaults":
-        """Return the faults that a failure names; those of fields that the form does not have stand without a name."""
+        """Return the faults that a failure names; a fault of a field that the form lacks has no name."""
         if isinstance(error, cls):
             return error
         if isinstance(error, PageError):
             return cls({"": error.text})
-        told = {"category-not-found": {"code": error.detail}, "brand-not-found": {"slug": error.detail}}
+        by_slug = {"category-not-found": {"code": error.detail}, "brand-not-found": {"slug": error.detail}}
         listed = {fault["parameter"]: fault["detail"] for fault in error.extra.get("errors") or []}
-        found = listed or told.get(error.type.slug) or {"": error.detail}
+        found = listed or by_slug.get(error.type.slug) or {"": error.detail}
         named = {renamed.get(name, name): text for name, text in found.items()}
         return cls({name if name in known else "": text for name, text in named.items()})
 

@@ -23,9 +23,9 @@ class MatchPages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def review(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def review(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The most probable pair that waits, after those that were skipped; and what was decided last."""
-        _operator(visit)
+        _operator(visitor)
         skipped = _skipped(request.query.get("skip", "0"))
         waiting = await self._database.fetch(SQL.pairs, "waiting", None, skipped + 1)
         pair = waiting[skipped] if len(waiting) > skipped else None
@@ -35,7 +35,7 @@ class MatchPages:
         return render(
             request,
             "matches.html",
-            visit,
+            visitor,
             pair=pair,
             evidence=msgspec.json.decode(pair["evidence"]) if pair else [],
             sides=await self._sides(pair["left_iid"], pair["right_iid"]) if pair else None,
@@ -45,17 +45,17 @@ class MatchPages:
             recent=await self._database.fetch(SQL.recent, _RECENT),
         )
 
-    async def decide(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def decide(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Note a decision, and show the next pair. It becomes an event when operators' decisions are applied."""
-        _operator(visit)
+        _operator(visitor)
         form = await form_of(request)
         decision = form.get("decision", "")
         iids = [canonical_iid(form.get(side, "")) for side in ("left", "right")]
         if decision not in _DECISIONS or None in iids:
             raise PageError(400, "Choose a pair, and whether its items are one article.")
-        name = (visit.person.name or visit.person.email or visit.person.id)[:300]
-        scope = Scope(person=visit.person.id)
-        noted = await self._database.fetch(SQL.decide, *iids, decision, visit.person.id, name, scope=scope)
+        name = (visitor.person.name or visitor.person.email or visitor.person.id)[:300]
+        scope = Scope(person=visitor.person.id)
+        noted = await self._database.fetch(SQL.decide, *iids, decision, visitor.person.id, name, scope=scope)
         if not noted:
             raise PageError(404, "There is no such pair any more. Reload the page.")
         return see(f"{PAGE}?skip={_skipped(form.get('skip', '0'))}")
@@ -69,8 +69,8 @@ class MatchPages:
         return {"items": items, "lines": compare(*items)}
 
 
-def _operator(visit: SignedIn) -> None:
-    if not visit.staff:
+def _operator(visitor: SignedIn) -> None:
+    if not visitor.staff:
         raise PageError(403, "This page is for the operators of the service.")
 
 

@@ -18,19 +18,19 @@ _FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
 
 
 def new_form_id() -> str:
-    """Return what tells one form on a page from every other: 22 characters, 128 random bits."""
+    """Return a new id for one form on a page: 22 characters, 128 random bits."""
     return secrets.token_urlsafe(16)
 
 
 class OneTimeSecrets:
-    """Runs what makes a secret, and keeps the secret until the session's next page takes it."""
+    """Makes secrets once for each form, and keeps each until the session's next page takes it."""
 
     def __init__(self, idempotent: IdempotentActs, sessions: Sessions) -> None:
         self._idempotent = idempotent
         self._sessions = sessions
 
-    async def make(self, request: web.Request, visit: SignedIn, page: str, make: Make) -> web.Response:
-        """Make the secret for a form, unless this form was sent before, and send the visitor to the page (303)."""
+    async def make(self, request: web.Request, visitor: SignedIn, page: str, make: Make) -> web.Response:
+        """Make the secret for a form, unless this form was sent before, and redirect to the page (303)."""
         form = await form_of(request)
         form_id = form.get("once", "")
         if not _FORM_ID.fullmatch(form_id):
@@ -38,19 +38,19 @@ class OneTimeSecrets:
 
         async def act(acts: OrganizationService) -> Outcome:
             # Kept before the act commits: a second sending waits for that, and its page must find the secret.
-            await self._sessions.put_flash(visit.cookie, page, await make(acts))
+            await self._sessions.put_flash(visitor.cookie, page, await make(acts))
             return Outcome(200)
 
-        told = "\0".join(f"{name}={value}" for name, value in sorted(form.items()) if name != "csrf")
-        digest = hashlib.sha256(f"{request.path}\0{told}".encode(errors="replace")).digest()
+        fields = "\0".join(f"{name}={value}" for name, value in sorted(form.items()) if name != "csrf")
+        digest = hashlib.sha256(f"{request.path}\0{fields}".encode(errors="replace")).digest()
         try:
-            await self._idempotent.run(IdempotentRequest(visit.person.id, f"form {form_id}", digest), act, wait=True)
+            await self._idempotent.run(IdempotentRequest(visitor.person.id, f"form {form_id}", digest), act, wait=True)
         except Problem as problem:
             if problem.type.slug == "idempotency-key-reused":
                 raise PageError(409, "This form was sent before. Reload the page to do more.") from None
             raise
         return see(page)
 
-    async def take(self, visit: SignedIn, page: str) -> str | None:
+    async def take(self, visitor: SignedIn, page: str) -> str | None:
         """Return the secret that waits for this page, once."""
-        return await self._sessions.take_flash(visit.cookie, page)
+        return await self._sessions.take_flash(visitor.cookie, page)

@@ -23,7 +23,7 @@ HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboar
 
 
 class Step(NamedTuple):
-    """One of the first steps of an organization: what it is, whether it is done, and where to do it."""
+    """One of the first steps of an organization: its text, whether it is done, and the page for it."""
 
     text: str
     done: bool
@@ -50,23 +50,23 @@ class OrganizationPages:
         self._origin = origin
         self._base_url = base_url
 
-    async def overview(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Plan, what is left of today, calls of the last 30 days."""
-        if visit.actor is None:
+    async def overview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """Plan, remaining units of today, calls of the last 30 days."""
+        if visitor.actor is None:
             free = await self._credentials.plan("free")
-            return render(request, "welcome.html", visit, token=await self._acts.token(visit.person), free=free)
-        membership = visit.actor.membership
+            return render(request, "welcome.html", visitor, token=await self._acts.token(visitor.person), free=free)
+        membership = visitor.actor.membership
         plan = await self._credentials.plan(membership.plan)
         decision = await self._limiter.usage(f"org:{membership.organization_id}", plan)
         first, last = usage_range(None, None)
-        rows = as_dicts(await self._acts.usage(visit.actor, first, last))
-        keys = await self._acts.keys(visit.actor)
+        rows = as_dicts(await self._acts.usage(visitor.actor, first, last))
+        keys = await self._acts.keys(visitor.actor)
         called = any(row["credential"].startswith("api-key:") for row in rows)
-        colleagues = len(await self._acts.members(visit.actor)) + len(await self._acts.invitations(visit.actor)) - 1
+        colleagues = len(await self._acts.members(visitor.actor)) + len(await self._acts.invitations(visitor.actor)) - 1
         return render(
             request,
             "overview.html",
-            visit,
+            visitor,
             plan=plan,
             limits=windows_of(decision),
             plot=plot_by_day(rows, first, last),
@@ -74,20 +74,20 @@ class OrganizationPages:
             calls=sum(r["calls"] for r in rows),
             keys=keys,
             steps=_first_steps(bool(keys), called, colleagues == 0),
-            requested_plan=await self._requested_plan(visit.actor),
+            requested_plan=await self._requested_plan(visitor.actor),
         )
 
     async def _requested_plan(self, actor: Actor) -> Plan | None:
         name = await self._acts.requested_plan(actor)
         return await self._credentials.plan(name) if name else None
 
-    async def key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """The key's state, and what can be done with it; a new key is shown once."""
-        actor, new_key = visit.acting, await self._secret.take(visit, _KEY_PAGE)
+    async def key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The key's state and its forms; a new key is shown once."""
+        actor, new_key = visitor.acting, await self._secret.take(visitor, _KEY_PAGE)
         return render(
             request,
             "key.html",
-            visit,
+            visitor,
             keys=await self._acts.keys(actor),
             new_key=new_key,
             prefix=KEY_PREFIX,
@@ -97,35 +97,35 @@ class OrganizationPages:
             bulk_data=(await self._credentials.plan(actor.membership.plan)).rank >= INSTITUTIONAL,
         )
 
-    async def issue_key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def issue_key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Issue a key; the next page shows it, once."""
-        return await self._secret.make(request, visit, _KEY_PAGE, lambda acts: acts.issue_key(visit.acting))
+        return await self._secret.make(request, visitor, _KEY_PAGE, lambda acts: acts.issue_key(visitor.acting))
 
-    async def rotate_key(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def rotate_key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Replace the key; the next page shows the new one, once."""
         grace = (await form_of(request)).get("grace", "")
         if grace not in GRACE_SECONDS:
             raise PageError(400, "Choose how long the old key keeps working.")
-        return await self._secret.make(request, visit, _KEY_PAGE, lambda acts: acts.rotate_key(visit.acting, grace))
+        return await self._secret.make(request, visitor, _KEY_PAGE, lambda acts: acts.rotate_key(visitor.acting, grace))
 
-    async def revoke_keys(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Revoke what works."""
-        await self._acts.revoke_keys(visit.acting)
+    async def revoke_keys(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """Revoke every key that works."""
+        await self._acts.revoke_keys(visitor.acting)
         return see(_KEY_PAGE)
 
-    async def members(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def members(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The people, and open invitations; the link of a new one is shown once."""
-        return await self._members(request, visit, await self._secret.take(visit, _MEMBERS_PAGE), {}, None)
+        return await self._members(request, visitor, await self._secret.take(visitor, _MEMBERS_PAGE), {}, None)
 
     async def _members(
-        self, request: web.Request, visit: SignedIn, link: str | None, given: dict[str, str], fault: str | None
+        self, request: web.Request, visitor: SignedIn, link: str | None, given: dict[str, str], fault: str | None
     ) -> web.StreamResponse:
-        """Show the page, with the invitation's form as it was filled in and what is wrong with it."""
-        actor = visit.acting
+        """Show the page, with the invitation's form as it was filled in and its fault."""
+        actor = visitor.acting
         return render(
             request,
             "members.html",
-            visit,
+            visitor,
             400 if fault else 200,
             given=given,
             fault=fault,
@@ -138,48 +138,48 @@ class OrganizationPages:
             may_manage_owners=may(actor.membership.role, "manage-owners"),
         )
 
-    async def invite(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def invite(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Invite an address; the next page shows the link, once."""
         form = await form_of(request)
         email, role = form.get("email", "").strip(), form.get("role", "")
         if role not in INVITABLE or not 3 <= len(email) <= 254 or "@" not in email or not email.isprintable():
             fault = "An invitation needs an e-mail address, as name@example.org, and a role."
-            return await self._members(request, visit, None, form, fault)
+            return await self._members(request, visitor, None, form, fault)
 
         async def invite(acts: OrganizationService) -> str:
-            secret, _ = await acts.invite(visit.acting, email, role)
+            secret, _ = await acts.invite(visitor.acting, email, role)
             return invitation_link(self._origin, secret)
 
-        return await self._secret.make(request, visit, _MEMBERS_PAGE, invite)
+        return await self._secret.make(request, visitor, _MEMBERS_PAGE, invite)
 
-    async def change_role(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def change_role(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Give a member another role."""
         form = await form_of(request)
         if form.get("role") not in ROLES:
             raise PageError(400, "Choose a role.")
-        await self._acts.change_role(visit.acting, form.get("person", ""), form["role"])
+        await self._acts.change_role(visitor.acting, form.get("person", ""), form["role"])
         return see(_MEMBERS_PAGE)
 
-    async def remove_member(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """Take a member out. A person who leaves goes on at the overview, which needs no organization."""
+    async def remove_member(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """Remove a member. A person who leaves sees the overview next, which needs no organization."""
         person = (await form_of(request)).get("person", "")
-        await self._acts.remove_member(visit.acting, person)
-        return see(HOME_PAGE if person == visit.person.id else _MEMBERS_PAGE)
+        await self._acts.remove_member(visitor.acting, person)
+        return see(HOME_PAGE if person == visitor.person.id else _MEMBERS_PAGE)
 
-    async def withdraw_invitation(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def withdraw_invitation(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Make an invitation's link stop working."""
-        await self._acts.withdraw_invitation(visit.acting, (await form_of(request)).get("invitation", ""))
+        await self._acts.withdraw_invitation(visitor.acting, (await form_of(request)).get("invitation", ""))
         return see(_MEMBERS_PAGE)
 
-    async def audit(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """What was done, and by which person, a page at a time."""
-        entries = await self._acts.audit(visit.acting, _before(request), _AUDIT_ROWS + 1)
+    async def audit(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The audit log, a page at a time."""
+        entries = await self._acts.audit(visitor.acting, _before(request), _AUDIT_ROWS + 1)
         older = entries[_AUDIT_ROWS - 1]["id"] if len(entries) > _AUDIT_ROWS else None
-        return render(request, "audit.html", visit, entries=entries[:_AUDIT_ROWS], older=older)
+        return render(request, "audit.html", visitor, entries=entries[:_AUDIT_ROWS], older=older)
 
 
 def _first_steps(key: bool, called: bool, alone: bool) -> list[Step]:
-    """Return what a new organization does first, in order; nothing once all of it is done."""
+    """Return the first steps of a new organization in their order; none once all are done."""
     steps = [
         Step("Issue an API key", key, "/dashboard/key", "Issue a key"),
         Step("Make the first call with it", called, "/v1/docs", "First calls"),
@@ -189,7 +189,7 @@ def _first_steps(key: bool, called: bool, alone: bool) -> list[Step]:
 
 
 def _before(request: web.Request) -> str | None:
-    """Return the audit entry before which a page of the log begins. Raises PageError for what is no id."""
+    """Return the audit entry before which a page of the log begins. Raises PageError if it is no id."""
     text = request.query.get("before")
     try:
         return str(UUID(text)) if text else None

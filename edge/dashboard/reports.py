@@ -49,42 +49,42 @@ class ReportPages:
         self._billing = billing
         self._base_url = base_url
 
-    async def builder(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def builder(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The form of the report that the address chooses; its fields can be filled in by the address."""
         given = {name: value for name, value in request.query.items() if len(value) <= 400}
-        return await self._form(request, visit, given, FormFaults({}))
+        return await self._form(request, visitor, given, FormFaults({}))
 
-    async def price(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """What the filled-in form would cost, or what is wrong with it beside each field; charges nothing."""
+    async def price(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The cost of the filled-in form, or the fault of each field beside it; charges nothing."""
         given = dict(request.query)
         fields = _fields(given)
         values: dict[str, Any] = {"fields": fields, "faults": {}, "quote": None, "form": None, "empty": False}
         try:
             form = read_form(given, self._base_url)
-            principal = await self._billing.principal(visit, form.report.rank_min)
+            principal = await self._billing.principal(visitor, form.report.rank_min)
             quote = await self._quote(principal, form)
         except (PageError, Problem) as error:
             empty = not any(given.get(field.name, "").strip() for field in fields)
-            return render(request, "price.html", visit, **values | {"faults": _faults(error, fields), "empty": empty})
-        return render(request, "price.html", visit, **values | {"quote": quote, "form": form})
+            return render(request, "price.html", visitor, **values | {"faults": _faults(error, fields), "empty": empty})
+        return render(request, "price.html", visitor, **values | {"quote": quote, "form": form})
 
-    async def run(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def run(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Prepare, charge and submit the report, then show its job; a form that is not valid is shown again."""
         given = await form_of(request)
         try:
             form = read_form(given, self._base_url)
-            principal = await self._billing.principal(visit, form.report.rank_min)
+            principal = await self._billing.principal(visitor, form.report.rank_min)
             quote = await self._quote(principal, form)
         except (PageError, Problem) as error:
             if isinstance(error, Problem) and error.type.status not in (400, 404):
                 raise
             faults = FormFaults(_faults(error, _fields(given)))
-            return await self._form(request, visit, given, faults, 403 if _refused(error) else 400)
+            return await self._form(request, visitor, given, faults, 403 if _refused(error) else 400)
         charge = await self._billing.charge(request, principal, quote.units)
         return await charge.settle(self._submit(request, principal, quote, charge))
 
     async def _form(
-        self, request: web.Request, visit: SignedIn, given: dict[str, str], faults: FormFaults, status: int = 200
+        self, request: web.Request, visitor: SignedIn, given: dict[str, str], faults: FormFaults, status: int = 200
     ) -> web.StreamResponse:
         kind = given.get("kind", "")
         chosen = kind if kind in REPORTS_BY_KIND else REPORTS[0].kind.name
@@ -93,7 +93,7 @@ class ReportPages:
         return render(
             request,
             "reports.html",
-            visit,
+            visitor,
             status,
             reports=REPORTS_BY_KIND,
             chosen=chosen,
@@ -102,48 +102,48 @@ class ReportPages:
             foreign=sorted(name for name, value in given.items() if value.strip() and name not in names),
             faults=faults.faults,
             formats=list(MEDIA_TYPES),
-            plan=await self._billing.plan(visit),
+            plan=await self._billing.plan(visitor),
         )
 
-    async def jobs(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def jobs(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's jobs, the newest first."""
-        organization = visit.acting.membership.organization_id
+        organization = visitor.acting.membership.organization_id
         listed, total = await self._orders.list(organization, None, None, _LISTED, None)
         jobs = [(order, _question(order)) for order in listed[:_LISTED]]
-        return render(request, "jobs.html", visit, jobs=jobs, total=total, reports=REPORTS_BY_KIND)
+        return render(request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND)
 
-    async def job(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def job(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One job: its progress, and its result as pictures and a table."""
-        order = await self._order(request, visit)
+        order = await self._order(request, visitor)
         if order.row["kind"] == EXPORT.name:
             return see(f"/dashboard/exports/{order.id}")
-        return render(request, "job.html", visit, **await self._shown(order))
+        return render(request, "job.html", visitor, **await self._shown(order))
 
-    async def state(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def state(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The progress of a job, asked for again and again; once it has ended, its whole part of the page."""
-        order = await self._order(request, visit)
+        order = await self._order(request, visitor)
         if not order.ended:
-            return render(request, "progress.html", visit, order=order)
-        response = render(request, "job_state.html", visit, **await self._shown(order))
+            return render(request, "progress.html", visitor, order=order)
+        response = render(request, "job_state.html", visitor, **await self._shown(order))
         response.headers.update({"HX-Retarget": "#job", "HX-Reswap": "outerHTML"})
         return response
 
-    async def cancel(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def cancel(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Cancel a job; it costs nothing then."""
-        organization = visit.acting.membership.organization_id
-        await self._billing.principal(visit, BRAND)
+        organization = visitor.acting.membership.organization_id
+        await self._billing.principal(visitor, BRAND)
         await self._orders.cancel(organization, request.match_info["id"])
         return see(f"/dashboard/jobs/{request.match_info['id']}")
 
-    async def result(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def result(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The result as a file."""
-        manifest = (await self._order(request, visit)).manifest
+        manifest = (await self._order(request, visitor)).manifest
         if manifest is None:
             raise PageError(409, "This job has no result.")
         return stream.answer(request, manifest, await ResultBody.open(self._store, manifest))
 
-    async def _order(self, request: web.Request, visit: SignedIn) -> Order:
-        return await self._orders.find(visit.acting.membership.organization_id, request.match_info["id"])
+    async def _order(self, request: web.Request, visitor: SignedIn) -> Order:
+        return await self._orders.find(visitor.acting.membership.organization_id, request.match_info["id"])
 
     async def _quote(self, principal: Principal, form: ReportForm) -> Quote:
         return await self._reports.quote(principal.organization_id, form.report.kind, form.parameters, form.format)
@@ -185,7 +185,7 @@ class ReportPages:
 
 
 def _question(order: Order) -> str:
-    """Return the question of a job in words, so that two jobs of one report can be told apart."""
+    """Return the question of a job in words, so that two jobs of one report can be distinguished."""
     report = REPORTS_BY_KIND.get(order.row["kind"])
     defaults = defaults_of(report) if report else {}
     return question(msgspec.json.decode(order.row["parameters"]), defaults)

@@ -1,4 +1,4 @@
-"""The dashboard's part of the map: its pages and forms, each with who may see it."""
+"""The dashboard's part of the map: its pages and forms, each open or guarded by the session."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A visit to the dashboard: who is there, in which organization; and what every page and form has in common."""
+"""The signed-in visitor of a dashboard page, and what all its pages and forms share: guards, rendering, failures."""
 
 import hmac
 from collections.abc import Awaitable, Callable
@@ -20,14 +20,14 @@ from shared.accounts import Person
 from shared.errors import ItemIndexError
 from shared.sessions import Session
 
-# With `no-referrer` a browser would send `Origin: null` with our own forms, and they could not be told from others'.
+# With `no-referrer` a browser would send `Origin: null` with our own forms too, and the origin would prove nothing.
 _FIELDS = {**PAGE_FIELDS, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}
 _FORM_FIELDS_MAX = 30
 _TITLES = {403: "Not allowed", 404: "Not found", 409: "This changed in the meantime", 410: "Withdrawn"}
 
 
 class PageError(Exception):
-    """What a page cannot do, in a sentence for the person in front of it."""
+    """A failure of a page, as a sentence for the person in front of it."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -47,7 +47,7 @@ class SignedIn:
 
     @property
     def acting(self) -> Actor:
-        """The visitor in an organization. Raises PageProblem where there is none."""
+        """The visitor as a member of an organization. Raises PageError if there is none."""
         if self.actor is None:
             raise PageError(404, "You are in no organization yet. Create one, or ask for an invitation.")
         return self.actor
@@ -58,7 +58,7 @@ OpenPage = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class SessionGuard:
-    """Lets visitors in: finds the session, guards forms, and shows every failure as a page."""
+    """Finds the session of a request, guards forms, and shows every failure as a page."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class SessionGuard:
         self._staff = staff
 
     def open(self, page: OpenPage) -> OpenPage:
-        """Make a handler for everybody."""
+        """Make a handler for a page that needs no session."""
 
         async def handler(request: web.Request) -> web.StreamResponse:
             try:
@@ -91,14 +91,14 @@ class SessionGuard:
         """Make a handler for signed-in visitors; others are sent to sign in first."""
 
         async def handler(request: web.Request) -> web.StreamResponse:
-            visit: SignedIn | None = None
+            visitor: SignedIn | None = None
             try:
-                visit = await self.visit(request)
-                if visit is None:
+                visitor = await self.visitor(request)
+                if visitor is None:
                     return to_sign_in(request)
-                return await page(request, visit)
+                return await page(request, visitor)
             except (PageError, ItemIndexError, Problem) as error:
-                return _shown(request, error, visit)
+                return _shown(request, error, visitor)
 
         return handler
 
@@ -106,22 +106,22 @@ class SessionGuard:
         """Make a handler for a form of ours, sent from a page of ours."""
 
         async def handler(request: web.Request) -> web.StreamResponse:
-            visit: SignedIn | None = None
+            visitor: SignedIn | None = None
             try:
-                visit = await self.visit(request)
-                if visit is None:
+                visitor = await self.visitor(request)
+                if visitor is None:
                     raise PageError(403, "You are not signed in any more. Sign in and try again.")
-                await self._guard(request, visit)
+                await self._guard(request, visitor)
                 context = request[CONTEXT]
-                await self._limits.consume_call(visit.person.id, context.network, context.charge_id)
-                return await page(request, visit)
+                await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
+                return await page(request, visitor)
             except (PageError, ItemIndexError, Problem) as error:
-                return _shown(request, error, visit)
+                return _shown(request, error, visitor)
 
         return handler
 
-    async def visit(self, request: web.Request) -> SignedIn | None:
-        """Return the visit that a request's cookie stands for."""
+    async def visitor(self, request: web.Request) -> SignedIn | None:
+        """Return the visitor that a request's cookie stands for."""
         cookie = request.cookies.get(self._cookies.session)
         session = await self._sessions.find(cookie) if cookie else None
         person = await self._users.by_id(session.person_id) if session else None
@@ -132,17 +132,17 @@ class SessionGuard:
         staff = person.email_verified and (person.email or "").lower() in self._staff
         return SignedIn(cookie, session, person, Actor(person, membership) if membership else None, staff)
 
-    async def _guard(self, request: web.Request, visit: SignedIn) -> None:
+    async def _guard(self, request: web.Request, visitor: SignedIn) -> None:
         origin = request.headers.get("Origin")
         form = await form_of(request)
         if (origin is not None and origin != self._origin) or not hmac.compare_digest(
-            form.get("csrf", "").encode(), visit.session.csrf.encode()
+            form.get("csrf", "").encode(), visitor.session.csrf.encode()
         ):
             raise PageError(403, "This form did not come from a page of yours. Reload the page and try again.")
 
 
 async def form_of(request: web.Request) -> dict[str, str]:
-    """Return a form's fields. Raises PageProblem for anything but a small url-encoded form."""
+    """Return a form's fields. Raises PageError for anything but a small url-encoded form."""
     if request.content_type != "application/x-www-form-urlencoded":
         raise PageError(415, "Send the form as a browser does.")
     try:
@@ -154,21 +154,21 @@ async def form_of(request: web.Request) -> dict[str, str]:
     return {name: str(value) for name, value in fields.items()}
 
 
-def render(request: web.Request, name: str, visit: SignedIn | None, status: int = 200, **values: Any) -> web.Response:
-    """Fill in a page. Everything that is not markup of ours is escaped."""
-    values = {"visit": visit, "here": request.path, **values}
+def render(request: web.Request, name: str, visitor: SignedIn | None, status: int = 200, **values: Any) -> web.Response:
+    """Render a page's template. Every value is escaped unless it is markup of ours."""
+    values = {"visitor": visitor, "here": request.path, **values}
     response = aiohttp_jinja2.render_template(name, request, values, status=status)
     response.headers.update(_FIELDS)
     return response
 
 
 def see(location: str) -> web.Response:
-    """Go on at another page after a form was done, so that a reload does not do it again."""
+    """Redirect to another page after a form (303), so that a reload does not send the form again."""
     return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
 
 
 def to_sign_in(request: web.Request) -> web.Response:
-    """Send the visitor to sign in and back to the page with its query; a part of a page takes the whole page there."""
+    """Redirect to sign-in and then back to the page with its query; a part of a page redirects the whole page."""
     if not is_part(request):
         return see(f"/dashboard/sign-in?next={quote(request.path_qs, safe='')}")
     page = urlsplit(request.headers.get("HX-Current-URL", ""))
@@ -178,25 +178,25 @@ def to_sign_in(request: web.Request) -> web.Response:
 
 
 def is_part(request: web.Request) -> bool:
-    """Return whether a page's script asks for a part of the page."""
+    """Return whether a script requests a part of its page."""
     return request.headers.get("HX-Request") == "true"
 
 
-def _shown(request: web.Request, error: Exception, visit: SignedIn | None) -> web.Response:
+def _shown(request: web.Request, error: Exception, visitor: SignedIn | None) -> web.Response:
     problem = None if isinstance(error, PageError) else problem_of(error)
     if isinstance(error, PageError):
         status, text = error.status, error.text
     else:
         status, text = (problem.type.status, problem.detail) if problem else (500, "We made an error.")
     template = "problem_part.html" if is_part(request) else "problem.html"
-    response = render(request, template, visit, status=status, title=_title(status), text=text)
+    response = render(request, template, visitor, status=status, title=_title(status), text=text)
     if problem is not None and "Retry-After" in problem.fields:
         response.headers["Retry-After"] = problem.fields["Retry-After"]
     return response
 
 
 def _title(status: int) -> str:
-    """Say in a page's heading what kind of failure it is; the text below says the rest."""
+    """Return the heading of a failure; the text below it gives the details."""
     if status == 429:
         return "The limit is reached"
     if status >= 500:

@@ -33,7 +33,7 @@ class IdToken:
 
 
 class SignIn(msgspec.Struct, frozen=True):
-    """What must come back from the provider, and where the visitor wanted to go."""
+    """A sign-in at the provider: its nonce, its PKCE verifier, and the page to show afterwards."""
 
     nonce: str
     verifier: str
@@ -84,7 +84,7 @@ class Sessions:
         self._clock = clock
 
     async def begin(self, person_id: str, network: str, agent: str, signed_in: IdToken) -> str:
-        """Begin a session and return its cookie: always a new one, so that nobody can plant a session beforehand."""
+        """Begin a session and return its cookie: always a new one, so that a session cannot be planted beforehand."""
         cookie, now = secrets.token_urlsafe(32), self._clock()
         sealed = seal(sealing_key(cookie, "id-token"), signed_in.text.encode())
         session = Session(person_id, secrets.token_urlsafe(32), now, sealed_id_token=sealed)
@@ -99,7 +99,7 @@ class Sessions:
         return cookie
 
     async def find(self, cookie: str) -> Session | None:
-        """Return a session that goes on, and let it go on for another while."""
+        """Return a running session, and renew its idle time; None if it has ended."""
         packed = await self._ask("GETEX", _session_key(cookie), "EX", self._idle_seconds)
         if not isinstance(packed, bytes):
             return None
@@ -149,15 +149,15 @@ class Sessions:
         return person.decode() if isinstance(person, bytes) else None
 
     async def obey_once(self, notice: str, seconds: int) -> bool:
-        """Tell whether a logout token comes for the first time; remembered for as long as it could come again."""
+        """Return whether a logout token is new; it is remembered for as long as it could be repeated."""
         return bool(await self._ask("SET", keys.logout_notice(_digest(notice)), "1", "NX", "EX", seconds))
 
     async def forget_notice(self, notice: str) -> None:
-        """Let a logout token that could not be obeyed come again."""
+        """Forget a logout token that could not be obeyed, so that its repetition is obeyed."""
         await self._ask("DEL", keys.logout_notice(_digest(notice)))
 
     def is_of(self, session: ListedSession, cookie: str) -> bool:
-        """Tell whether a listed session is the one of this cookie."""
+        """Return whether a listed session is the one of this cookie."""
         return hmac.compare_digest(session.digest, _digest(cookie))
 
     def id_token_of(self, cookie: str, session: Session) -> str | None:
@@ -177,11 +177,11 @@ class Sessions:
         return plain.decode() if plain is not None else None
 
     async def remember_sign_in(self, state: str, sign_in: SignIn) -> None:
-        """Keep what must come back, for ten minutes."""
+        """Keep a sign-in under its state, for ten minutes."""
         await self._ask("SET", _sign_in_key(state), msgspec.json.encode(sign_in), "EX", _SIGN_IN_SECONDS)
 
     async def take_sign_in(self, state: str) -> SignIn | None:
-        """Return what was kept under a state, once."""
+        """Return the sign-in of a state, once."""
         packed = await self._ask("GETDEL", _sign_in_key(state))
         return msgspec.json.decode(packed, type=SignIn) if isinstance(packed, bytes) else None
 

@@ -81,7 +81,7 @@ class SignInPages:
         state, code = query.get("state", ""), query.get("code", "")
         if not 0 < len(state) <= _PARAMETER_MAX or len(code) > _PARAMETER_MAX:
             raise PageError(400, _AGAIN)
-        # The cookie proves that this browser began: else somebody could sign a victim in to his own account.
+        # The cookie proves that this browser began: else an attacker could sign a victim in to the attacker's account.
         began_here = hmac.compare_digest(
             request.cookies.get(self._cookies.sign_in, "").encode(), _digest(state).encode()
         )
@@ -89,7 +89,7 @@ class SignInPages:
         if sign_in is None or query.get("iss", provider.issuer) != provider.issuer:
             raise PageError(400, _AGAIN)
         if "error" in query or not code:
-            raise PageError(403, "The provider did not sign you in. Begin again, or ask whoever runs it.")
+            raise PageError(403, "The provider did not sign you in. Begin again, or ask its operator.")
         token = await self._redeem(provider, code, sign_in)
         try:
             identity, _ = await self._users.identify(token, sign_in.nonce)
@@ -129,12 +129,12 @@ class SignInPages:
 
     def _provider(self) -> OidcProvider:
         if self._users.provider is None:
-            raise PageError(503, "Nobody can sign in here: no identity provider is set (OIDC_ISSUER).")
+            raise PageError(503, "Signing in is not possible here: no identity provider is set (OIDC_ISSUER).")
         return self._users.provider
 
 
 def destination_of(text: str | None) -> str:
-    """Return where to go after signing in: a page of ours, never an address that somebody else chose."""
+    """Return the page to show after signing in: one of ours, never an address from outside."""
     return text if text and _DESTINATION.fullmatch(text) else HOME
 
 

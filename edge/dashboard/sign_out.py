@@ -38,12 +38,12 @@ class SignOutPages:
         self._origin = origin
         self._log = log
 
-    async def sign_out(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
-        """End the session; the last page goes on to the provider's sign-out, where it has one."""
-        await self._sessions.end(visit.cookie)
+    async def sign_out(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """End the session; the last page links to the provider's sign-out, if it has one."""
+        await self._sessions.end(visitor.cookie)
         response = see(_LAST_PAGE)
         self._cookies.drop(response, self._cookies.session)
-        address = await self._provider_sign_out(visit)
+        address = await self._provider_sign_out(visitor)
         if address is not None:
             # Not a redirect of the form itself: browsers hold that against the page's `form-action`.
             once = secrets.token_urlsafe(32)
@@ -60,28 +60,28 @@ class SignOutPages:
             self._cookies.drop(response, self._cookies.sign_out)
         return response
 
-    async def list(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The person's sessions, and forms that end them."""
         now = utc_now().timestamp()
         listed = [
             {
                 "session": session,
-                "current": self._sessions.is_of(session, visit.cookie),
+                "current": self._sessions.is_of(session, visitor.cookie),
                 "hours": int((now - session.beginning.born) // 3600),
             }
-            for session in await self._sessions.listed(visit.person.id)
+            for session in await self._sessions.listed(visitor.person.id)
         ]
-        return render(request, "sessions.html", visit, listed=listed)
+        return render(request, "sessions.html", visitor, listed=listed)
 
-    async def end(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def end(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """End one session of the person, or all but this one."""
         chosen = (await form_of(request)).get("session", "")
 
         def ends(session: ListedSession) -> bool:
-            return session.id == chosen or (chosen == "others" and not self._sessions.is_of(session, visit.cookie))
+            return session.id == chosen or (chosen == "others" and not self._sessions.is_of(session, visitor.cookie))
 
-        ended = await self._sessions.end_of(visit.person.id, ends)
-        self._log.info("sessions-ended", person=visit.person.id, sessions=ended, by="person")
+        ended = await self._sessions.end_of(visitor.person.id, ends)
+        self._log.info("sessions-ended", person=visitor.person.id, sessions=ended, by="person")
         return see(_SESSIONS_PAGE)
 
     async def back_channel(self, request: web.Request) -> web.StreamResponse:
@@ -98,7 +98,7 @@ class SignOutPages:
         if await self._sessions.obey_once(notice.id, 2 * LIFETIME_SECONDS_MAX):
             try:
                 await self._obey(notice)
-            except StoreUnavailable:  # the provider repeats what was answered 503, and must not find it done
+            except StoreUnavailable:  # the provider repeats the token after a 503; it must not count as obeyed then
                 await self._sessions.forget_notice(notice.id)
                 raise
         return web.Response(headers={"Cache-Control": "no-store"})
@@ -117,7 +117,7 @@ class SignOutPages:
             return await self._users.id_of(notice.subject)
         return await self._sessions.person_of_provider_session(notice.provider_session or "")
 
-    async def _provider_sign_out(self, visit: SignedIn) -> str | None:
+    async def _provider_sign_out(self, visitor: SignedIn) -> str | None:
         if self._users.provider is None:
             return None
         endpoint = None
@@ -126,6 +126,6 @@ class SignOutPages:
         if endpoint is None:
             return None
         asked = {"client_id": self._client_id, "post_logout_redirect_uri": f"{self._origin}{_LAST_PAGE}"}
-        hint = self._sessions.id_token_of(visit.cookie, visit.session)
+        hint = self._sessions.id_token_of(visitor.cookie, visitor.session)
         joint = "&" if "?" in endpoint else "?"
         return f"{endpoint}{joint}{urlencode({**asked, **({'id_token_hint': hint} if hint else {})})}"

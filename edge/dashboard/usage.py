@@ -25,12 +25,12 @@ class UsagePages:
         self._acts = acts
         self._log = log
 
-    async def usage(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def usage(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Calls by day, endpoint, caller and outcome."""
         days, (first, last) = _days(request)
-        rows = as_dicts(await self._acts.usage(visit.acting, first, last))
+        rows = as_dicts(await self._acts.usage(visitor.acting, first, last))
         plot = plot_by_day(rows, first, last)
-        names = await self._names(visit.acting)
+        names = await self._names(visitor.acting)
         named = [
             row | {"endpoint": endpoint_name(row["endpoint"]), "credential": caller_name(row["credential"], names)}
             for row in rows
@@ -38,7 +38,7 @@ class UsagePages:
         return render(
             request,
             "usage.html",
-            visit,
+            visitor,
             days=days,
             choices=_DAYS,
             plot=plot,
@@ -47,21 +47,21 @@ class UsagePages:
             rows=named[:_ROWS_SHOWN],
         )
 
-    async def sheet(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def sheet(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The same as CSV, with the credentials' ids."""
         _, (first, last) = _days(request)
-        return usage_csv(as_dicts(await self._acts.usage(visit.acting, first, last)))
+        return usage_csv(as_dicts(await self._acts.usage(visitor.acting, first, last)))
 
-    async def requests(self, request: web.Request, visit: SignedIn) -> web.StreamResponse:
+    async def requests(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The last calls of the organization, the newest first."""
         entries: list[dict[str, Any]] | None = None
         try:
-            names = await self._names(visit.acting)
-            calls = await self._log.read(visit.acting.membership.organization_id)
+            names = await self._names(visitor.acting)
+            calls = await self._log.read(visitor.acting.membership.organization_id)
             entries = [_entry(call, names) for call in calls]
         except StoreUnavailable:  # the page says so: an empty list would be wrong
             pass
-        return render(request, "requests.html", visit, entries=entries, kept=self._log.calls_max, days=KEPT_DAYS)
+        return render(request, "requests.html", visitor, entries=entries, kept=self._log.calls_max, days=KEPT_DAYS)
 
     async def _names(self, actor: Actor) -> dict[str, str]:
         return {row["id"]: row["name"] for row in await self._acts.members(actor)}

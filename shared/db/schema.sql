@@ -698,7 +698,7 @@ COMMENT ON COLUMN public.event_log.number IS 'null until the transaction commits
 
 COMMENT ON COLUMN public.event_log.organization_id IS 'null: of every organization';
 
-COMMENT ON COLUMN public.event_log.once IS 'what is told once to an organization';
+COMMENT ON COLUMN public.event_log.once IS 'key under which an organization gets this event once; null: no such bound';
 
 CREATE TABLE public.event_log_deleted (
     up_to bigint NOT NULL
@@ -747,7 +747,7 @@ CREATE TABLE public.exchange_rates (
     CONSTRAINT exchange_rates_per_euro_check CHECK ((per_euro > (0)::numeric))
 );
 
-COMMENT ON TABLE public.exchange_rates IS 'units of a currency for one euro on a day, as a load (no) gave them';
+COMMENT ON TABLE public.exchange_rates IS 'units of a currency for one euro on a day, as the load `no` stated them';
 
 CREATE TABLE public.export_parts (
     job_id uuid NOT NULL,
@@ -864,7 +864,7 @@ CREATE TABLE public.inactive_items (
     data_version bigint DEFAULT 0 NOT NULL
 );
 
-COMMENT ON COLUMN public.inactive_items.data_version IS 'the first with the present owner; 0: before this was kept';
+COMMENT ON COLUMN public.inactive_items.data_version IS 'the first data_version with the present owner; 0: not known, the item is older than this column';
 
 CREATE TABLE public.indicators (
     code text NOT NULL,
@@ -932,11 +932,11 @@ CREATE TABLE public.item_identifiers (
     CONSTRAINT item_identifiers_scheme_check CHECK ((scheme = ANY (ARRAY['gtin'::text, 'mpn'::text, 'sku'::text, 'url'::text])))
 );
 
-COMMENT ON COLUMN public.item_identifiers.value IS 'as shared/identifiers.py writes it: of a gtin 14 digits';
+COMMENT ON COLUMN public.item_identifiers.value IS 'as shared/identifiers.py writes it: a gtin has 14 digits';
 
-COMMENT ON COLUMN public.item_identifiers.brand IS 'of an mpn: the brand that the same claim names, as it is compared';
+COMMENT ON COLUMN public.item_identifiers.brand IS 'for an mpn: the brand of the same claim, as it is compared';
 
-COMMENT ON COLUMN public.item_identifiers.load_no IS 'the first load whose claim says so and is in effect';
+COMMENT ON COLUMN public.item_identifiers.load_no IS 'the first load with this claim that is in effect';
 
 CREATE TABLE public.item_sources (
     item_id bigint NOT NULL,
@@ -1020,7 +1020,7 @@ CREATE TABLE public.jobs (
     CONSTRAINT jobs_traceparent_check CHECK ((length(traceparent) <= 256))
 );
 
-COMMENT ON COLUMN public.jobs.missing_since IS 'since when the store of results does not have the published bytes; null: it has';
+COMMENT ON COLUMN public.jobs.missing_since IS 'since when the object store lacks the published bytes; null: it has them';
 
 CREATE TABLE public.links (
     left_id bigint NOT NULL,
@@ -1038,7 +1038,7 @@ CREATE TABLE public.links (
 
 COMMENT ON COLUMN public.links.evidence IS '[{field, left, right, agrees}]';
 
-COMMENT ON COLUMN public.links.no IS 'the event that found the link as it is';
+COMMENT ON COLUMN public.links.no IS 'the event that left the link in this state';
 
 CREATE TABLE public.load_files (
     load_id uuid NOT NULL,
@@ -1123,19 +1123,19 @@ ALTER TABLE ONLY public.month_cells ALTER COLUMN entries SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.month_cells ALTER COLUMN item_ids SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.month_cells ALTER COLUMN item_prices SET STORAGE EXTERNAL;
 
-COMMENT ON COLUMN public.month_cells.kind IS 'l: listings (offers seen), s: sales; L, S: those of them that are set aside as outliers';
+COMMENT ON COLUMN public.month_cells.kind IS 'l: listings (offers seen), s: sales; L, S: the same, set aside as outliers';
 
 COMMENT ON COLUMN public.month_cells.days IS 'observations on each day of the month, 31 counts';
 
-COMMENT ON COLUMN public.month_cells.channels IS 'channel, observations, items, units: one entry a channel';
+COMMENT ON COLUMN public.month_cells.channels IS 'one entry for each channel: channel, observations, items, units';
 
 COMMENT ON COLUMN public.month_cells.prices IS 'distinct prices in minor units, ascending, and how often each was observed';
 
 COMMENT ON COLUMN public.month_cells.list_prices IS 'distinct pairs of price and list price, ascending, and how often each was observed; only where a list price is known';
 
-COMMENT ON COLUMN public.month_cells.entries IS 'one entry an observation: price, place of the item in item_ids, the other of brand and category, day, channel, units, list price or 0';
+COMMENT ON COLUMN public.month_cells.entries IS 'one entry for each observation: price, position of the item in item_ids, the other of brand and category, day, channel, units, list price or 0';
 
-COMMENT ON COLUMN public.month_cells.item_prices IS 'item, price (bits of a double, minor units), units sold: one entry an item; sales: unit value, listings: geometric mean and no units';
+COMMENT ON COLUMN public.month_cells.item_prices IS 'one entry for each item: item, price (bits of a double, minor units), units sold; sales: unit value, listings: geometric mean and no units';
 
 CREATE TABLE public.observation_claims (
     item_id bigint NOT NULL,
@@ -1250,9 +1250,9 @@ CREATE TABLE public.sources (
     CONSTRAINT sources_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
 
-COMMENT ON COLUMN public.sources.title IS 'of the newest load that was not undone, as are the other terms';
+COMMENT ON COLUMN public.sources.title IS 'as the newest load in effect states it, like the other terms';
 
-COMMENT ON COLUMN public.sources.rank IS 'which source a field is taken from where several bring it: the lowest; null comes last';
+COMMENT ON COLUMN public.sources.rank IS 'a field that several sources have is taken from the lowest rank; null comes last';
 
 COMMENT ON COLUMN public.sources.matching IS 'the [match] section of the source''s mapping: trust, never, own_identifiers, article_identifier';
 
@@ -1364,7 +1364,7 @@ CREATE TABLE public.watch_states (
     percent double precision
 );
 
-COMMENT ON TABLE public.watch_states IS 'what each watch reported last of each article; no row: nothing yet, so it is armed';
+COMMENT ON TABLE public.watch_states IS 'the last report of each watch on each article; no row: none yet, so the watch is armed';
 
 COMMENT ON COLUMN public.watch_states.item_id IS '0 where the watch is of an index';
 
@@ -1442,7 +1442,7 @@ CREATE TABLE public.webhook_endpoints (
 
 COMMENT ON COLUMN public.webhook_endpoints.types IS 'null: every type';
 
-COMMENT ON COLUMN public.webhook_endpoints."position" IS 'number of the last event that was accepted, or is not for it';
+COMMENT ON COLUMN public.webhook_endpoints."position" IS 'number of the last event that was accepted, or that is not for this endpoint';
 
 COMMENT ON COLUMN public.webhook_endpoints.lease_no IS 'fences the writes of a worker that lost the endpoint to another one';
 

@@ -49,7 +49,7 @@ ACCOUNT_FAULTS = (
     fault(
         "forms are taken without their CSRF token",
         "edge/dashboard/session_guard.py",
-        'or not hmac.compare_digest(\n            form.get("csrf", "").encode(), visit.session.csrf.encode()\n        ):',
+        'or not hmac.compare_digest(\n            form.get("csrf", "").encode(), visitor.session.csrf.encode()\n        ):',
         'or "csrf" not in form:',
         f"{_SESSIONS}::test_a_form_from_elsewhere_does_nothing",
     ),
@@ -161,7 +161,7 @@ ACCOUNT_FAULTS = (
     fault(
         "forms of the dashboard have no limit",
         "edge/dashboard/session_guard.py",
-        "                await self._limits.consume_call(visit.person.id, context.network, context.charge_id)\n",
+        "                await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)\n",
         "",
         f"{_SESSIONS}::test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit",
     ),

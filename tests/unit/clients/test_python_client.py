@@ -187,6 +187,23 @@ def test_a_report_that_becomes_a_job_is_followed_to_its_rows(slept: list[float])
     assert report.to_arrow().column_names == list(report.to_pandas().columns) == ["period", "median"]
 
 
+def test_an_export_is_followed_at_its_own_address_to_its_manifest(slept: list[float]) -> None:
+    requested: list[tuple[str, str]] = []
+    following = answers(
+        httpx.Response(202, json=job("queued", 0.0)),
+        httpx.Response(200, json=job("running")),
+        httpx.Response(200, json=job("succeeded", 1.0, manifest={"files": []})),
+    )
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        requested.append((request.method, request.url.path))
+        return following(request)
+
+    assert client(handler).export(dataset="items")["manifest"] == {"files": []}
+    follow = ("GET", "/v1/index/exports/j")
+    assert requested == [("POST", "/v1/index/exports"), follow, follow]
+
+
 def test_a_job_that_fails_says_why(slept: list[float]) -> None:
     failed = job("failed", error={"detail": "It took too long."})
     with pytest.raises(JobFailed, match="It took too long"):

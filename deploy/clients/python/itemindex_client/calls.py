@@ -71,15 +71,15 @@ class Calls:
         request.headers["Prefer"] = f"wait={_WAIT_SECONDS}"
         response = yield from exchange(request, self.max_wait)
         if response.status_code == 202:
-            job = yield from self.finished(response.json(), seconds, progress)
+            job = yield from self.finished("/jobs", response.json(), seconds, progress)
             response = yield from exchange(
                 self._request("GET", f"/jobs/{job['id']}/result", key_needed=True), self.max_wait
             )
         progress(1.0, "done")
         return Report.of(response.json())
 
-    def finished(self, job: dict[str, Any], seconds: float, progress: Progress) -> Flow[dict[str, Any]]:
-        """Poll a job until it has ended, at most so many seconds. Raises JobFailed, TimeoutError."""
+    def finished(self, path: str, job: dict[str, Any], seconds: float, progress: Progress) -> Flow[dict[str, Any]]:
+        """Poll a job below its path until it has ended, at most so many seconds. Raises JobFailed, TimeoutError."""
         waited, pause = 0.0, 0.2
         while job["state"] not in _ENDED:
             if waited > seconds:
@@ -87,7 +87,7 @@ class Calls:
             progress(float(job["progress"]["fraction"]), str(job["progress"]["stage"]))
             yield Wait(pause)
             waited, pause = waited + pause, min(pause * 1.5, 5.0)
-            job = yield from self.get(f"/jobs/{job['id']}", key_needed=True)
+            job = yield from self.get(f"{path}/{job['id']}", key_needed=True)
         if job["state"] != "succeeded":
             raise JobFailed(job)
         return job
@@ -95,18 +95,9 @@ class Calls:
     def export(self, body: dict[str, Any], seconds: float, progress: Progress) -> Flow[dict[str, Any]]:
         """Order an export, follow it to the end, and return its manifest with signed addresses."""
         ordered = yield from self.post("/index/exports", body)
-        waited, pause = 0.0, 0.2
-        while ordered["state"] not in _ENDED:
-            if waited > seconds:
-                raise TimeoutError(f"export {ordered['id']} is still {ordered['state']}")
-            progress(float(ordered["progress"]["fraction"]), str(ordered["progress"]["stage"]))
-            yield Wait(pause)
-            waited, pause = waited + pause, min(pause * 1.5, 5.0)
-            ordered = yield from self.get(f"/index/exports/{ordered['id']}", key_needed=True)
-        if ordered["state"] != "succeeded":
-            raise JobFailed(ordered)
+        export = yield from self.finished("/index/exports", ordered, seconds, progress)
         progress(1.0, "done")
-        return dict(ordered)
+        return export
 
     def _request(
         self, method: str, path: str, query: dict[str, Any] | None = None, *, key_needed: bool = False, json: Any = None
