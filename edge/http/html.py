@@ -9,6 +9,7 @@ POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+HTML = "text/html; charset=utf-8"
 PAGE_FIELDS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}
 _FIELDS = {**PAGE_FIELDS, "Cache-Control": "public, max-age=300"}
 

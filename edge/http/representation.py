@@ -1,9 +1,11 @@
 """A document that is made once and sent many times: its bytes, compressed once, and the ETag that stands for them."""
 
+import asyncio
 import gzip
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from aiohttp import web
 
@@ -11,6 +13,7 @@ from edge.http.conditional import none_match
 
 _CACHE_SECONDS = 300
 _COMPRESSED_FROM_BYTES = 1_024
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,28 @@ class Representation:
         if none_match(request.headers.get("If-None-Match"), self.etag):
             return web.Response(status=304, headers=given)
         given["Content-Type"] = self.content_type
-        if self.compressed and "gzip" in request.headers.get("Accept-Encoding", ""):
+        if self.compressed and accepts_gzip(request):
             return web.Response(body=self.compressed, headers={**given, "Content-Encoding": "gzip"})
         return web.Response(body=self.body, headers=given)
+
+
+class MadeOnce(Generic[T]):
+    """A value that a thread makes when it is first requested; all who request it meanwhile wait for the same one.
+
+    Made for each request, or on the event loop, a document would keep the other callers of the process waiting.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._task: asyncio.Task[T] | None = None
+
+    async def get(self) -> T:
+        """Return the value. A caller that disconnects does not stop the thread."""
+        if self._task is None:
+            self._task = asyncio.create_task(asyncio.to_thread(self._make))
+        return await asyncio.shield(self._task)
+
+
+def accepts_gzip(request: web.Request) -> bool:
+    """Return whether the caller can read gzip."""
+    return "gzip" in request.headers.get("Accept-Encoding", "")

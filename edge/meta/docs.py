@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,9 +11,9 @@ from aiohttp_apispec import docs
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from edge.auth.credentials import CredentialStore
-from edge.http.html import PAGE_FIELDS, POLICY, Templates
+from edge.http.html import HTML, PAGE_FIELDS, POLICY, Templates
 from edge.http.prefer import best_format
-from edge.http.representation import Representation
+from edge.http.representation import Representation, accepts_gzip
 from edge.http.routing import API_PATH
 from edge.meta.guides import FORMS, MARKDOWN, Guides
 from edge.meta.markdown import render
@@ -25,7 +25,6 @@ from shared.plans import Plan
 _TEMPLATES = Path(__file__).with_name("templates")
 _SCALAR = Path(__file__).parent / "static" / "vendor" / "scalar.js.gz"
 SCALAR_VERSION = "1.46.4"
-_HTML = "text/html; charset=utf-8"
 # Scalar styles its parts by attributes and embeds fonts and icons as data; no other page may. It calls this origin.
 _REFERENCE_FIELDS = {
     **PAGE_FIELDS,
@@ -50,10 +49,10 @@ class Docs:
         self._guides = guides
         self._templates = Templates(_TEMPLATES)
         self._page: tuple[tuple[Any, ...], asyncio.Task[_Page]] | None = None
-        self._reference = Representation.of(self._templates.text("reference.html", version=SCALAR_VERSION), _HTML)
+        self._reference = Representation.of(self._templates.text("reference.html", version=SCALAR_VERSION), HTML)
         compressed = _SCALAR.read_bytes()
         etag = f'W/"scalar-{SCALAR_VERSION}"'
-        self._script = Representation(gzip.decompress(compressed), compressed, "text/javascript; charset=utf-8", etag)
+        self._script = Representation(b"", compressed, "text/javascript; charset=utf-8", etag)
 
     @docs(
         operationId="getDocs",
@@ -85,7 +84,11 @@ class Docs:
 
     async def script(self, request: web.Request) -> web.StreamResponse:
         """Answer with the reference's program; its address names its version, so a browser keeps it for good."""
-        return self._script.respond(request, {"Cache-Control": "public, max-age=31536000, immutable"})
+        script = self._script
+        if not accepts_gzip(request):
+            # Few programs cannot read gzip: the three megabytes are inflated for them alone, and not kept.
+            script = replace(script, body=await asyncio.to_thread(gzip.decompress, script.compressed))
+        return script.respond(request, {"Cache-Control": "public, max-age=31536000, immutable"})
 
     async def home(self, request: web.Request) -> web.StreamResponse:
         """Lead from the origin itself to the page."""
@@ -106,7 +109,7 @@ class Docs:
         page = self._templates.text(
             "docs.html", page=render(text), token=self._settings.anonymous_token, base_url=self._settings.base_url
         )
-        return _Page(Representation.of(page, _HTML), Representation.of(text, MARKDOWN))
+        return _Page(Representation.of(page, HTML), Representation.of(text, MARKDOWN))
 
 
 class PriceLine(NamedTuple):

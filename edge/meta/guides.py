@@ -1,16 +1,15 @@
 """/docs/guides: the project's guides, as pages for people and as the Markdown that they are."""
 
-import asyncio
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from aiohttp import web
 
-from edge.http.html import PAGE_FIELDS, Templates
+from edge.http.html import HTML, PAGE_FIELDS, Templates
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
-from edge.http.representation import Representation
+from edge.http.representation import MadeOnce, Representation
 from edge.http.routing import API_PATH
 from edge.meta.markdown import Rendered, render
 
@@ -37,13 +36,11 @@ class Guides:
 
     def __init__(self) -> None:
         self._templates = Templates(Path(__file__).with_name("templates"))
-        self._made: asyncio.Task[dict[str, Guide]] | None = None
+        self._made = MadeOnce(self._make)
 
     async def all(self) -> dict[str, Guide]:
         """Return the guides by name."""
-        if self._made is None:
-            self._made = asyncio.create_task(asyncio.to_thread(self._make))
-        return await asyncio.shield(self._made)
+        return await self._made.get()
 
     async def index(self, request: web.Request) -> web.StreamResponse:
         """Answer with the page that lists the guides."""
@@ -68,9 +65,7 @@ class Guides:
 
     def _guide(self, name: str, text: str, rendered: Rendered, titles: list[tuple[str, str]]) -> Guide:
         page = self._templates.text("guide.html", here=name, guide=rendered, titles=titles)
-        return Guide(
-            name, rendered.title, Representation.of(page, "text/html; charset=utf-8"), Representation.of(text, MARKDOWN)
-        )
+        return Guide(name, rendered.title, Representation.of(page, HTML), Representation.of(text, MARKDOWN))
 
 
 def address_of(href: str, guides: set[str]) -> str | None:

@@ -1,7 +1,5 @@
 """The contract for programs: /openapi.json and /openapi.yaml, and the form that the reference page reads."""
 
-import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -9,7 +7,7 @@ import yaml
 from aiohttp import web
 from aiohttp_apispec import docs
 
-from edge.http.representation import Representation
+from edge.http.representation import MadeOnce, Representation
 from edge.meta.code_samples import with_samples
 from edge.openapi.document import Document
 
@@ -19,16 +17,14 @@ _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class OpenApiFiles:
-    """The handlers. Each form of the document is made once, when it is first asked for, and in a thread.
-
-    Made for each request, or on the event loop, it would keep all other callers of the process waiting.
-    """
+    """The handlers. Each form of the document is made once."""
 
     def __init__(self, document: Document, base_url: str, token: str) -> None:
         self._document = document
         self._base_url = base_url
         self._token = token
-        self._made: dict[str, asyncio.Task[Representation]] = {}
+        self._as_json, self._as_yaml = MadeOnce(self._json), MadeOnce(self._yaml)
+        self._with_samples = MadeOnce(self._json_with_samples)
 
     @docs(
         operationId="getOpenApiJson",
@@ -38,7 +34,7 @@ class OpenApiFiles:
     )
     async def as_json(self, request: web.Request) -> web.StreamResponse:
         """Answer with the document."""
-        return (await self._once(self._json)).respond(request)
+        return (await self._as_json.get()).respond(request)
 
     @docs(
         operationId="getOpenApiYaml",
@@ -49,17 +45,11 @@ class OpenApiFiles:
     )
     async def as_yaml(self, request: web.Request) -> web.StreamResponse:
         """Answer with the document."""
-        return (await self._once(self._yaml)).respond(request)
+        return (await self._as_yaml.get()).respond(request)
 
     async def with_samples(self, request: web.Request) -> web.StreamResponse:
         """Answer with the document and a call in curl, Python and TypeScript for each operation."""
-        return (await self._once(self._json_with_samples)).respond(request)
-
-    async def _once(self, make: Callable[[], Representation]) -> Representation:
-        task = self._made.get(make.__name__)
-        if task is None:
-            task = self._made[make.__name__] = asyncio.create_task(asyncio.to_thread(make))
-        return await asyncio.shield(task)
+        return (await self._with_samples.get()).respond(request)
 
     def _json(self) -> Representation:
         return Representation.of(msgspec.json.encode(self._document.as_dict()), "application/json")

@@ -1,5 +1,7 @@
 """GET /errors and /errors/{slug}: the catalogue behind every problem's `type`, for people and for programs."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +11,32 @@ from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.http.catalogue import CATALOGUE, ProblemType
-from edge.http.html import Templates, wants_html
+from edge.http.html import HTML, PAGE_FIELDS, Templates, wants_html
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
+from edge.http.representation import MadeOnce, Representation
 from edge.meta.guides import FORMS, MARKDOWN
 from edge.meta.markdown import render
 from shared.config import Settings
 
 _FORMS = {"json": "application/json", **FORMS}
-_CACHED = {"Cache-Control": "public, max-age=300", "Vary": "Accept"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The catalogue, or one entry of it, in each of its forms."""
+
+    json: Representation
+    html: Representation
+    markdown: Representation
+
+    def respond(self, request: web.Request) -> web.StreamResponse:
+        """Answer in the form that the caller prefers; JSON without a preference."""
+        if best_format(request.headers.get("Accept"), _FORMS) == "markdown":
+            return self.markdown.respond(request)
+        if wants_html(request):
+            return self.html.respond(request, PAGE_FIELDS)
+        return self.json.respond(request)
 
 
 class ProblemEntry(Schema):
@@ -39,11 +58,12 @@ class ProblemList(Schema):
 
 
 class Errors:
-    """The handlers."""
+    """The handlers. All pages are made once: the catalogue does not change while a process runs."""
 
     def __init__(self, settings: Settings) -> None:
         self._base = settings.problem_base_url
         self._templates = Templates(Path(__file__).with_name("templates"))
+        self._list, self._entries = MadeOnce(self._make_list), MadeOnce(self._make_entries)
 
     @docs(
         operationId="listProblems",
@@ -54,12 +74,7 @@ class Errors:
     @response_schema(ProblemList(), 200, description="The catalogue; HTML or Markdown where it is asked for")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with the whole catalogue."""
-        entries = [self._entry(entry) for entry in CATALOGUE.values()]
-        if _prefers_markdown(request):
-            return _markdown("# Every problem, and what to do\n\n" + "\n".join(map(_section, entries)))
-        if wants_html(request):
-            return self._templates.page("errors.html", entries=[*map(_shown, entries)], one=None)
-        return _json({"data": entries, "count": len(entries)})
+        return (await self._list.get()).respond(request)
 
     @docs(
         operationId="getProblem",
@@ -70,14 +85,27 @@ class Errors:
     @response_schema(ProblemEntry(), 200, description="The entry; HTML or Markdown where it is asked for")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one entry."""
-        entry = CATALOGUE.get(request.match_info["slug"])
-        if entry is None:
+        page = (await self._entries.get()).get(request.match_info["slug"])
+        if page is None:
             raise Problem("not-found", "There is no problem of this name; the list is at /v1/errors.")
-        if _prefers_markdown(request):
-            return _markdown(_section(self._entry(entry)))
-        if wants_html(request):
-            return self._templates.page("errors.html", entries=[_shown(self._entry(entry))], one=entry.slug)
-        return _json(self._entry(entry))
+        return page.respond(request)
+
+    def _make_list(self) -> _Page:
+        entries = [self._entry(entry) for entry in CATALOGUE.values()]
+        text = "# Every problem, and what to do\n\n" + "\n".join(map(_section, entries))
+        return self._page({"data": entries, "count": len(entries)}, entries, None, text)
+
+    def _make_entries(self) -> dict[str, _Page]:
+        entries = {slug: self._entry(entry) for slug, entry in CATALOGUE.items()}
+        return {slug: self._page(entry, [entry], slug, _section(entry)) for slug, entry in entries.items()}
+
+    def _page(self, document: dict[str, Any], entries: Iterable[dict[str, Any]], one: str | None, text: str) -> _Page:
+        page = self._templates.text("errors.html", entries=[*map(_shown, entries)], one=one)
+        return _Page(
+            Representation.of(msgspec.json.encode(document), "application/json"),
+            Representation.of(page, HTML),
+            Representation.of(text, MARKDOWN),
+        )
 
     def _entry(self, entry: ProblemType) -> dict[str, Any]:
         return {
@@ -90,14 +118,6 @@ class Errors:
         }
 
 
-def _json(document: dict[str, Any]) -> web.Response:
-    return web.Response(body=msgspec.json.encode(document), content_type="application/json", headers=_CACHED)
-
-
-def _markdown(text: str) -> web.Response:
-    return web.Response(body=text.encode(), headers={**_CACHED, "Content-Type": MARKDOWN})
-
-
 def _section(entry: dict[str, Any]) -> str:
     return f"## {entry['status']} {entry['slug']}\n\n{entry['meaning']}\n\n**What to do:** {entry['remedy']}\n"
 
@@ -106,7 +126,3 @@ def _shown(entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry whose sentences are HTML: they are Markdown of ours, with names in backticks."""
     remedy = render(f"**What to do:** {entry['remedy']}")
     return {**entry, "meaning": render(entry["meaning"]).html, "remedy": remedy.html}
-
-
-def _prefers_markdown(request: web.Request) -> bool:
-    return best_format(request.headers.get("Accept"), _FORMS) == "markdown"

@@ -113,7 +113,8 @@ async def test_the_limits_are_the_plans_as_they_are(edge: Edge) -> None:
 
 
 async def test_a_document_is_compressed_once_and_known_by_its_etag(edge: Edge) -> None:
-    for path in ("/openapi.json", "/docs", "/docs/reference/openapi.json"):
+    script = f"/docs/reference/scalar-{SCALAR_VERSION}.js"
+    for path in ("/openapi.json", "/docs", "/docs/reference/openapi.json", "/errors", script):
         plain = await edge.get(path, anonymous=False, head={"Accept-Encoding": "identity"})
         _, head, packed = await at_origin(edge, f"/v1{path}", **{"Accept-Encoding": "gzip"})
         assert head["Content-Encoding"] == "gzip"
