@@ -1,11 +1,12 @@
-"""Item identifiers: their grammar, how we mint them, and the integer key that both tiers derive from them.
+"""Identifiers: the grammar of IIDs, how we mint them, their integer key that both tiers derive; and UUIDs.
 
-Pure. Grammar: contract, section 2. Alphabet and check character idea: Crockford, "Base 32 Encoding".
+Pure. Alphabet and check character idea: Crockford, "Base 32 Encoding".
 """
 
 import hashlib
 import re
 from typing import NamedTuple
+from uuid import UUID
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 IID_CHARACTERS_MAX = 80
@@ -66,6 +67,22 @@ def mint(source: str, source_id: str) -> ItemId:
 def is_mistyped(iid: str) -> bool:
     """Return whether a canonical IID has the form of those that we mint and a wrong check character."""
     return _MINTED.fullmatch(iid) is not None and _check_character(iid[4:-1].replace("-", "")) != iid[-1]
+
+
+def canonical_uuid(text: str) -> str | None:
+    """Return a UUID as PostgreSQL writes it, or None if the text is not one."""
+    try:
+        return str(UUID(text))
+    except ValueError:
+        return None
+
+
+def require_uuid(text: str, missing: Exception) -> str:
+    """Return a UUID as PostgreSQL writes it. Raises `missing` if the text is not one."""
+    uuid = canonical_uuid(text)
+    if uuid is None:
+        raise missing
+    return uuid
 
 
 def _check_character(digits: str) -> str:

@@ -1,7 +1,6 @@
 """Pages about the visitor's organization: overview, key, members, audit; and the forms on them."""
 
 from typing import NamedTuple
-from uuid import UUID
 
 from aiohttp import web
 
@@ -15,6 +14,7 @@ from edge.organizations.service import Actor, OrganizationService, as_dicts
 from edge.organizations.usage import usage_range
 from edge.quota.limiter import RateLimiter
 from shared.credentials import KEY_PREFIX
+from shared.ids import require_uuid
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES, may
 from shared.plans import INSTITUTIONAL, Plan
 
@@ -191,7 +191,4 @@ def _first_steps(key: bool, called: bool, alone: bool) -> list[Step]:
 def _before(request: web.Request) -> str | None:
     """Return the audit entry before which a page of the log begins. Raises PageError if it is no id."""
     text = request.query.get("before")
-    try:
-        return str(UUID(text)) if text else None
-    except ValueError:
-        raise PageError(400, "This address names no page of the log.") from None
+    return require_uuid(text, PageError(400, "This address names no page of the log.")) if text else None

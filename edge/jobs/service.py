@@ -4,7 +4,6 @@ import json
 import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from edge.http.problems import Problem
 from edge.jobs.waiters import JobWaiters, wait_for_change
@@ -15,6 +14,7 @@ from shared.clock import utc_now
 from shared.db.queries import beside
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.exports.manifest import ExportManifest, export_manifest_from
+from shared.ids import canonical_uuid
 from shared.jobs.contract import ENDED, EXPORT, Kind
 from shared.results.layout import Manifest, manifest_from
 from shared.telemetry.log import Log
@@ -140,7 +140,7 @@ class JobOrders:
     async def find(self, organization_id: str | None, order_id: str) -> Order:
         """Return an order. Raises JobNotFound, also where it is another organization's."""
         row = None
-        if organization_id is not None and _is_uuid(order_id):
+        if organization_id is not None and canonical_uuid(order_id) == order_id.lower():
             row = await self._database.fetch_row(
                 SQL.show, order_id, organization_id, scope=Scope(organization=organization_id)
             )
@@ -225,10 +225,3 @@ def _organization_queue_full(principal: Principal, account: str) -> Problem:
     }
     detail = f"Your organization has {limit} jobs in the queue, as many as its plan allows."
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(_RETRY_SECONDS)})
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        return str(UUID(text)) == text.lower()
-    except ValueError:
-        return False

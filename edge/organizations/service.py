@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
-from uuid import UUID
 
 import asyncpg
 
@@ -15,6 +14,7 @@ from edge.storage.database import Database, Scope, Transaction
 from shared import credentials
 from shared.accounts import Membership, Person
 from shared.config import Settings
+from shared.ids import require_uuid
 from shared.organizations.contract import SQL
 from shared.organizations.roles import GRACE_SECONDS, may, right_for
 
@@ -175,7 +175,7 @@ class OrganizationService:
         """Make an invitation's link stop working."""
         actor.require("manage-members")
         who = (actor.person.id, actor.person.name)
-        values = (actor.membership.organization_id, _uuid(invitation_id), *who)
+        values = (actor.membership.organization_id, require_uuid(invitation_id, _not_found()), *who)
         if await self._act(SQL.withdraw_invitation, *values, scope=actor.scope) is None:
             raise Problem("not-found", "There is no open invitation of this id.")
 
@@ -234,7 +234,7 @@ class OrganizationService:
         return text, form.credential_id, credentials.keyed_hash(text, self._peppers[0])
 
     async def _member(self, actor: Actor, person_id: str) -> Row:
-        person_id = _uuid(person_id)
+        person_id = require_uuid(person_id, _not_found())
         found = [row for row in await self.members(actor) if row["id"] == person_id]
         if not found:
             raise Problem("not-found", "There is no member of this id.")
@@ -278,8 +278,5 @@ def as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def _uuid(text: str) -> str:
-    try:
-        return str(UUID(text))
-    except ValueError:
-        raise Problem("not-found", "There is nothing of this id.") from None
+def _not_found() -> Problem:
+    return Problem("not-found", "There is nothing of this id.")

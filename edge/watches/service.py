@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 import asyncpg
 
@@ -10,6 +9,7 @@ from edge.http.problems import Problem, invalid_parameters
 from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
 from shared.db.queries import beside
+from shared.ids import require_uuid
 from shared.money import to_minor, to_text
 from shared.watches import ABSENT_DAYS_DEFAULT, WATCHES_MAX
 
@@ -101,10 +101,7 @@ def rendered(row: asyncpg.Record) -> dict[str, Any]:
 
 
 def _uuid(text: str) -> str:
-    try:
-        return str(UUID(text))
-    except ValueError:
-        raise _not_found() from None
+    return require_uuid(text, _not_found())
 
 
 def _not_found() -> Problem:

@@ -15,6 +15,7 @@ from edge.watches.service import Acting
 from shared.clock import rfc3339, utc_now
 from shared.config import Settings
 from shared.db.queries import beside
+from shared.ids import require_uuid
 from shared.sealing import seal, sealing_key
 from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, is_public, new_secret
 
@@ -141,10 +142,7 @@ def rendered(row: asyncpg.Record, secret: str | None = None) -> dict[str, Any]:
 
 
 def _uuid(text: str) -> str:
-    try:
-        return str(UUID(text))
-    except ValueError:
-        raise _not_found() from None
+    return require_uuid(text, _not_found())
 
 
 def _not_found() -> Problem:

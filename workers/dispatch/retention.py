@@ -1,10 +1,9 @@
 """Retention: results expire after their time, rows after thirty days, and bytes that no row names are deleted."""
 
-from uuid import UUID
-
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.events import KEPT_DAYS
+from shared.ids import canonical_uuid
 from shared.objects.directory import ResultStore
 from shared.telemetry.log import Log
 
@@ -34,7 +33,7 @@ def delete_old(connection: Connection, store: ResultStore, log: Log) -> int:
 
 
 def _stored_attempts(store: ResultStore) -> list[tuple[str, int]]:
-    return [(job, attempt) for job, attempt in store.attempts() if _is_uuid(job)]
+    return [(job, attempt) for job, attempt in store.attempts() if canonical_uuid(job)]
 
 
 def _sweep(connection: Connection, store: ResultStore, batch: list[tuple[str, int]]) -> int:
@@ -45,11 +44,3 @@ def _sweep(connection: Connection, store: ResultStore, batch: list[tuple[str, in
     for job, attempt in unnamed:
         store.delete(job, attempt)
     return len(unnamed)
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True

@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import UUID
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
+from shared.ids import canonical_uuid
 from shared.search.text import fold
 from workers.articles import links, records
 from workers.articles.index import needed, open_index
@@ -80,7 +80,7 @@ def undo(connection: Connection, named: str, by: str, reason: str | None, match_
 
 def _find(connection: Connection, named: str) -> _Event:
     number = int(named) if re.fullmatch(r"[0-9]{1,9}", named) else None
-    row = connection.execute(SQL.find, (number, _uuid(named))).fetchone()
+    row = connection.execute(SQL.find, (number, canonical_uuid(named))).fetchone()
     if row is None:
         raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
     if row[0] == 0:
@@ -88,13 +88,6 @@ def _find(connection: Connection, named: str) -> _Event:
     if row[3] is not None:
         raise NothingToUndo(f"it was undone on {row[3]:%Y-%m-%d}")
     return _Event(row[0], row[1], row[2], row[4])
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def _unclaim(connection: Connection, event: _Event) -> None:

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.ids import CROCKFORD, canonical_iid, canonical_iid_prefix, is_mistyped, item_key, mint
+from shared.ids import (
+    CROCKFORD,
+    canonical_iid,
+    canonical_iid_prefix,
+    canonical_uuid,
+    is_mistyped,
+    item_key,
+    mint,
+    require_uuid,
+)
 from workers.ingest.bulk_ids import mint_all
 
 
@@ -67,3 +76,22 @@ def test_one_wrong_character_is_seen(place: int, wrong: str) -> None:
 def test_many_minted_at_once_are_those_minted_one_by_one(source: str, source_ids: list[str]) -> None:
     iids, keys = mint_all(source, source_ids)
     assert list(zip(iids, keys.tolist(), strict=True)) == [mint(source, source_id) for source_id in source_ids]
+
+
+@pytest.mark.parametrize(
+    ("text", "uuid"),
+    [
+        ("0190163D-8694-739B-AEA5-966C26F8AD91", "0190163d-8694-739b-aea5-966c26f8ad91"),
+        ("0190163d8694739baea5966c26f8ad91", "0190163d-8694-739b-aea5-966c26f8ad91"),
+        ("0190163d-8694-739b-aea5-966c26f8ad9", None),
+        ("0190163d-8694-739b-aea5-966c26f8ad9g", None),
+        ("", None),
+    ],
+)
+def test_a_uuid_is_what_postgresql_would_take(text: str, uuid: str | None) -> None:
+    assert canonical_uuid(text) == uuid
+    if uuid is None:
+        with pytest.raises(LookupError):
+            require_uuid(text, LookupError())
+    else:
+        assert require_uuid(text, LookupError()) == uuid
