@@ -5,7 +5,6 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - the form of secrets, and none itself
 _SECRET_BYTES = 32
@@ -43,14 +42,3 @@ def signature_headers(keys: Sequence[bytes], message_id: str, timestamp: int, bo
         "webhook-timestamp": str(timestamp),
         "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }
-
-
-def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Tell whether an address is one of the public internet, also where IPv6 wraps one of IPv4."""
-    if isinstance(address, IPv6Address):
-        wrapped = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if wrapped is not None:
-            return is_public(wrapped)
-        if address.packed[:12] == bytes.fromhex("0064ff9b0000000000000000"):  # NAT64 (RFC 6052)
-            return is_public(IPv4Address(address.packed[12:]))
-    return address.is_global and not address.is_multicast

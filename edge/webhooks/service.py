@@ -1,9 +1,7 @@
 """What an organization does with its webhooks; each act is in its audit log."""
 
 from collections.abc import Sequence
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
 import asyncpg
@@ -16,8 +14,9 @@ from shared.clock import rfc3339, utc_now
 from shared.config import Settings
 from shared.db.queries import beside
 from shared.ids import require_uuid
-from shared.sealing import seal, sealing_key
-from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, is_public, new_secret
+from shared.webhook_secrets import sealed_secret
+from shared.webhook_urls import url_fault
+from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret
 
 SQL = beside(__file__, "webhooks.sql")
 _NEWEST = 2**62
@@ -89,37 +88,13 @@ class WebhookService:
         return int(row["events"])
 
     def _sealed(self, endpoint: str, secret: str) -> bytes:
-        return seal(sealing_key(self._secret, "webhook", endpoint), secret.encode())
+        return sealed_secret(self._secret, endpoint, secret)
 
     async def _act(self, acting: Acting, query: str, endpoint: str, *values: Any) -> None:
         if not await self._database.fetch(
             query, acting.organization, endpoint, *values, acting.name, scope=acting.scope
         ):
             raise _not_found()
-
-
-def url_fault(url: str, *, private_allowed: bool) -> str | None:
-    """Return why events cannot be sent to an address; None where they can. Names are judged when they are resolved."""
-    parts = _split(url)
-    if parts is None or not url.isascii() or not url.isprintable() or " " in url:
-        return "is no address"
-    if parts.scheme != "https" and not (private_allowed and parts.scheme == "http"):
-        return "must be an https address"
-    if parts.username is not None or parts.password is not None or parts.fragment:
-        return "must have no user name, password or fragment"
-    try:
-        literal = ip_address(parts.hostname or "")
-    except ValueError:
-        return None
-    return None if private_allowed or is_public(literal) else "must be on the public internet"
-
-
-def _split(url: str) -> SplitResult | None:
-    try:
-        parts = urlsplit(url)
-        return parts if parts.hostname and parts.port != 0 else None
-    except ValueError:
-        return None
 
 
 def rendered(row: asyncpg.Record, secret: str | None = None) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import beside
 from shared.events import event_document
-from shared.sealing import sealing_key, unseal
+from shared.webhook_secrets import opened_secret
 from shared.webhooks import RETRY_SECONDS, key_of, signature_headers
-from workers.webhooks.post import SECONDS_MAX, Answer, post
+from workers.webhooks.post import SECONDS_MAX, Answer, Poster
 
 SQL = beside(__file__, "deliver.sql")
 _LEASE_SECONDS = 30
@@ -64,6 +64,7 @@ class _Deliverer:
         self._settings = settings
         self._connection = connection
         self._lock = threading.Lock()
+        self._poster = Poster(settings.webhook_private_addresses)
         self._until = until
         self._stopping = stopping
 
@@ -72,14 +73,14 @@ class _Deliverer:
         running: set[Future[int]] = set()
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook") as pool:
             while True:
-                if self._goes_on():
+                if self._may_continue():
                     running |= {pool.submit(self._drain, one) for one in self._claim(_AT_ONCE - len(running))}
                 if not running:
                     return sent
                 done, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
                 sent += sum(one.result() for one in done)
 
-    def _goes_on(self) -> bool:
+    def _may_continue(self) -> bool:
         return time.monotonic() < self._until and not self._stopping()
 
     def _claim(self, free: int) -> list[Endpoint]:
@@ -97,7 +98,7 @@ class _Deliverer:
         sent = 0
         fence = (endpoint.id, endpoint.lease_no)
         try:
-            while self._goes_on():
+            while self._may_continue():
                 read_at = time.monotonic()
                 with self._lock:
                     row = self._connection.execute(SQL.next_event, fence).fetchone()
@@ -105,7 +106,7 @@ class _Deliverer:
                 if row is None or time.monotonic() - read_at > _LEASE_SECONDS - SECONDS_MAX:
                     break
                 event = _Event(*row)
-                answer = _send(self._settings, endpoint, event)
+                answer = self._send(endpoint, event)
                 with self._lock:
                     if not _settle(self._connection, endpoint, event, answer):
                         return sent
@@ -117,19 +118,17 @@ class _Deliverer:
                 raise
         return sent
 
-
-def _send(settings: Settings, endpoint: Endpoint, event: _Event) -> Answer:
-    body = msgspec.json.encode(event_document(event.number, event.id, event.type, event.at, event.data))
-    keys = [
-        key
-        for sealed in (event.sealed_secret, event.sealed_secret_before)
-        if sealed is not None and (key := opened_secret(settings, endpoint.id, sealed)) is not None
-    ]
-    if not keys:
-        return Answer(None, "secret-unreadable")
-    headers = signature_headers(keys, event.id, int(time.time()), body)
-    fields = {"Content-Type": "application/json", "User-Agent": "ItemIndex-Webhooks/1", **headers}
-    return post(endpoint.url, body, fields, private_allowed=settings.webhook_private_addresses)
+    def _send(self, endpoint: Endpoint, event: _Event) -> Answer:
+        body = msgspec.json.encode(event_document(event.number, event.id, event.type, event.at, event.data))
+        secrets = self._settings.signing_secrets
+        stored = [sealed for sealed in (event.sealed_secret, event.sealed_secret_before) if sealed is not None]
+        opened = [opened_secret(secrets, endpoint.id, sealed) for sealed in stored]
+        keys = [key_of(secret) for secret in opened if secret is not None]
+        if not keys:
+            return Answer(None, "secret-unreadable")
+        headers = signature_headers(keys, event.id, int(time.time()), body)
+        fields = {"Content-Type": "application/json", "User-Agent": "ItemIndex-Webhooks/1", **headers}
+        return self._poster.post(endpoint.url, body, fields)
 
 
 def _settle(connection: Connection, endpoint: Endpoint, event: _Event, answer: Answer) -> bool:
@@ -152,11 +151,3 @@ def _settle(connection: Connection, endpoint: Endpoint, event: _Event, answer: A
         else:
             connection.execute(SQL.failed, (*fence, RETRY_SECONDS[event.failures]))
     return False
-
-
-def opened_secret(settings: Settings, endpoint_id: str, sealed: bytes) -> bytes | None:
-    """Return the bytes that an endpoint's secret signs with, None where no signing secret opens it."""
-    for secret in settings.signing_secrets:
-        if secret and (plain := unseal(sealing_key(secret, "webhook", endpoint_id), sealed)) is not None:
-            return key_of(plain.decode())
-    return None

@@ -6,12 +6,12 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-from shared.webhooks import is_public
+from shared.webhook_urls import is_public
 
 SECONDS_MAX = 10.0
 ANSWER_BYTES_MAX = 65_536
@@ -35,55 +35,75 @@ class Answer:
 
 
 class _Refused(Exception):
-    """The address may not be called; the text says why."""
+    """The address may not be called, or its answer not be read; the text says why."""
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str], *, private_allowed: bool) -> Answer:
-    """Send one POST and return what came of it; never raises. A redirect is not followed, it is a failure."""
-    started = time.monotonic()
-    try:
-        status, text = _send(url, body, headers, private_allowed=private_allowed, deadline=started + SECONDS_MAX)
+@dataclass(frozen=True, slots=True)
+class Poster:
+    """Sends POSTs to addresses of the public internet; with `private_allowed` also to those inside a network."""
+
+    private_allowed: bool
+    seconds: float = SECONDS_MAX
+    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+        """Send one POST and return what came of it within `seconds`; never raises.
+
+        A redirect is not followed, it is a failure.
+        """
+        started = time.monotonic()
+        answer = self._answer(urlsplit(url), body, headers, started + self.seconds)
+        return replace(answer, milliseconds=int((time.monotonic() - started) * 1000))
+
+    def _answer(self, parts: SplitResult, body: bytes, headers: Mapping[str, str], deadline: float) -> Answer:
+        try:
+            with self._connected(parts, deadline) as connection:
+                status, text = _exchanged(connection, parts, body, headers)
+            _seconds_left(deadline)
+        except _Refused as refusal:
+            return Answer(None, str(refusal))
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            late = isinstance(error, TimeoutError) or time.monotonic() >= deadline
+            reason = "tls-failed" if isinstance(error, ssl.SSLError) else "unreachable"
+            return Answer(None, "timed-out" if late else reason)
         outcome = "accepted" if 200 <= status < 300 else "redirected" if 300 <= status < 400 else "refused"
-        answer = Answer(status, outcome, text)
-    except _Refused as refusal:
-        answer = Answer(None, str(refusal))
-    except TimeoutError:
-        answer = Answer(None, "timed-out")
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        late = time.monotonic() - started >= SECONDS_MAX
-        answer = Answer(
-            None, "timed-out" if late else "tls-failed" if isinstance(error, ssl.SSLError) else "unreachable"
-        )
-    elapsed = int((time.monotonic() - started) * 1000)
-    return Answer(answer.status, answer.outcome, answer.text, elapsed)
+        return Answer(status, outcome, text)
+
+    @contextlib.contextmanager
+    def _connected(self, parts: SplitResult, deadline: float) -> Iterator[socket.socket]:
+        """Connect, by TLS where the address says so. The connection is shut at the deadline, also while it is used."""
+        host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
+        address = _address_of(host, port, private_allowed=self.private_allowed)
+        connection = socket.create_connection(address, timeout=_seconds_left(deadline))
+        if parts.scheme == "https":
+            # The handshake is made under the alarm: a receiver may be slow there as well.
+            connection = self.tls.wrap_socket(connection, server_hostname=host, do_handshake_on_connect=False)
+        # A receiver that sends a byte now and then would keep the socket's own time-out from ever ending the call.
+        alarm = threading.Timer(max(0.0, deadline - time.monotonic()), _shut, (connection,))
+        alarm.daemon = True
+        alarm.start()
+        try:
+            with connection:
+                if isinstance(connection, ssl.SSLSocket):
+                    connection.do_handshake()
+                yield connection
+        finally:
+            alarm.cancel()
 
 
-def _send(
-    url: str, body: bytes, headers: Mapping[str, str], *, private_allowed: bool, deadline: float
+def _exchanged(
+    connection: socket.socket, parts: SplitResult, body: bytes, headers: Mapping[str, str]
 ) -> tuple[int, str]:
-    parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
-    address = _address_of(host, port, private_allowed=private_allowed)
-    raw = socket.create_connection(address, timeout=SECONDS_MAX)
-    # A receiver that sends a byte now and then would keep the socket's own time-out from ever ending the call.
-    alarm = threading.Timer(max(0.0, deadline - time.monotonic()), _shut, (raw,))
-    alarm.daemon = True
-    alarm.start()
-    connection = http.client.HTTPConnection(host, port, timeout=SECONDS_MAX)
-    try:
-        secure = parts.scheme == "https"
-        connection.sock = ssl.create_default_context().wrap_socket(raw, server_hostname=host) if secure else raw
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("POST", target, body, {**headers, "Connection": "close"})
-        response = connection.getresponse()
-        text = response.read(ANSWER_BYTES_MAX + 1)
-        if len(text) > ANSWER_BYTES_MAX:
-            raise _Refused("answer-too-large")
-        return response.status, text[:_KEPT_CHARACTERS].decode("utf-8", "replace").replace("\0", "\ufffd")
-    finally:
-        alarm.cancel()
-        connection.close()
-        raw.close()
+    """Send the request and return the status and the beginning of the answer."""
+    http_connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    http_connection.sock = connection
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    http_connection.request("POST", target, body, {"Host": parts.netloc, **headers, "Connection": "close"})
+    response = http_connection.getresponse()
+    answer = response.read(ANSWER_BYTES_MAX + 1)
+    if len(answer) > ANSWER_BYTES_MAX:
+        raise _Refused("answer-too-large")
+    return response.status, answer[:_KEPT_CHARACTERS].decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 def _address_of(host: str, port: int, *, private_allowed: bool) -> tuple[str, int]:
@@ -94,6 +114,15 @@ def _address_of(host: str, port: int, *, private_allowed: bool) -> tuple[str, in
     return found[0], port
 
 
-def _shut(raw: socket.socket) -> None:
+def _seconds_left(deadline: float) -> float:
+    """Return how long the call may still take. Raises TimeoutError after its end: a slow resolver has no time-out."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _shut(connection: socket.socket) -> None:
     with contextlib.suppress(OSError):  # it has ended by itself
-        raw.shutdown(socket.SHUT_RDWR)
+        # Not the method of an SSLSocket: that one also forgets the session which another thread is using.
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from shared.config import Settings
 from shared.db.connect import connect
@@ -73,9 +74,20 @@ def numbers(arrived: list[tuple[dict[str, str], bytes]]) -> list[int]:
     return [json.loads(body)["data"]["n"] for _, body in arrived]
 
 
-def signatures_hold(call: tuple[dict[str, str], bytes], *secrets: str) -> bool:
-    """Recompute each signature by the text of the Standard Webhooks specification."""
+def verifies(call: tuple[dict[str, str], bytes], secret: str) -> bool:
+    """Whether the library of Standard Webhooks takes a delivery as signed by this secret."""
     head, body = call
+    try:
+        Webhook(secret).verify(body, head)
+    except WebhookVerificationError:
+        return False
+    return True
+
+
+def signatures_hold(call: tuple[dict[str, str], bytes], *secrets: str) -> bool:
+    """Verify by the library with each secret, and that there is no signature besides, by the specification's text."""
+    head, body = call
+    assert all(verifies(call, secret) for secret in secrets)
     assert abs(int(head["webhook-timestamp"]) - time.time()) < 60
     signed = f"{head['webhook-id']}.{head['webhook-timestamp']}.{body.decode()}".encode()
     expected = [
@@ -122,6 +134,7 @@ async def test_after_a_rotation_both_secrets_sign_and_then_the_new_one_alone(
         happen(settings, key, 2, 2)
         await send(settings)
         assert signatures_hold(there.calls[1], rotated.json["secret"])
+        assert not verifies(there.calls[1], made["secret"]), "its time is over"
 
 
 async def test_what_fails_is_sent_again_and_what_is_behind_it_waits(edge: Edge, settings: Settings, key: str) -> None:
@@ -240,8 +253,7 @@ async def test_nothing_is_lost_or_out_of_order_while_receivers_fail_hang_and_wor
         good = [stack.enter_context(receiver()) for _ in range(7)]
         bad = [stack.enter_context(receiver(flaky)) for _ in range(2)]
         hanging = stack.enter_context(receiver(lambda call: None if call == 0 else 200))
-        for there in (*good, *bad, hanging):
-            await hook(edge, key, there.url)
+        secrets = [(await hook(edge, key, there.url))["secret"] for there in (*good, *bad, hanging)]
         happen(settings, key, 1, 40)
         expected = list(range(1, 41))
         started = time.monotonic()
@@ -264,6 +276,8 @@ async def test_nothing_is_lost_or_out_of_order_while_receivers_fail_hang_and_wor
             hurry(settings)
             await send(settings)
         assert [numbers(there.accepted) for there in pending] == [expected] * 3
+        for there, secret in zip((*good, *bad, hanging), secrets, strict=True):
+            assert all(verifies(call, secret) for call in there.calls)
 
 
 async def test_a_dispatcher_orders_what_is_due_and_a_worker_sends_it(edge: Edge, settings: Settings, key: str) -> None:
