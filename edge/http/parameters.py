@@ -136,9 +136,8 @@ class StrictParser(AIOHTTPParser):
 def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
     """Return the problem that names each missing or invalid parameter with the reason."""
     faults = [(name, text) for names in _by_location(error).values() for name, text in _faults(names, schema)]
-    missing = [name for name, text in faults if text == "is needed"]
-    if missing and len(missing) == len(faults):
-        return missing_parameters([(name, "is needed") for name in missing])
+    if faults and all(text == "is needed" or text.startswith("is needed with `") for _, text in faults):
+        return missing_parameters(faults)
     return invalid_parameters(faults)
 
 

@@ -65,7 +65,7 @@ class NewWatch(Parameters):
     def fits(self, data: Mapping[str, Any], **options: Any) -> None:
         """Each condition has its own members, and no others."""
         needed, allowed = _MEMBERS[data["condition"]]
-        faults = {name: "is needed" for name in needed if data[name] is None}
+        faults = {name: f"is needed with `condition` {data['condition']}" for name in needed if data[name] is None}
         for name in ("amount", "currency", "days", "percent"):
             if data[name] is not None and name not in (*needed, *allowed):
                 faults[name] = f"is not for the condition {data['condition']}"
