@@ -57,6 +57,28 @@ class JsonInteger(fields.Integer):
         return value
 
 
+class JsonNumber(fields.Float):
+    """A number of a JSON body above `least`, and at most `most`; `true` and `"1"` are none."""
+
+    def __init__(self, least: float, most: float, *, metadata: Mapping[str, Any], **options: Any) -> None:
+        super().__init__(metadata={"exclusiveMinimum": least, "maximum": most, **metadata}, **options)
+        self._least, self._most = least, most
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> float:
+        if type(value) not in (int, float) or not self._least < value <= self._most:
+            raise ValidationError(f"must be a number above {self._least:,} and at most {self._most:,}")
+        return float(value)
+
+
+class JsonFlag(fields.Boolean):
+    """`true` or `false` of a JSON body; `0`, `1` and texts are neither."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValidationError("must be true or false")
+        return value
+
+
 class Flag(fields.Boolean):
     """`true` or `false`, and nothing that only looks like it."""
 

@@ -1,8 +1,9 @@
 """A route carries its rule as data. `Route` is the only way to register a handler, so each handler has a rule."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Set
 from dataclasses import dataclass
+from functools import partial
 
 from aiohttp import hdrs, web
 
@@ -106,14 +107,32 @@ async def expected(request: web.Request) -> None:
 def register(app: web.Application, routes: Iterable[Route]) -> None:
     """Add the routes; GET also answers HEAD. Raises RuntimeError where a handler has two rules."""
     rules: dict[Handler, Rule] = {}
+    routes = tuple(routes)
+    paths = {route.path for route in routes}
     for route in routes:
         if rules.setdefault(route.handler, route.rule) != route.rule:
             raise RuntimeError(f"{route.path}: one handler, two rules")
-        path = _PARAMETER.sub(r"{\1:[^/]+}", route.path)
+        path = _PARAMETER.sub(partial(_parameter, path=route.path, paths=paths), route.path)
         app.router.add_route(route.method, path, route.handler, expect_handler=expected)
         if route.method == "GET":
             app.router.add_route("HEAD", path, route.handler, expect_handler=expected)
     app[RULE] = rules
+
+
+def _parameter(found: re.Match[str], path: str, paths: Set[str]) -> str:
+    """Return a parameter's pattern without the literal names that stand in its place on other paths.
+
+    Else `PATCH /watches/events` would be the change of a watch with the id `events`, and no 405.
+    """
+    before, after = path[: found.start()], path[found.end() :]
+    literals = {
+        name
+        for other in paths
+        if other.startswith(before) and other.endswith(after) and len(other) > len(before) + len(after)
+        if (name := other[len(before) : len(other) - len(after)]).isascii() and "/" not in name and "{" not in name
+    }
+    others = f"(?!(?:{'|'.join(map(re.escape, sorted(literals)))})(?:/|$))" if literals else ""
+    return f"{{{found[1]}:{others}[^/]+}}"
 
 
 def rule_of(request: web.Request) -> Rule:

@@ -7,7 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.events.schemas import FeedQuery
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import CursorText, JsonInteger, Parameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, JsonFlag, JsonInteger, JsonNumber, Parameters, Utf8, WholeNumber
 from shared.money import to_minor
 from shared.watches import ABSENT_DAYS_DEFAULT, CONDITIONS, NEW_LOW_DAYS, TARGETS
 
@@ -53,11 +53,7 @@ class NewWatch(Parameters):
             f"absence, {ABSENT_DAYS_DEFAULT} if it is absent"
         },
     )
-    percent = fields.Float(
-        load_default=None,
-        validate=validate.Range(0, 10_000, min_inclusive=False),
-        metadata={"description": "Of `index-moved`", "example": 5},
-    )
+    percent = JsonNumber(0, 10_000, load_default=None, metadata={"description": "Of `index-moved`", "example": 5})
     kind = fields.Str(load_default="listing", validate=validate.OneOf(["listing", "sale"]))
     label = Utf8(1, 200, load_default=None, metadata={"description": "Your own name for it"})
 
@@ -90,7 +86,7 @@ def _amount_faults(amount: str, currency: str) -> dict[str, str]:
 class WatchChange(Parameters):
     """Whether it is paused."""
 
-    paused = fields.Bool(required=True, truthy={True}, falsy={False})
+    paused = JsonFlag(required=True)
 
 
 class WatchPath(Parameters):

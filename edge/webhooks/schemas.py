@@ -29,7 +29,11 @@ class NewWebhook(Parameters):
     url = fields.Str(
         required=True,
         validate=validate.Length(1, 2_000),
-        metadata={"description": "An https address on the public internet", "example": "https://example.org/hook"},
+        metadata={
+            "description": "An https address on the public internet",
+            "pattern": "^https?://[!-~]+$",
+            "example": "https://example.org/hook",
+        },
     )
     types = fields.List(
         fields.Str(validate=validate.OneOf(list(TYPES))),

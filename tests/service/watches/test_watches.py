@@ -224,3 +224,28 @@ async def test_what_cannot_be_watched_is_refused_by_name(shop: Shop, wanted: dic
 async def test_a_free_plan_has_no_watches(shop: Shop) -> None:
     answer = await shop.edge.get("/watches", key=api_key(shop.settings, "free"))
     assert answer.status == 403
+
+
+async def test_refusals_name_the_member_and_what_it_must_be(shop: Shop) -> None:
+    article = await iid(shop)
+    for members, slug, parameter in [
+        ({"condition": "below"}, "missing-parameter", "amount"),
+        ({"condition": "index-moved", "currency": "HKD", "percent": 0}, "invalid-parameter", "percent"),
+        ({"condition": "index-moved", "currency": "HKD", "percent": "5"}, "invalid-parameter", "percent"),
+        ({"condition": "index-moved", "currency": "HKD", "percent": True}, "invalid-parameter", "percent"),
+    ]:
+        refused = await shop.watch(target="article", code=article, **members)
+        assert (refused.status, refused.json["type"].rpartition("/")[2]) == (400, slug), members
+        assert refused.json["errors"][0]["parameter"] == parameter
+    made = await shop.watch(target="brand", code="vita", condition="below", amount="9", currency="HKD")
+    one = f"/watches/{made.json['id']}"
+    for body in (b'{"paused": 1}', b'{"paused": 0}', b'{"paused": "true"}'):
+        assert (await shop.edge.ask("PATCH", one, key=shop.key, body=body)).status == 400, body
+
+
+@pytest.mark.parametrize("method", ["PATCH", "DELETE"])
+async def test_the_events_of_watches_are_no_watch(shop: Shop, method: str) -> None:
+    answer = await shop.edge.ask(method, "/watches/events", key=shop.key, body=b'{"paused": true}')
+    assert answer.status == 405
+    assert set(answer.head["Allow"].replace(" ", "").split(",")) >= {"GET", "HEAD"}
+    assert not {"PATCH", "DELETE"} & set(answer.head["Allow"].replace(" ", "").split(","))
