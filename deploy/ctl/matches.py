@@ -10,19 +10,16 @@ from typing import Any
 import click
 from psycopg.rows import dict_row
 
-from deploy.ctl import matches_model
+from deploy.ctl import matches_apply, matches_model
 from deploy.ctl.console import data_dir_option, json_option, report, settings, show
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.ids import canonical_iid
 from shared.matches.pairs import SQL, STATES
-from workers.provenance import events, item_acts, reindex, reviews
+from workers.provenance import events, item_acts, reindex
 
 reason_option = click.option("--reason", help="Why; it is kept with the event.")
-# Who works through the queue decides pair after pair: what is decided within this time is one data_version.
-_TOGETHER_SECONDS = 3.0
-_LISTEN_SECONDS = 60.0
 _EXPORTED = ("left_iid", "right_iid", "label", "kind", "score", "left_name", "right_name", "decided_at", "evidence")
 
 
@@ -33,6 +30,7 @@ def matches() -> None:
 
 matches.add_command(matches_model.evaluate)
 matches.add_command(matches_model.train)
+matches.add_command(matches_apply.apply)
 
 
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
@@ -106,27 +104,6 @@ def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool
     _decide(data_dir, as_json, lambda one: item_acts.take_back(one, *pair, events.actor(), reason))
 
 
-@matches.command(epilog="Example: itemindex matches apply --watch")
-@click.option("--watch", is_flag=True, help="Go on until stopped, and apply decisions soon after they are made.")
-@data_dir_option
-@json_option
-def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
-    """Make events of what was decided in the dashboard, all in one data_version."""
-    chosen = settings(data_dir)
-    if not watch:
-        count, version = _apply(chosen)
-        report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
-        return
-    with connect(chosen.database_url, application="matches", autocommit=True) as listener:
-        listener.execute("LISTEN match_reviews")
-        while True:
-            count, version = _apply(chosen)
-            if count:
-                report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
-            list(listener.notifies(timeout=_LISTEN_SECONDS, stop_after=1))
-            list(listener.notifies(timeout=_TOGETHER_SECONDS))
-
-
 @matches.command(epilog="Example: itemindex matches export > decisions.csv")
 @click.option("--form", type=click.Choice(("csv", "ndjson")), default="csv", show_default=True, help="How to write it.")
 @data_dir_option
@@ -156,12 +133,6 @@ def stats(data_dir: Path, as_json: bool) -> None:
         show([row], as_json=True)
         return
     show(({"what": name, "count": value} for name, value in row.items()), as_json=False, title="matches")
-
-
-def _apply(chosen: Settings) -> tuple[int, int | None]:
-    with connect(chosen.database_url, application="matches") as connection:
-        reindex.lock(connection)
-        return reviews.apply(connection)
 
 
 def _decide(data_dir: Path, as_json: bool, act: Callable[[Connection], int | None]) -> None:

@@ -18,7 +18,7 @@ from deploy.ctl.main import COMMANDS
 from shared.config import Settings
 from shared.jobs.contract import QUEUES
 from shared.telemetry import metrics
-from tests.laws.deploy.test_images import OF_A_PART
+from tests.laws.deploy.test_images import OF_A_PART, OURS
 from tests.support.prometheus_rule import RULE, rule
 
 PROJECT = Path(__file__).parents[3]
@@ -179,6 +179,18 @@ def test_each_queue_has_workers_and_each_part_a_budget() -> None:
         if one["kind"] == "PodDisruptionBudget"
     }
     assert selected == {name.partition("/")[2] for name in PODS if name.startswith("Deployment/")}
+
+
+def test_decisions_of_operators_are_applied_wherever_the_service_runs() -> None:
+    watching = ["matches", "apply", "--watch"]
+    box = CONTAINERS["Deployment/itemindex-matches/matches"]
+    assert box["args"] == watching
+    assert {"secretRef": {"name": "itemindex-owner"}} in box["envFrom"]
+    unit = PROJECT / "deploy/systemd/itemindex-matches.service"
+    assert [line.split()[1:] for line in lines_of(unit, "ExecStart")] == [watching]
+    assert "/etc/itemindex/owner.env" in lines_of(unit, "EnvironmentFile")
+    assert unit.name in " ".join(lines_of(unit.with_name("itemindex.target"), "Wants"))
+    assert OURS["matches"]["command"] == watching
 
 
 def test_workers_are_scaled_by_a_metric_that_is_declared() -> None:

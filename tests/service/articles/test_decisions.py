@@ -3,13 +3,19 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from deploy.ctl.healthcheck import wait_until_healthy
 from deploy.ctl.matches import matches
+from deploy.local.paths import free_port
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.ids import mint
@@ -128,6 +134,28 @@ def apply(settings: Settings) -> tuple[int, int | None]:
     with connect(settings.database_url, application="tests") as connection:
         events.lock(connection)
         return reviews.apply(connection)
+
+
+def test_a_decision_is_applied_by_the_service_that_waits_for_it_and_answers_health_checks(
+    settings: Settings, tmp_path: Path
+) -> None:
+    two_shops(settings, tmp_path)
+    ids = dict(ask(settings, "SELECT iid, id FROM items"))
+    listen = f"127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "deploy.ctl.main", "matches", "apply", "--watch"]
+    environment = {**os.environ, "DATABASE_URL": settings.database_url, "METRICS_LISTEN": listen}
+    service = subprocess.Popen(command, env=environment)
+    try:
+        assert wait_until_healthy({"METRICS_LISTEN": listen}, 60.0)
+        note(settings, ids[A], ids[B], "accept")
+        deadline = time.monotonic() + 60.0
+        while articles(settings) != {A: A, B: A} and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert articles(settings) == {A: A, B: A}
+        assert service.poll() is None
+    finally:
+        service.terminate()
+        service.wait(30.0)
 
 
 def test_an_article_that_was_withdrawn_stays_so_whichever_source_brings_it_again(

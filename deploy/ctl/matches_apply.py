@@ -1,0 +1,48 @@
+"""`itemindex matches apply`: decisions of the dashboard become events, at once or by a service that waits for them."""
+
+from pathlib import Path
+
+import click
+
+from deploy.ctl.console import data_dir_option, json_option, report, settings
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.telemetry.http_server import keep_watch
+from workers.provenance import reindex, reviews
+
+# An operator decides pair after pair: decisions within this time become one data_version.
+_TOGETHER_SECONDS = 3.0
+# A notification that was lost delays a decision by this long at most.
+_LISTEN_SECONDS = 60.0
+
+
+@click.command(epilog="Example: itemindex matches apply --watch")
+@click.option("--watch", is_flag=True, help="Run until stopped, and apply decisions soon after they are made.")
+@data_dir_option
+@json_option
+def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
+    """Make events of what was decided in the dashboard, all in one data_version.
+
+    With --watch it answers health checks at METRICS_LISTEN, and ends with an error when its database is gone: the
+    supervisor starts it again.
+    """
+    chosen = settings(data_dir)
+    if not watch:
+        count, version = _applied(chosen)
+        report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
+        return
+    with connect(chosen.database_url, application="matches", autocommit=True) as listener:
+        listener.execute("LISTEN match_reviews")
+        keep_watch(chosen)
+        while True:
+            count, version = _applied(chosen)
+            if count:
+                report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
+            list(listener.notifies(timeout=_LISTEN_SECONDS, stop_after=1))
+            list(listener.notifies(timeout=_TOGETHER_SECONDS))
+
+
+def _applied(chosen: Settings) -> tuple[int, int | None]:
+    with connect(chosen.database_url, application="matches") as connection:
+        reindex.lock(connection)
+        return reviews.apply(connection)
