@@ -12,6 +12,7 @@ from shared.slugs import beginning_of_slug
 
 _OPTIONS = 12
 _TEXT_MAX = 400
+_OTHER_FIELDS = ("kind", "format", "target")
 _LIKE_WILDCARDS = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
 
@@ -31,7 +32,9 @@ class CompletionPages:
     async def show(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The options for what is typed: the last of several values is completed, those before it are kept."""
         field = request.match_info["list"]
-        typed = next((value for name, value in request.query.items() if name not in ("kind", "format")), "")[:_TEXT_MAX]
+        if field == "watched":
+            field = request.query.get("target", "")
+        typed = next((value for name, value in request.query.items() if name not in _OTHER_FIELDS), "")[:_TEXT_MAX]
         before, comma, last = typed.rpartition(",")
         options = [] if "\0" in typed else await self._options(field, last.strip())
         kept = f"{before}{comma} " if comma else ""
@@ -49,4 +52,6 @@ class CompletionPages:
         if field == "channel":
             rows = await self._database.fetch(channels.SQL.page, prefix or None, None, _OPTIONS)
             return [Option(row["code"], row["code"]) for row in rows]
+        if field == "article":
+            return []
         raise PageError(404, "There is no such list.")

@@ -12,8 +12,10 @@ from edge.dashboard.sessions import Sessions
 from edge.http.problems import Problem
 from edge.organizations.idempotency import IdempotentActs, IdempotentRequest, Outcome
 from edge.organizations.service import OrganizationService
+from edge.storage.database import Transaction
 
 Make = Callable[[OrganizationService], Awaitable[str]]
+MakeInTransaction = Callable[[Transaction], Awaitable[str | None]]
 _FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
 
 
@@ -30,15 +32,26 @@ class OneTimeSecrets:
         self._sessions = sessions
 
     async def make(self, request: web.Request, visitor: SignedIn, page: str, make: Make) -> web.Response:
-        """Make the secret for a form, unless this form was sent before, and redirect to the page (303)."""
+        """Make the secret of an organization for a form, unless the form was sent before, and redirect to the page."""
+        return await self.once(
+            request, visitor, page, lambda transaction: make(self._idempotent.organizations(transaction))
+        )
+
+    async def once(self, request: web.Request, visitor: SignedIn, page: str, make: MakeInTransaction) -> web.Response:
+        """Run what a form orders, unless the form was sent before, and redirect to the page (303).
+
+        The page shows the text that `make` returns, once; None is no text.
+        """
         form = await form_of(request)
         form_id = form.get("once", "")
         if not _FORM_ID.fullmatch(form_id):
             raise PageError(400, "This form is from an older page. Reload the page and try again.")
 
-        async def act(acts: OrganizationService) -> Outcome:
-            # Kept before the act commits: a second sending waits for that, and its page must find the secret.
-            await self._sessions.put_flash(visitor.cookie, page, await make(acts))
+        async def act(transaction: Transaction) -> Outcome:
+            text = await make(transaction)
+            if text is not None:
+                # Kept before the act commits: a second sending waits for that, and its page must find the secret.
+                await self._sessions.put_flash(visitor.cookie, page, text)
             return Outcome(200)
 
         fields = "\0".join(f"{name}={value}" for name, value in sorted(form.items()) if name != "csrf")

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
 from edge.dashboard.one_time import OneTimeSecrets
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.usage import plot_by_day
 from edge.meta.quota import windows_of
 from edge.organizations.member_handlers import invitation_link
@@ -14,7 +14,6 @@ from edge.organizations.service import Actor, OrganizationService, as_dicts
 from edge.organizations.usage import usage_range
 from edge.quota.limiter import RateLimiter
 from shared.credentials import KEY_PREFIX
-from shared.ids import require_uuid
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES, may
 from shared.plans import INSTITUTIONAL, Plan
 
@@ -173,7 +172,7 @@ class OrganizationPages:
 
     async def audit(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The audit log, a page at a time."""
-        entries = await self._acts.audit(visitor.acting, _before(request), _AUDIT_ROWS + 1)
+        entries = await self._acts.audit(visitor.acting, id_in(request, "before"), _AUDIT_ROWS + 1)
         older = entries[_AUDIT_ROWS - 1]["id"] if len(entries) > _AUDIT_ROWS else None
         return render(request, "audit.html", visitor, entries=entries[:_AUDIT_ROWS], older=older)
 
@@ -186,9 +185,3 @@ def _first_steps(key: bool, called: bool, alone: bool) -> list[Step]:
         Step("Invite a colleague", not alone, "/dashboard/members", "Invite"),
     ]
     return [] if all(step.done for step in steps) else steps
-
-
-def _before(request: web.Request) -> str | None:
-    """Return the audit entry before which a page of the log begins. Raises PageError if it is no id."""
-    text = request.query.get("before")
-    return require_uuid(text, PageError(400, "This address names no page of the log.")) if text else None

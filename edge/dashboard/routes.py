@@ -7,9 +7,11 @@ from aiohttp import web
 from jinja2 import FileSystemLoader, StrictUndefined
 
 from edge.container import Services
+from edge.dashboard.acting import PlanRights
 from edge.dashboard.billing import PageBilling
 from edge.dashboard.completions import CompletionPages
 from edge.dashboard.datasets import DatasetPages
+from edge.dashboard.events import EventPages
 from edge.dashboard.explorer import ExplorerPages
 from edge.dashboard.exports import ExportPages
 from edge.dashboard.matches import MatchPages
@@ -24,6 +26,8 @@ from edge.dashboard.sign_out import SignOutPages
 from edge.dashboard.tables import figure
 from edge.dashboard.text import code_spans
 from edge.dashboard.usage import UsagePages
+from edge.dashboard.watches import WatchPages
+from edge.dashboard.webhooks import WebhookPages
 from edge.http.routing import Handler, Route, Rule
 
 
@@ -58,6 +62,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         *_explorer(guard, services, billing),
         *_reports(guard, services, billing),
         *_bulk_data(guard, services, billing),
+        *_events(guard, services, secret),
         *_matches(guard, MatchPages(resources.database)),
         _get("/sign-in", guard.open(sign_in.begin)),
         _get("/sign-in/callback", guard.open(sign_in.finish)),
@@ -159,6 +164,27 @@ def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) ->
         _get("/exports/{id}/state", guard.page(exports.state)),
         _get("/exports/{id}/files/{file}", guard.page(exports.file)),
         _post("/exports/{id}/end", guard.form(exports.end)),
+    )
+
+
+def _events(guard: SessionGuard, services: Services, secret: OneTimeSecrets) -> tuple[Route, ...]:
+    rights = PlanRights(services.resources.credentials)
+    watches = WatchPages(services.watches, secret, rights)
+    webhooks = WebhookPages(services.webhooks, secret, rights, services.settings)
+    return (
+        _get("/events", guard.page(EventPages(services.events).list)),
+        _get("/watches", guard.page(watches.list)),
+        _post("/watches", guard.form(watches.create)),
+        _get("/watches/new", guard.page(watches.new)),
+        _post("/watches/{id}", guard.form(watches.pause)),
+        _post("/watches/{id}/removal", guard.form(watches.delete)),
+        _get("/webhooks", guard.page(webhooks.list)),
+        _post("/webhooks", guard.form(webhooks.create)),
+        _get("/webhooks/{id}", guard.page(webhooks.one)),
+        _post("/webhooks/{id}/rotation", guard.form(webhooks.rotate)),
+        _post("/webhooks/{id}/activation", guard.form(webhooks.enable)),
+        _post("/webhooks/{id}/replays", guard.form(webhooks.replay)),
+        _post("/webhooks/{id}/removal", guard.form(webhooks.delete)),
     )
 
 

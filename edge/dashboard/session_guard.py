@@ -18,6 +18,7 @@ from edge.organizations.service import Actor
 from edge.quota.people import PersonLimits
 from shared.accounts import Person
 from shared.errors import ItemIndexError
+from shared.ids import require_uuid
 from shared.sessions import Session
 
 # With `no-referrer` a browser would send `Origin: null` with our own forms too, and the origin would prove nothing.
@@ -152,6 +153,12 @@ async def form_of(request: web.Request) -> dict[str, str]:
     if len(fields) > _FORM_FIELDS_MAX or any("\0" in str(value) for value in fields.values()):
         raise PageError(400, "The form cannot be read.")
     return {name: str(value) for name, value in fields.items()}
+
+
+def id_in(request: web.Request, name: str) -> str | None:
+    """Return the id that the address gives under a name. Raises PageError for what is no id."""
+    text = request.query.get(name)
+    return require_uuid(text, PageError(400, "This address names no page of the list.")) if text else None
 
 
 def render(request: web.Request, name: str, visitor: SignedIn | None, status: int = 200, **values: Any) -> web.Response:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import asyncpg
 from aiohttp import web
 
 from edge.http.envelope import envelope
@@ -13,6 +14,7 @@ from shared.db.queries import beside
 from shared.events import KEPT_DAYS, event_document
 
 SQL = beside(__file__, "events.sql")
+_LATER_THAN_ALL = 2**62
 
 
 class EventFeed:
@@ -55,6 +57,18 @@ class EventFeed:
                 f"The oldest that is kept comes after {deleted['up_to']}.",
                 extra={"oldest_cursor": str(deleted["up_to"])},
             )
-        return [
-            event_document(row["number"], row["id"], row["type"], row["at"], json.loads(row["data"])) for row in rows
-        ]
+        return [_document(row) for row in rows]
+
+    async def newest(
+        self, organization: str, before: int | None, limit: int, types: Sequence[str] | None
+    ) -> list[dict[str, Any]]:
+        """Return at most so many events before a cursor, the newest first; without a cursor the newest of all."""
+        scope = Scope(organization=organization)
+        rows = await self._database.fetch(
+            SQL.newest, organization, _LATER_THAN_ALL if before is None else before, types, limit, scope=scope
+        )
+        return [_document(row) for row in rows]
+
+
+def _document(row: asyncpg.Record) -> dict[str, Any]:
+    return event_document(row["number"], row["id"], row["type"], row["at"], json.loads(row["data"]))

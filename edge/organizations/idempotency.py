@@ -23,6 +23,7 @@ class Outcome:
 
 
 Act = Callable[[OrganizationService], Awaitable[Outcome]]
+ActInTransaction = Callable[[Transaction], Awaitable[Outcome]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,11 @@ class IdempotentActs:
         self._database = database
         self._settings = settings
 
-    async def run(self, request: IdempotentRequest, act: Act, *, wait: bool = False) -> Outcome:
+    def organizations(self, transaction: Transaction) -> OrganizationService:
+        """Return the service of organizations whose acts are part of a transaction."""
+        return OrganizationService(transaction, self._settings)
+
+    async def run(self, request: IdempotentRequest, act: ActInTransaction, *, wait: bool = False) -> Outcome:
         """Run the act, or return the answer of the request that ran it.
 
         While that one is running, raises `idempotency-in-progress`, or with `wait` waits for its end. Raises
@@ -74,8 +79,8 @@ class IdempotentActs:
             raise Problem("state-conflict", "The request was done, and its answer cannot be shown again.")
         return Outcome(row["status"], body)
 
-    async def _remembered(self, transaction: Transaction, request: IdempotentRequest, act: Act) -> Outcome:
-        outcome = await act(OrganizationService(transaction, self._settings))
+    async def _remembered(self, transaction: Transaction, request: IdempotentRequest, act: ActInTransaction) -> Outcome:
+        outcome = await act(transaction)
         sealed = seal(self._sealing_keys(request)[0], outcome.body)
         values = (request.person_id, request.key_digest, request.digest, outcome.status, sealed)
         await transaction.fetch(SQL.remember, *values, scope=Scope(person=request.person_id))

@@ -30,4 +30,5 @@ async def run_once(
         "body": request.get(BODY, {}),
     }
     digest = hashlib.sha256(msgspec.json.encode(asked, order="sorted")).digest()
-    return answer_of(await idempotent.run(IdempotentRequest(person_of(request).id, key, digest), act))
+    asked_once = IdempotentRequest(person_of(request).id, key, digest)
+    return answer_of(await idempotent.run(asked_once, lambda transaction: act(idempotent.organizations(transaction))))

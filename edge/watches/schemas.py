@@ -13,7 +13,7 @@ from shared.watches import ABSENT_DAYS_DEFAULT, CONDITIONS, NEW_LOW_DAYS, TARGET
 
 _CURRENCY = r"\A[A-Z]{3}\Z"
 # What each condition needs, and what it may have besides.
-_MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "below": (("amount", "currency"), ()),
     "new-low": (("days", "currency"), ()),
     "returned": ((), ("days",)),
@@ -60,7 +60,7 @@ class NewWatch(Parameters):
     @validates_schema
     def fits(self, data: Mapping[str, Any], **options: Any) -> None:
         """Each condition has its own members, and no others."""
-        needed, allowed = _MEMBERS[data["condition"]]
+        needed, allowed = MEMBERS[data["condition"]]
         faults = {name: f"is needed with `condition` {data['condition']}" for name in needed if data[name] is None}
         for name in ("amount", "currency", "days", "percent"):
             if data[name] is not None and name not in (*needed, *allowed):

@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from edge.http.problems import Problem, invalid_parameters
-from edge.storage.database import Database, Scope
+from edge.storage.database import Database, Scope, Transaction
 from shared.clock import rfc3339
 from shared.db.queries import beside
 from shared.ids import require_uuid
@@ -33,7 +33,7 @@ class Acting:
 class WatchService:
     """The watches of organizations."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database | Transaction) -> None:
         self._database = database
 
     async def add(self, acting: Acting, wanted: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import asyncpg
 
 from edge.http.problems import Problem, invalid_parameters
 from edge.http.uuid7 import uuid7
-from edge.storage.database import Database
+from edge.storage.database import Database, Transaction
 from edge.watches.service import Acting
 from shared.clock import rfc3339, utc_now
 from shared.config import Settings
@@ -25,7 +25,7 @@ _NEWEST = 2**62
 class WebhookService:
     """The webhooks of organizations."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(self, database: Database | Transaction, settings: Settings) -> None:
         self._database = database
         self._secret = settings.signing_secret
         self._private_allowed = settings.webhook_private_addresses
