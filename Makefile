@@ -54,7 +54,7 @@ lock: $(VENV)/.service ## Renew the lock files from pyproject.toml
 	@PIP="$(BIN)/pip" UV="$(BIN)/uv" sh deploy/lock.sh
 
 clients: $(VENV)/.test ## Write the types of the Python client from the OpenAPI document
-	@$(BIN)/python deploy/clients/generate.py && $(BIN)/ruff format -q deploy/clients
+	@$(BIN)/python deploy/clients/generate.py
 
 schema: $(VENV)/.test ## Write the schema that the migrations make to shared/db/schema.sql
 	@$(BIN)/python -m tests.support.schema

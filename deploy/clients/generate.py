@@ -2,6 +2,8 @@
 
 import json
 import keyword
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +21,24 @@ _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 def types(document: dict[str, Any]) -> str:
     """Return a module with a TypedDict for each object of the document, in the order of their names."""
     schemas = document["components"]["schemas"]
-    made = [_typed(name, schemas[name]) for name in sorted(schemas) if schemas[name].get("properties")]
+    made = [_typed(name, whole(schemas[name], schemas)) for name in sorted(schemas) if schemas[name].get("properties")]
     return _HEAD + "\n".join(made)
 
 
+def whole(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with the members of the groups that it refers to, those first."""
+    references = [one["$ref"] for one in schema.get("allOf", ()) if "$ref" in one]
+    groups = [whole(schemas[reference.rpartition("/")[2]], schemas) for reference in references]
+    merged: dict[str, Any] = {"properties": {}, "required": []}
+    for part in (*groups, schema):
+        merged["properties"] |= part.get("properties", {})
+        merged["required"] += part.get("required", [])
+    return {**schema, **merged}
+
+
 def _typed(name: str, schema: dict[str, Any]) -> str:
-    required = set(schema.get("required", ()))
     members = {
-        member: inner if member in required else f"NotRequired[{inner}]"
+        member: inner if member in schema["required"] else f"NotRequired[{inner}]"
         for member, inner in ((one, _type(value)) for one, value in schema["properties"].items())
     }
     if all(member.isidentifier() and not keyword.iskeyword(member) for member in members):
@@ -39,8 +51,9 @@ def _typed(name: str, schema: dict[str, Any]) -> str:
 def _type(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
         return repr(schema["$ref"].rpartition("/")[2])
-    if "anyOf" in schema:
-        return _union([_type(one) for one in schema["anyOf"]])
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return _union([_type(one) for one in schema[several]])
     if "enum" in schema:
         return f"Literal[{', '.join(repr(value) for value in schema['enum'])}]"
     kinds = schema.get("type")
@@ -68,9 +81,23 @@ def _union(kinds: list[str]) -> str:
     return repr(joined) if any(kind.startswith("'") for kind in kinds) else joined
 
 
+def formatted(module: str) -> str:
+    """Return a module as the project's formatter writes it."""
+    for command in (("check", "-q", "--fix-only", "--select", "I"), ("format", "-q")):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(TYPES), "-"],
+            input=module,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        module = done.stdout
+    return module
+
+
 def main() -> None:
     """Write the module."""
-    TYPES.write_text(types(json.loads(DOCUMENT.read_text())), encoding="utf-8")
+    TYPES.write_text(formatted(types(json.loads(DOCUMENT.read_text()))), encoding="utf-8")
 
 
 if __name__ == "__main__":

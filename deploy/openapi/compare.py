@@ -134,13 +134,27 @@ def _listed(value: Any) -> set[str]:
 
 
 def _resolved(schema: Document, document: Document) -> Document:
+    """Return a schema with the members of what it refers to: of all of `allOf`, and of any one of `oneOf`."""
     reference = schema.get("$ref")
-    if reference is None:
-        return schema
-    found: Any = document
-    for part in reference.removeprefix("#/").split("/"):
-        found = found[part]
-    return found if isinstance(found, dict) else {}
+    if reference is not None:
+        found: Any = document
+        for part in reference.removeprefix("#/").split("/"):
+            found = found[part]
+        return _resolved(found, document) if isinstance(found, dict) else {}
+    if "oneOf" in schema:
+        return _any_of([_resolved(one, document) for one in schema["oneOf"]])
+    whole = {**schema, "properties": dict(schema.get("properties", {})), "required": list(schema.get("required", []))}
+    for part in (_resolved(one, document) for one in schema.get("allOf", ())):
+        whole["properties"] = {**part.get("properties", {}), **whole["properties"]}
+        whole["required"] += part.get("required", [])
+    return whole
+
+
+def _any_of(schemas: list[Document]) -> Document:
+    """Return what can be relied on where one of several schemas holds: only what all need is needed."""
+    members = {name: member for one in reversed(schemas) for name, member in one.get("properties", {}).items()}
+    needed = set.intersection(*(set(one.get("required", [])) for one in schemas))
+    return {"type": "object", "properties": members, "required": sorted(needed)}
 
 
 def _json_schema(body: Document | None) -> Document:

@@ -59,7 +59,7 @@ class PricingRow(Schema):
     n = fields.Int(required=True, metadata={"example": 1})
 
 
-class Statistic(Schema):
+class PriceStatistic(Schema):
     """The prices of the last days, of one currency and kind."""
 
     days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
@@ -81,7 +81,7 @@ class PricingMeta(Meta):
 
     conversion = conversion_meta()
     outliers = fields.Nested(OutlierMeta(), required=True)
-    statistics = fields.List(fields.Nested(Statistic()), required=True)
+    statistics = fields.List(fields.Nested(PriceStatistic()), required=True)
     unit_prices = fields.List(
         fields.Nested(UnitPrice()),
         required=True,

@@ -46,21 +46,21 @@ class Sharing:
         description="What the protocol's clients are given: where to ask, and your own API key as their token.",
         **_TAGS,
     )
-    @response_schema(bodies.Profile(), 200, description="The profile")
+    @response_schema(bodies.SharingProfile(), 200, description="The profile")
     async def profile(self, request: web.Request) -> web.StreamResponse:
         """Write the profile of who asks, with the key that was sent."""
         return profile_of(request.headers["Authorization"].partition(" ")[2], self._base_url)
 
     @docs(operationId="sharingShares", summary="List shares", **_TAGS)
     @querystring_schema(bodies.Page())
-    @response_schema(bodies.Items(), 200, description="Shares")
+    @response_schema(bodies.SharingList(), 200, description="Shares")
     async def shares(self, request: web.Request) -> web.StreamResponse:
         """List the one share."""
         return _page(request, [protocol.share()])
 
     @docs(operationId="sharingShare", summary="One share", **_TAGS)
     @match_info_schema(bodies.SharePath())
-    @response_schema(bodies.Share(), 200, description="The share")
+    @response_schema(bodies.SharingShare(), 200, description="The share")
     async def share(self, request: web.Request) -> web.StreamResponse:
         """Show the share."""
         _check_path(request)
@@ -69,7 +69,7 @@ class Sharing:
     @docs(operationId="sharingSchemas", summary="List a share's schemas", **_TAGS)
     @match_info_schema(bodies.SharePath())
     @querystring_schema(bodies.Page())
-    @response_schema(bodies.Items(), 200, description="Schemas")
+    @response_schema(bodies.SharingList(), 200, description="Schemas")
     async def schemas(self, request: web.Request) -> web.StreamResponse:
         """List the one schema."""
         _check_path(request)
@@ -78,7 +78,7 @@ class Sharing:
     @docs(operationId="sharingTables", summary="List a schema's tables", **_TAGS)
     @match_info_schema(bodies.SchemaPath())
     @querystring_schema(bodies.Page())
-    @response_schema(bodies.Items(), 200, description="Tables")
+    @response_schema(bodies.SharingList(), 200, description="Tables")
     async def tables(self, request: web.Request) -> web.StreamResponse:
         """List the datasets."""
         _check_path(request)
@@ -87,7 +87,7 @@ class Sharing:
     @docs(operationId="sharingAllTables", summary="List a share's tables", **_TAGS)
     @match_info_schema(bodies.SharePath())
     @querystring_schema(bodies.Page())
-    @response_schema(bodies.Items(), 200, description="Tables")
+    @response_schema(bodies.SharingList(), 200, description="Tables")
     async def all_tables(self, request: web.Request) -> web.StreamResponse:
         """List the datasets."""
         _check_path(request)
@@ -116,7 +116,7 @@ class Sharing:
 
     @docs(operationId="sharingQuery", summary="The files of a table", **_LINES)
     @match_info_schema(bodies.TablePath())
-    @json_schema(bodies.QueryBody())
+    @json_schema(bodies.SharingQuery())
     async def query(self, request: web.Request) -> web.StreamResponse:
         """Respond with the files that a reader needs, each with a signed URL."""
         dataset, asked = _check_path(request), request[BODY]

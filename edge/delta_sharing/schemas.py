@@ -82,7 +82,7 @@ class ChangesQuery(Parameters):
     includeHistoricalMetadata = fields.Str(load_default=None, metadata={"description": "Taken and not needed"})  # noqa: N815
 
 
-class QueryBody(Parameters):
+class SharingQuery(Parameters):
     """Body of a query. The protocol grows: members that are not known here are hints of its later versions."""
 
     class Meta:
@@ -99,7 +99,7 @@ class QueryBody(Parameters):
     endingVersion = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
 
 
-class Item(Schema):
+class SharingObject(Schema):
     """A share, a schema or a table."""
 
     name = fields.Str(required=True)
@@ -109,14 +109,14 @@ class Item(Schema):
     shareId = fields.Str()  # noqa: N815
 
 
-class Items(Schema):
+class SharingList(Schema):
     """A list."""
 
-    items = fields.List(fields.Nested(Item()), required=True)
+    items = fields.List(fields.Nested(SharingObject()), required=True)
     nextPageToken = fields.Str()  # noqa: N815
 
 
-class Profile(Schema):
+class SharingProfile(Schema):
     """A profile file, as the protocol defines it."""
 
     shareCredentialsVersion = fields.Int(required=True)  # noqa: N815
@@ -124,7 +124,7 @@ class Profile(Schema):
     bearerToken = fields.Str(required=True)  # noqa: N815
 
 
-class Share(Schema):
+class SharingShare(Schema):
     """One share."""
 
-    share = fields.Nested(Item(), required=True)
+    share = fields.Nested(SharingObject(), required=True)

@@ -47,7 +47,7 @@ class Linkset(Schema):
     linkset = fields.List(fields.Nested(LinkContext()), required=True)
 
 
-class Namespace(Schema):
+class LinkNamespace(Schema):
     """A vocabulary of link types."""
 
     namespace = fields.Url(required=True)
@@ -60,6 +60,6 @@ class ResolverDescription(Schema):
     name = fields.Str(required=True)
     resolverRoot = fields.Url(required=True)  # noqa: N815 - GS1's names
     supportedPrimaryKeys = fields.List(fields.Str(), required=True)  # noqa: N815
-    supportedLinkType = fields.List(fields.Nested(Namespace()), required=True)  # noqa: N815
+    supportedLinkType = fields.List(fields.Nested(LinkNamespace()), required=True)  # noqa: N815
     linkTypeDefaultCanBeLinkset = fields.Bool(required=True)  # noqa: N815
     jsonLdContextLocation = fields.Url(required=True)  # noqa: N815

@@ -11,7 +11,7 @@ _ENCODER = msgspec.json.Encoder()
 CACHE_CONTROL = "private, max-age=60"
 
 
-class Total(Schema):
+class PageTotal(Schema):
     """How many there are in all: exactly (`eq`), or at least (`gte`)."""
 
     value = fields.Int(required=True)
@@ -22,7 +22,7 @@ class ListEnvelope(Schema):
     """Base of every list's answer; a list adds its `data`."""
 
     count = fields.Int(required=True)
-    total = fields.Nested(Total(), required=True)
+    total = fields.Nested(PageTotal(), required=True)
     next_cursor = fields.Str(required=True, allow_none=True)
     query = fields.Dict(required=True)
     data_version = fields.Int(required=True)

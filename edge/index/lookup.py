@@ -49,7 +49,7 @@ class Lookup:
         },
     )
     @match_info_schema(schemas.IidPath())
-    @response_schema(schemas.Record(), 200, description="The record")
+    @response_schema(schemas.Item(), 200, description="The record")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one record, or 304 when the caller has it."""
         iid: str = request[PATH]["iid"]

@@ -13,7 +13,7 @@ from edge.index import resolve_schemas as schemas
 from edge.index.identifiers import CANDIDATES_MAX, AskedIdentifier, Resolution, ResolutionCache, asked_identifier
 from edge.index.lookup import answer
 from edge.index.records import Record, RecordCache
-from edge.index.schemas import Record as RecordSchema
+from edge.index.schemas import Item
 from edge.middleware.answer_keeping import offer
 from shared.errors import InvalidIid, InvalidParameter, ItemMerged, StoreUnavailable
 from shared.ids import canonical_iid
@@ -95,7 +95,7 @@ class Resolve:
         },
     )
     @querystring_schema(schemas.ResolveQuery())
-    @response_schema(RecordSchema(), 200, description="The record")
+    @response_schema(Item(), 200, description="The record")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one record, or 304 when the caller has it."""
         query: dict[str, str | None] = request[QUERY]

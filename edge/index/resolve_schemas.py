@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from edge.http.parameters import Flag, Parameters, Utf8
-from edge.index.schemas import IID, IID_PATTERN, BrandRef, LookupList, Record
+from edge.index.schemas import IID, IID_PATTERN, BrandRef, Item, LookupList
 from shared.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
 from shared.ids import IID_CHARACTERS_MAX
 
@@ -90,7 +90,7 @@ class ResolveEntry(Schema):
 
     identifier = fields.Nested(IdentifierRef(), required=True, allow_none=True)
     status = fields.Int(required=True, metadata={"description": "The status that a call of its own would have had"})
-    record = fields.Nested(Record(), required=True, allow_none=True)
+    record = fields.Nested(Item(), required=True, allow_none=True)
     candidates = fields.List(fields.Nested(Candidate()), required=True, metadata={"description": "With status 300"})
     problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
     detail = fields.Str(required=True, allow_none=True, metadata={"description": "The problem in a sentence"})

@@ -148,7 +148,7 @@ class Sustainability(_FootprintBasis.from_dict({one.code: figure_of(one) for one
     """What one unit of an item causes, by indicator; basis, method and samples are those of the first known one."""
 
 
-class RecordLinks(Schema):
+class ItemLinks(Schema):
     """Where the next page begins."""
 
     self = fields.Url(required=True)
@@ -157,7 +157,7 @@ class RecordLinks(Schema):
     sustainability = fields.Url(required=True)
 
 
-class Record(Schema):
+class Item(Schema):
     """One item. A field that is unknown is present and null."""
 
     iid = fields.Str(required=True, metadata=IID)
@@ -188,7 +188,7 @@ class Record(Schema):
     version = fields.Int(required=True)
     first_seen_on = fields.Date(required=True)
     updated_at = fields.DateTime(required=True)
-    links = fields.Nested(RecordLinks(), required=True)
+    links = fields.Nested(ItemLinks(), required=True)
 
 
 class LookupEntry(Schema):
@@ -196,7 +196,7 @@ class LookupEntry(Schema):
 
     iid = fields.Str(required=True)
     status = fields.Int(required=True, metadata={"description": "The status a single lookup would have had"})
-    record = fields.Nested(Record(), required=True, allow_none=True)
+    record = fields.Nested(Item(), required=True, allow_none=True)
     survivor = fields.Str(required=True, allow_none=True)
     problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
 

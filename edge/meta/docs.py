@@ -130,7 +130,7 @@ def prices_of(document: dict[str, Any]) -> list[PriceLine]:
         for method, operation in operations.items():
             price = operation["x-units"]
             if price["units"]:
-                per = f"{price['per']} {price['of']}" if price["per"] > 1 else price["of"]
-                stored = price["units"] if price["stored"] is None else price["stored"]
+                per = f"{price['per']} {price['of']}" if "per" in price else price["of"]
+                stored = price.get("stored", price["units"])
                 lines.append(PriceLine(method.upper(), path, operation["summary"], price["units"], per, stored))
     return lines

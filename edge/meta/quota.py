@@ -20,7 +20,7 @@ from shared.errors import StoreUnavailable
 SQL = beside(__file__, "quota.sql")
 
 
-class Window(Schema):
+class QuotaWindow(Schema):
     """One limit."""
 
     policy = fields.Str(required=True, metadata={"example": "free-daily"})
@@ -50,7 +50,7 @@ class QuotaAnswer(Schema):
 
     counted_as = fields.Str(required=True, metadata={"description": "Your network, or your organization's id"})
     plan = fields.Str(required=True)
-    limits = fields.List(fields.Nested(Window()), required=True)
+    limits = fields.List(fields.Nested(QuotaWindow()), required=True)
     jobs = fields.Nested(
         JobLimits(),
         required=True,

@@ -9,7 +9,7 @@ from marshmallow import Schema, fields
 
 from edge.http.context import CONTEXT
 from edge.http.routing import RULE, Rule
-from edge.meta.quota import Window, windows_of
+from edge.meta.quota import QuotaWindow, windows_of
 from edge.quota.limiter import RateLimiter
 from edge.reports.declarations import REPORTS
 from shared.config import Settings
@@ -30,7 +30,7 @@ CAPABILITIES = {
 }
 
 
-class Organization(Schema):
+class OrganizationRef(Schema):
     """Whom the credential belongs to."""
 
     id = fields.Str(required=True)
@@ -43,14 +43,14 @@ class RootAnswer(Schema):
     service = fields.Str(required=True)
     version = fields.Str(required=True)
     revision = fields.Str(required=True)
-    organization = fields.Nested(Organization(), required=True, allow_none=True)
+    organization = fields.Nested(OrganizationRef(), required=True, allow_none=True)
     credential = fields.Str(required=True)
     plan = fields.Str(required=True)
     entitlements = fields.List(fields.Str(), required=True)
     batch_iids_max = fields.Int(
         required=True, metadata={"description": "Most IIDs in one batch lookup; 0: the plan has none"}
     )
-    quota = fields.List(fields.Nested(Window()), required=True)
+    quota = fields.List(fields.Nested(QuotaWindow()), required=True)
     links = fields.Dict(keys=fields.Str(), values=fields.Url(), required=True)
 
 

@@ -14,16 +14,17 @@ from apispec import APISpec
 
 from edge.http.catalogue import CATALOGUE
 from edge.http.problems import CONTENT_TYPE
-from edge.http.routing import Route, Rule
-from edge.openapi.components import with_components
+from edge.http.routing import Price, Route, Rule
 from edge.openapi.links import links_of
+from edge.openapi.published import published
 from shared.config import Settings
 
 DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 
 Free calls take a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
 Every answer that is not a success is a problem document (RFC 9457). Limits are stated in `RateLimit` and
-`RateLimit-Policy`; what is not counted: 304, redirects, refusals, and our own faults."""
+`RateLimit-Policy`; what is not counted: 304, redirects, refusals, and our own faults. Every answer names its request in
+`X-Request-Id`. `POST /mcp` is not listed here: by the Model Context Protocol it lists its tools itself."""
 _TAGS = {
     "index": "Free look-ups: an item by its IID or another identifier, search, brands, categories, channels.",
     "reports": "Paid analytics: prices, price indices, insights, footprints. A report that takes longer is a job.",
@@ -105,7 +106,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             return
         operation: dict[str, Any] = {k: data[k] for k in ("operationId", "summary", "description", "tags") if k in data}
         price = rule.published_price
-        operation["x-units"] = {"units": price.units, "per": price.per, "of": price.counted, "stored": price.stored}
+        operation["x-units"] = _units(price)
         if rule.accepts:
             operation["description"] = f"{operation.get('description', '')} {price.sentence}".strip()
         operation["parameters"] = self._parameters(data, url_path)
@@ -183,13 +184,13 @@ class Document:
         """Return the document as it is published: what operations share is said once, and answers may grow."""
         with self._lock:
             if self._published is None:
-                self._published = with_components(self._described())
+                self._published = published(self._described())
             return self._published
 
     def with_examples(self) -> dict[str, Any]:
         """Return the published document with whole answers as examples."""
         with self._lock:
-            return with_components(self._described(), examples=True)
+            return published(self._described(), examples=True)
 
     def exact(self) -> dict[str, Any]:
         """Return the document of exactly this version: an answer has no other members than it names. For tests."""
@@ -220,7 +221,24 @@ class Document:
         for route in app.router.routes():  # the package's own loop also stores the result under a deprecated string key
             described._register_route(route, route.method.lower(), route.handler)
         made: dict[str, Any] = described.spec.to_dict()
+        for key, name in described.plugin.converter.refs.items():
+            made["components"]["schemas"][name].setdefault("description", _promise(key[0]))
         return made
+
+
+def _units(price: Price) -> dict[str, Any]:
+    """Return a price for programs; `per` is 1 and `stored` is `units` where they are absent."""
+    units: dict[str, Any] = {"units": price.units, "of": price.counted}
+    if price.per != 1:
+        units["per"] = price.per
+    if price.stored not in (None, price.units):
+        units["stored"] = price.stored
+    return units
+
+
+def _promise(schema: type) -> str:
+    """Return the first sentence of a schema's docstring."""
+    return (schema.__doc__ or "").strip().partition("\n")[0]
 
 
 def _contents(schema: Any, kinds: list[str]) -> dict[str, Any]:

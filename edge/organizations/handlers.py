@@ -42,7 +42,7 @@ class OrganizationApi:
 
     @docs(operationId="getOrganization", summary="My organization, my role, its keys", tags=_TAGS)
     @querystring_schema(schemas.OrganizationQuery())
-    @response_schema(schemas.OrganizationAnswer(), 200, description="The organization")
+    @response_schema(schemas.Organization(), 200, description="The organization")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the organization and its keys, without their secrets."""
         actor = actor_of(request)
@@ -68,7 +68,7 @@ class OrganizationApi:
         parameters=[PARAMETER],
     )
     @json_schema(schemas.NewOrganization())
-    @response_schema(schemas.Created(), 201, description="Created")
+    @response_schema(schemas.CreatedOrganization(), 201, description="Created")
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Create an organization."""
         person, body = person_of(request), request[BODY]
@@ -89,7 +89,9 @@ class OrganizationApi:
     )
     @querystring_schema(schemas.OrganizationQuery())
     @json_schema(schemas.PlanRequest())
-    @response_schema(schemas.Created(), 201, description="The plan that the organization has, and what it waits for")
+    @response_schema(
+        schemas.CreatedOrganization(), 201, description="The plan that the organization has, and what it waits for"
+    )
     async def request_plan(self, request: web.Request) -> web.StreamResponse:
         """Ask for another plan."""
         actor, plan = actor_of(request), request[BODY]["plan"]

@@ -45,7 +45,7 @@ class MembersApi:
     )
     @match_info_schema(schemas.PersonPath())
     @querystring_schema(schemas.OrganizationQuery())
-    @json_schema(schemas.Role())
+    @json_schema(schemas.RoleChange())
     async def change_role(self, request: web.Request) -> web.StreamResponse:
         """Change a role."""
         await self._acts.change_role(actor_of(request), request.match_info["person"], request[BODY]["role"])

@@ -62,7 +62,7 @@ class LeakedKey(Parameters):
     key = fields.Str(required=True, validate=validate.Length(max=100))
 
 
-class Role(Parameters):
+class RoleChange(Parameters):
     """A role."""
 
     role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
@@ -119,7 +119,7 @@ class KeyState(Schema):
     last_used_network = fields.Str(required=True, allow_none=True)
 
 
-class OrganizationAnswer(Schema):
+class Organization(Schema):
     """An organization, as its people see it."""
 
     id = fields.Str(required=True)
@@ -133,7 +133,7 @@ class OrganizationAnswer(Schema):
     keys = fields.List(fields.Nested(KeyState()), required=True)
 
 
-class Created(Schema):
+class CreatedOrganization(Schema):
     """The organization, its plan, and the plan that waits for an operator's approval, null if none does."""
 
     id = fields.Str(required=True)

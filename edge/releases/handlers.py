@@ -89,7 +89,7 @@ class Datasets:
         tags=["datasets"],
     )
     @match_info_schema(schemas.ReleasePath())
-    @response_schema(schemas.Manifest(), 200, description="The manifest")
+    @response_schema(schemas.ReleaseManifest(), 200, description="The manifest")
     async def manifest(self, request: web.Request) -> web.StreamResponse:
         """Answer with the manifest."""
         path = request[PATH]

@@ -34,7 +34,7 @@ class ReleasesQuery(Parameters):
     cursor = CursorText()
 
 
-class Column(Schema):
+class DatasetColumn(Schema):
     """One column."""
 
     name = fields.Str(required=True)
@@ -73,7 +73,7 @@ class DatasetEntry(Schema):
 
     name = fields.Str(required=True)
     title = fields.Str(required=True)
-    schema = fields.List(fields.Nested(Column()), required=True)
+    schema = fields.List(fields.Nested(DatasetColumn()), required=True)
     sorted_by = fields.List(fields.Str(), required=True, metadata={"description": "The order of rows in the files"})
     latest = fields.Nested(ReleaseEntry(), required=True, allow_none=True)
     links = fields.Nested(DatasetLinks(), required=True)
@@ -91,7 +91,7 @@ class ReleaseList(ListEnvelope):
     data = fields.List(fields.Nested(ReleaseEntry()), required=True)
 
 
-class File(Schema):
+class ReleaseFile(Schema):
     """One file of a release. Files are in the order of their keys: first and last key show which file holds a key."""
 
     name = fields.Str(required=True)
@@ -104,16 +104,16 @@ class File(Schema):
     max_key = fields.Str(required=True)
 
 
-class Manifest(Schema):
+class ReleaseManifest(Schema):
     """One release, with everything that belongs to it."""
 
     dataset = fields.Str(required=True)
-    schema = fields.List(fields.Nested(Column()), required=True)
+    schema = fields.List(fields.Nested(DatasetColumn()), required=True)
     data_version = fields.Int(required=True)
     created_at = fields.Str(required=True, metadata=_TIME)
     expires_at = fields.Str(required=True, metadata=_TIME)
     signed_until = fields.Str(required=True, metadata={"description": "When the signed addresses end (RFC 3339, UTC)"})
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
-    files = fields.List(fields.Nested(File()), required=True)
+    files = fields.List(fields.Nested(ReleaseFile()), required=True)
     links = fields.Nested(ReleaseLinks(), required=True)

@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.envelope import ListEnvelope, Total
+from edge.http.envelope import ListEnvelope, PageTotal
 from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 from edge.index.schemas import IID, BrandRef, CategoryRef
 
@@ -49,7 +49,7 @@ class SearchHit(Schema):
     links = fields.Nested(HitLinks(), required=True)
 
 
-class SearchTotal(Total):
+class SearchTotal(PageTotal):
     """How many hits there are, and how many of them have all words."""
 
     all_words = fields.Int(

@@ -99,7 +99,7 @@ class WebhookList(ListEnvelope):
     data = fields.List(fields.Nested(Webhook()), required=True)
 
 
-class Attempt(Schema):
+class DeliveryAttempt(Schema):
     """One attempt to send one event."""
 
     event_id = fields.Str(required=True)
@@ -114,7 +114,7 @@ class Attempt(Schema):
 class AttemptList(ListEnvelope):
     """Attempts of one webhook, the newest first."""
 
-    data = fields.List(fields.Nested(Attempt()), required=True)
+    data = fields.List(fields.Nested(DeliveryAttempt()), required=True)
 
 
 class Replayed(Schema):

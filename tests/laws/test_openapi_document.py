@@ -9,7 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.openapi import openapi
-from edge.openapi.components import expanded, with_components
+from edge.openapi.components import expanded
+from edge.openapi.members import SENTENCES, needs_description, sentence_for
+from edge.openapi.published import published
 
 # Forms of Python's `re` that ECMA-262 reads as something else or refuses; JSON Schema's patterns are ECMA-262's.
 ONLY_PYTHON = re.compile(r"\\[AZ]|\(\?(?:P[<=>]|[#(]|[aiLmsux-]+[:)]|>)|[*+?}]\+|\{,\d")
@@ -102,8 +104,8 @@ def test_headers_that_change_an_answer_are_parameters(whole: dict[str, Any]) -> 
 
 
 def test_what_operations_share_is_said_once(document: dict[str, Any], whole: dict[str, Any]) -> None:
-    assert with_components(whole)["components"].keys() == document["components"].keys()
-    assert len(json.dumps(document, separators=(",", ":"))) < 0.5 * len(json.dumps(whole, separators=(",", ":")))
+    assert published(whole)["components"].keys() == document["components"].keys()
+    assert len(json.dumps(document["paths"])) < 0.5 * len(json.dumps(whole["paths"]))
     for operation in operations_of(document):
         inline = [
             status for status, one in operation["responses"].items() if "400" <= status <= "599" and "$ref" not in one
@@ -120,6 +122,45 @@ def test_each_tag_and_each_credential_is_described(document: dict[str, Any]) -> 
     assert all(tag["description"] for tag in document["tags"])
     used = {tag for operation in operations_of(document) for tag in operation["tags"]}
     assert used == {tag["name"] for tag in document["tags"]}
+
+
+def test_every_member_is_described_and_every_sentence_is_of_one(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    members = [
+        (name, member, node) for name, one in schemas.items() for member, node in one.get("properties", {}).items()
+    ]
+    assert len(members) > 700
+    assert [(name, member) for name, member, node in members if needs_description(node, schemas)] == []
+    used = {sentence_for(name, member) for name, member, node in members if node.get("description")}
+    assert set(SENTENCES.values()) <= used
+    assert [name for name, one in schemas.items() if not one.get("description")] == []
+
+
+def test_names_of_schemas_are_those_of_the_index(document: dict[str, Any]) -> None:
+    names = document["components"]["schemas"].keys()
+    assert {"iid", "price_band"} <= document["components"]["schemas"]["Item"]["properties"].keys()
+    assert {"Items", "Role", "Share", "File", "Column", "Window", "Total", "Created", "Reply"} & names == set()
+    assert [name for name in names if name[-1].isdigit()] == []
+
+
+def test_a_report_is_its_typed_rows_or_a_quote(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    reports = [one for one in operations_of(document) if "dry_run" in str(one) and "reports" in one["tags"]]
+    assert reports
+    for operation in operations_of(expanded(document)):
+        schema = operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("schema", {})
+        for one in schema.get("oneOf", ()):
+            name = one["$ref"].rpartition("/")[2]
+            assert set(schemas[name]["required"]) >= ({"cost_units"} if name == "Quote" else {"data", "meta"})
+            if name != "Quote":
+                row = schemas[name]["properties"]["data"]["items"]["$ref"].rpartition("/")[2]
+                assert len(schemas[row]["properties"]) > 4
+    assert "Quote" in schemas
+
+
+def test_the_document_stays_small_for_what_it_describes(document: dict[str, Any]) -> None:
+    count = sum(1 for _ in operations_of(document))
+    assert len(json.dumps(document, separators=(",", ":"), ensure_ascii=False)) < 2_500 * count
 
 
 def operations_of(document: dict[str, Any]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from itemindex_client.calls import REPORTS, Calls, Progress
 from itemindex_client.client import _silent
 from itemindex_client.flow import Flow, Send
 from itemindex_client.results import Report
-from itemindex_client.schemas import LookupEntry, Record
+from itemindex_client.schemas import Item, LookupEntry
 from itemindex_client.settings import credentials
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class AsyncClient:
         if self._is_own:
             await self._http.aclose()
 
-    async def lookup(self, iid: str) -> Record:
+    async def lookup(self, iid: str) -> Item:
         """Return the record of an IID."""
         return await self._run(self._calls.lookup(iid))
 
@@ -55,7 +55,7 @@ class AsyncClient:
         """Return an entry for each IID, in their order. Needs a key."""
         return await self._run(self._calls.lookup_many(iids))
 
-    async def resolve(self, **identifiers: str) -> Record:
+    async def resolve(self, **identifiers: str) -> Item:
         """Return the record of an identifier. Raises SeveralCandidates where it belongs to several items."""
         return await self._run(self._calls.resolve(**identifiers))
 

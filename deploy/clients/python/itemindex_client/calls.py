@@ -10,7 +10,7 @@ import httpx
 from itemindex_client.errors import JobFailed
 from itemindex_client.flow import Flow, Wait, exchange
 from itemindex_client.results import Report
-from itemindex_client.schemas import LookupEntry, Record
+from itemindex_client.schemas import Item, LookupEntry
 from itemindex_client.settings import Credentials
 
 _WAIT_SECONDS = 20
@@ -45,9 +45,9 @@ class Calls:
         response = yield from exchange(request, self.max_wait)
         return response.json()
 
-    def lookup(self, iid: str) -> Flow[Record]:
+    def lookup(self, iid: str) -> Flow[Item]:
         """Return the record of an IID."""
-        record: Record = yield from self.get(f"/index/lookup/{quote(iid, safe='')}")
+        record: Item = yield from self.get(f"/index/lookup/{quote(iid, safe='')}")
         return record
 
     def lookup_many(self, iids: list[str]) -> Flow[list[LookupEntry]]:
@@ -55,9 +55,9 @@ class Calls:
         document = yield from self.post("/index/lookup", {"iids": iids})
         return list(document["data"])
 
-    def resolve(self, **identifiers: str) -> Flow[Record]:
+    def resolve(self, **identifiers: str) -> Flow[Item]:
         """Return the record of an identifier (gtin, ean, upc, isbn, mpn with brand, sku with source, url)."""
-        record: Record = yield from self.get("/index/resolve", identifiers)
+        record: Item = yield from self.get("/index/resolve", identifiers)
         return record
 
     def page(self, path: str, query: dict[str, Any], *, key_needed: bool = False) -> Flow[dict[str, Any]]:

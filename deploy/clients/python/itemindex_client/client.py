@@ -12,7 +12,7 @@ from itemindex_client.calls import REPORTS, Calls, Progress
 from itemindex_client.downloads import download
 from itemindex_client.flow import Flow, Send
 from itemindex_client.results import Report
-from itemindex_client.schemas import LookupEntry, Record
+from itemindex_client.schemas import Item, LookupEntry
 from itemindex_client.settings import credentials
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Client:
         if self._is_own:
             self._http.close()
 
-    def lookup(self, iid: str) -> Record:
+    def lookup(self, iid: str) -> Item:
         """Return the record of an IID. A merged IID returns the record of its article."""
         return self._run(self._calls.lookup(iid))
 
@@ -63,7 +63,7 @@ class Client:
         """Return an entry for each IID, in their order. Needs a key."""
         return self._run(self._calls.lookup_many(iids))
 
-    def resolve(self, **identifiers: str) -> Record:
+    def resolve(self, **identifiers: str) -> Item:
         """Return the record of an identifier: gtin, ean, upc, isbn, mpn with brand, sku with source, or url.
 
         Raises SeveralCandidates where it belongs to several items.

@@ -2,6 +2,23 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+AnalysisMeta = TypedDict(
+    "AnalysisMeta",
+    {
+        "data_version": int,
+        "result_sha256": str,
+        "cached": bool,
+        "cost_units": int,
+        "rows": int,
+        "from": str,
+        "to": str,
+        "coverage": "Coverage",
+        "units": dict[str, str],
+        "method": str,
+        "rounding": NotRequired[dict[str, str]],
+    },
+)
+
 
 class AnyResult(TypedDict):
     data: list[dict[str, Any]]
@@ -24,33 +41,13 @@ class ArticleMember(TypedDict):
     identifiers: list["Identifier"]
 
 
-class Attempt(TypedDict):
-    event_id: str
-    cursor: str
-    at: str
-    status: int | None
-    outcome: Literal[
-        "accepted",
-        "refused",
-        "redirected",
-        "timed-out",
-        "unreachable",
-        "tls-failed",
-        "private-address",
-        "answer-too-large",
-        "secret-unreadable",
-    ]
-    answer: str
-    milliseconds: int
-
-
 class AttemptList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
-    data: list["Attempt"]
+    data: list["DeliveryAttempt"]
 
 
 class AuditEntry(TypedDict):
@@ -63,7 +60,7 @@ class AuditEntry(TypedDict):
 
 class AuditList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -93,7 +90,7 @@ class BrandEntry(TypedDict):
 
 class BrandList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -106,15 +103,9 @@ class BrandRef(TypedDict):
     slug: str
 
 
-class BrandReply(TypedDict):
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-    meta: NotRequired["ReportMeta"]
-    parameters: NotRequired[dict[str, Any]]
-    data: NotRequired[list["BrandRow"]]
+class BrandReport(TypedDict):
+    data: list["BrandRow"]
+    meta: "ReportMeta"
 
 
 class BrandRow(TypedDict):
@@ -173,7 +164,7 @@ class CategoryEntry(TypedDict):
 
 class CategoryList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -185,15 +176,9 @@ class CategoryRef(TypedDict):
     path: list[str]
 
 
-class CategoryReply(TypedDict):
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-    meta: NotRequired["ReportMeta"]
-    parameters: NotRequired[dict[str, Any]]
-    data: NotRequired[list["CategoryRow"]]
+class CategoryReport(TypedDict):
+    data: list["CategoryRow"]
+    meta: "ReportMeta"
 
 
 class CategoryRow(TypedDict):
@@ -235,7 +220,7 @@ class ChannelEntry(TypedDict):
 
 class ChannelList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -261,22 +246,13 @@ class ChannelShare(TypedDict):
     share: NotRequired[float | None]
 
 
-class CohortReply(TypedDict):
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-    meta: NotRequired["ReportMeta"]
-    parameters: NotRequired[dict[str, Any]]
-    data: NotRequired[list["CohortRow"]]
+class CohortReport(TypedDict):
+    data: list["CohortRow"]
+    meta: "ReportMeta"
 
 
 class CohortRow(TypedDict):
     period: NotRequired[str]
-    brand: NotRequired[str | None]
-    category: NotRequired[str | None]
-    channel: NotRequired[str | None]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale", "both"]]
@@ -287,6 +263,9 @@ class CohortRow(TypedDict):
     promotion_share: NotRequired[float | None]
     discount_mean: NotRequired[float | None]
     discount_median: NotRequired[float | None]
+    brand: NotRequired[str | None]
+    category: NotRequired[str | None]
+    channel: NotRequired[str | None]
     price_n: NotRequired[int]
     mean: NotRequired[str | None]
     stddev: NotRequired[str | None]
@@ -300,13 +279,6 @@ class CohortRow(TypedDict):
     channels: NotRequired[list["ChannelShare"]]
     first_day: NotRequired[str]
     last_day: NotRequired[str]
-
-
-class Column(TypedDict):
-    name: str
-    type: str
-    nullable: bool
-    description: str
 
 
 class Contributor(TypedDict):
@@ -340,16 +312,23 @@ class Coverage(TypedDict):
     last: str | None
 
 
-class Created(TypedDict):
+class CreatedOrganization(TypedDict):
     id: str
     plan: str
     requested_plan: str | None
 
 
+class DatasetColumn(TypedDict):
+    name: str
+    type: str
+    nullable: bool
+    description: str
+
+
 class DatasetEntry(TypedDict):
     name: str
     title: str
-    schema: list["Column"]
+    schema: list["DatasetColumn"]
     sorted_by: list[str]
     latest: "ReleaseEntry | None"
     links: "DatasetLinks"
@@ -362,11 +341,31 @@ class DatasetLinks(TypedDict):
 
 class DatasetList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
     data: list["DatasetEntry"]
+
+
+class DeliveryAttempt(TypedDict):
+    event_id: str
+    cursor: str
+    at: str
+    status: int | None
+    outcome: Literal[
+        "accepted",
+        "refused",
+        "redirected",
+        "timed-out",
+        "unreachable",
+        "tls-failed",
+        "private-address",
+        "answer-too-large",
+        "secret-unreadable",
+    ]
+    answer: str
+    milliseconds: int
 
 
 class DisplacementMeta(TypedDict):
@@ -384,7 +383,7 @@ class Event(TypedDict):
 
 class EventList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -451,7 +450,7 @@ ExportFilter = TypedDict(
 
 class ExportList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -475,17 +474,6 @@ class ExportManifest(TypedDict):
     rows: int
     bytes: int
     files: list["ExportFile"]
-
-
-class File(TypedDict):
-    name: str
-    url: str
-    signed_url: str
-    rows: int
-    bytes: int
-    sha256: str
-    min_key: str
-    max_key: str
 
 
 class HealthAnswer(TypedDict):
@@ -534,7 +522,7 @@ class Invitation(TypedDict):
 
 class InvitationList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -554,16 +542,33 @@ class IssuedKey(TypedDict):
 
 
 class Item(TypedDict):
+    iid: str
     name: str
-    share: NotRequired[str]
-    schema: NotRequired[str]
-    id: NotRequired[str]
-    shareId: NotRequired[str]
+    alt_names: list[str]
+    status: Literal["active"]
+    brand: "BrandRef | None"
+    product_type: str | None
+    category: "CategoryRef | None"
+    identifiers: list["Identifier"]
+    attributes: dict[str, Any]
+    channels: list["ChannelSeen"]
+    price_band: "PriceBand | None"
+    sustainability: "Sustainability | None"
+    sources: list["SourceRef"]
+    provenance: dict[str, str]
+    members: list["ArticleMember"]
+    matches: list["ArticleMatch"]
+    version: int
+    first_seen_on: str
+    updated_at: str
+    links: "ItemLinks"
 
 
-class Items(TypedDict):
-    items: list["Item"]
-    nextPageToken: NotRequired[str]
+class ItemLinks(TypedDict):
+    self: str
+    brand: str | None
+    pricing: str
+    sustainability: str
 
 
 class Job(TypedDict):
@@ -609,7 +614,7 @@ class JobLinks(TypedDict):
 
 class JobList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -648,6 +653,11 @@ class LinkContext(TypedDict):
     itemDescription: str
 
 
+class LinkNamespace(TypedDict):
+    namespace: str
+    prefix: str
+
+
 class Linkset(TypedDict):
     linkset: list["LinkContext"]
 
@@ -673,7 +683,7 @@ class ListedExport(TypedDict):
 class LookupEntry(TypedDict):
     iid: str
     status: int
-    record: "Record | None"
+    record: "Item | None"
     survivor: str | None
     problem: str | None
 
@@ -686,19 +696,6 @@ class LookupList(TypedDict):
     cached: NotRequired[bool]
     format: NotRequired[str]
     data_version: NotRequired[int]
-
-
-class Manifest(TypedDict):
-    dataset: str
-    schema: list["Column"]
-    data_version: int
-    created_at: str
-    expires_at: str
-    signed_until: str
-    rows: int
-    bytes: int
-    files: list["File"]
-    links: "ReleaseLinks"
 
 
 class MatchEvidence(TypedDict):
@@ -718,16 +715,11 @@ class Member(TypedDict):
 
 class MemberList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
     data: list["Member"]
-
-
-class Namespace(TypedDict):
-    namespace: str
-    prefix: str
 
 
 class NewExport(TypedDict):
@@ -786,11 +778,6 @@ class NewWebhook(TypedDict):
 class Organization(TypedDict):
     id: str
     name: str
-
-
-class OrganizationAnswer(TypedDict):
-    id: str
-    name: str
     plan: str
     requested_plan: str | None
     state: Literal["active", "suspended"]
@@ -798,9 +785,27 @@ class OrganizationAnswer(TypedDict):
     keys: list["KeyState"]
 
 
+class OrganizationRef(TypedDict):
+    id: str
+    name: str
+
+
 class OutlierMeta(TypedDict):
     mode: Literal["exclude", "include"]
     set_aside: int
+
+
+class Page(TypedDict):
+    count: int
+    total: "PageTotal"
+    next_cursor: str | None
+    query: dict[str, Any]
+    data_version: int
+
+
+class PageTotal(TypedDict):
+    value: int
+    relation: Literal["eq", "gte"]
 
 
 class PartState(TypedDict):
@@ -835,15 +840,17 @@ PriceBand = TypedDict(
 )
 
 
-class PriceIndexReply(TypedDict):
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-    meta: NotRequired["ReportMeta"]
-    parameters: NotRequired[dict[str, Any]]
-    data: NotRequired[list["PriceIndexRow"]]
+class PriceChange(TypedDict):
+    index_change: NotRequired[float | None]
+    index_change_low: NotRequired[float | None]
+    index_change_high: NotRequired[float | None]
+    share_matched: NotRequired[float | None]
+    median_disagrees: NotRequired[bool | None]
+
+
+class PriceIndexReport(TypedDict):
+    data: list["PriceIndexRow"]
+    meta: "ReportMeta"
 
 
 class PriceIndexRow(TypedDict):
@@ -866,6 +873,39 @@ class PriceIndexRow(TypedDict):
     median_disagrees: NotRequired[bool | None]
 
 
+PriceStatistic = TypedDict(
+    "PriceStatistic",
+    {
+        "days": Literal[7, 30, 90, 365],
+        "currency": str,
+        "original_currency": NotRequired[str],
+        "kind": Literal["listing", "sale"],
+        "from": str,
+        "to": str,
+        "low": str | None,
+        "median": str | None,
+        "high": str | None,
+        "n": int,
+        "observed_days": int,
+        "set_aside": int,
+    },
+)
+
+
+class PriceStatistics(TypedDict):
+    period: NotRequired[str]
+    currency: NotRequired[str]
+    original_currency: NotRequired[str]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
+    items: NotRequired[int]
+    observations: NotRequired[int]
+    set_aside: NotRequired[int]
+    list_price_n: NotRequired[int]
+    promotion_share: NotRequired[float | None]
+    discount_mean: NotRequired[float | None]
+    discount_median: NotRequired[float | None]
+
+
 PricingMeta = TypedDict(
     "PricingMeta",
     {
@@ -882,21 +922,16 @@ PricingMeta = TypedDict(
         "rounding": NotRequired[dict[str, str]],
         "conversion": NotRequired["ConversionMeta"],
         "outliers": "OutlierMeta",
-        "statistics": list["Statistic"],
+        "statistics": list["PriceStatistic"],
         "unit_prices": list["UnitPrice"],
         "reductions": list["ReductionSummary"],
     },
 )
 
 
-class PricingReply(TypedDict):
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-    data: NotRequired[list["PricingRow"]]
-    meta: NotRequired["PricingMeta"]
+class PricingReport(TypedDict):
+    data: list["PricingRow"]
+    meta: "PricingMeta"
 
 
 class PricingRow(TypedDict):
@@ -931,14 +966,9 @@ PriorPriceMeta = TypedDict(
 )
 
 
-class PriorPriceReply(TypedDict):
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-    data: NotRequired[list["PriorPriceRow"]]
-    meta: NotRequired["PriorPriceMeta"]
+class PriorPriceReport(TypedDict):
+    data: list["PriorPriceRow"]
+    meta: "PriorPriceMeta"
 
 
 class PriorPriceRow(TypedDict):
@@ -988,27 +1018,29 @@ class ProblemList(TypedDict):
     count: int
 
 
-class Profile(TypedDict):
-    shareCredentialsVersion: int
-    endpoint: str
-    bearerToken: str
-
-
-class QueryBody(TypedDict):
-    predicateHints: NotRequired[list[str]]
-    jsonPredicateHints: NotRequired[str | None]
-    limitHint: NotRequired[int | None]
-    version: NotRequired[int | None]
-    timestamp: NotRequired[str | None]
-    startingVersion: NotRequired[int | None]
-    endingVersion: NotRequired[int | None]
-
-
 class QuotaAnswer(TypedDict):
     counted_as: str
     plan: str
-    limits: list["Window"]
+    limits: list["QuotaWindow"]
     jobs: "JobLimits | None"
+
+
+class QuotaWindow(TypedDict):
+    policy: str
+    window_seconds: int
+    limit: int
+    used: int
+    remaining: int
+    resets_at: str | None
+
+
+class Quote(TypedDict):
+    kind: str
+    cost_units: int
+    cached: bool
+    format: str
+    data_version: int
+    parameters: NotRequired[dict[str, Any]]
 
 
 class ReadyAnswer(TypedDict):
@@ -1016,36 +1048,6 @@ class ReadyAnswer(TypedDict):
     data_version: int
     parts: list["PartState"]
     ts: str
-
-
-class Record(TypedDict):
-    iid: str
-    name: str
-    alt_names: list[str]
-    status: Literal["active"]
-    brand: "BrandRef | None"
-    product_type: str | None
-    category: "CategoryRef | None"
-    identifiers: list["Identifier"]
-    attributes: dict[str, Any]
-    channels: list["ChannelSeen"]
-    price_band: "PriceBand | None"
-    sustainability: "Sustainability | None"
-    sources: list["SourceRef"]
-    provenance: dict[str, str]
-    members: list["ArticleMember"]
-    matches: list["ArticleMatch"]
-    version: int
-    first_seen_on: str
-    updated_at: str
-    links: "RecordLinks"
-
-
-class RecordLinks(TypedDict):
-    self: str
-    brand: str | None
-    pricing: str
-    sustainability: str
 
 
 class ReductionRow(TypedDict):
@@ -1084,15 +1086,9 @@ class ReductionSummary(TypedDict):
     at_most: str | None
 
 
-class ReductionsReply(TypedDict):
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-    meta: NotRequired["ReportMeta"]
-    parameters: NotRequired[dict[str, Any]]
-    data: NotRequired[list["ReductionRow"]]
+class ReductionsReport(TypedDict):
+    data: list["ReductionRow"]
+    meta: "ReportMeta"
 
 
 class ReleaseEntry(TypedDict):
@@ -1105,17 +1101,41 @@ class ReleaseEntry(TypedDict):
     links: "ReleaseLinks"
 
 
+class ReleaseFile(TypedDict):
+    name: str
+    url: str
+    signed_url: str
+    rows: int
+    bytes: int
+    sha256: str
+    min_key: str
+    max_key: str
+
+
 class ReleaseLinks(TypedDict):
     self: str
 
 
 class ReleaseList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
     data: list["ReleaseEntry"]
+
+
+class ReleaseManifest(TypedDict):
+    dataset: str
+    schema: list["DatasetColumn"]
+    data_version: int
+    created_at: str
+    expires_at: str
+    signed_until: str
+    rows: int
+    bytes: int
+    files: list["ReleaseFile"]
+    links: "ReleaseLinks"
 
 
 class Replay(TypedDict):
@@ -1160,7 +1180,7 @@ class ResolveBody(TypedDict):
 class ResolveEntry(TypedDict):
     identifier: "IdentifierRef | None"
     status: int
-    record: "Record | None"
+    record: "Item | None"
     candidates: list["Candidate"]
     problem: str | None
     detail: str | None
@@ -1180,24 +1200,18 @@ class ResolverDescription(TypedDict):
     name: str
     resolverRoot: str
     supportedPrimaryKeys: list[str]
-    supportedLinkType: list["Namespace"]
+    supportedLinkType: list["LinkNamespace"]
     linkTypeDefaultCanBeLinkset: bool
     jsonLdContextLocation: str
 
 
-class Role(TypedDict):
+class RoleChange(TypedDict):
     role: Literal["owner", "admin", "member", "viewer"]
 
 
-class RollupReply(TypedDict):
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-    meta: NotRequired["ReportMeta"]
-    parameters: NotRequired[dict[str, Any]]
-    data: NotRequired[list["RollupRow"]]
+class RollupReport(TypedDict):
+    data: list["RollupRow"]
+    meta: "ReportMeta"
 
 
 class RollupRow(TypedDict):
@@ -1248,12 +1262,12 @@ class RootAnswer(TypedDict):
     service: str
     version: str
     revision: str
-    organization: "Organization | None"
+    organization: "OrganizationRef | None"
     credential: str
     plan: str
     entitlements: list[str]
     batch_iids_max: int
-    quota: list["Window"]
+    quota: list["QuotaWindow"]
     links: dict[str, str]
 
 
@@ -1295,8 +1309,37 @@ class SearchTotal(TypedDict):
     all_words: int
 
 
-class Share(TypedDict):
-    share: "Item"
+class SharingList(TypedDict):
+    items: list["SharingObject"]
+    nextPageToken: NotRequired[str]
+
+
+class SharingObject(TypedDict):
+    name: str
+    share: NotRequired[str]
+    schema: NotRequired[str]
+    id: NotRequired[str]
+    shareId: NotRequired[str]
+
+
+class SharingProfile(TypedDict):
+    shareCredentialsVersion: int
+    endpoint: str
+    bearerToken: str
+
+
+class SharingQuery(TypedDict):
+    predicateHints: NotRequired[list[str]]
+    jsonPredicateHints: NotRequired[str | None]
+    limitHint: NotRequired[int | None]
+    version: NotRequired[int | None]
+    timestamp: NotRequired[str | None]
+    startingVersion: NotRequired[int | None]
+    endingVersion: NotRequired[int | None]
+
+
+class SharingShare(TypedDict):
+    share: "SharingObject"
 
 
 class SourceRef(TypedDict):
@@ -1310,25 +1353,6 @@ class StageFigure(TypedDict):
     per_unit: float
     basis: Literal["measured", "modelled"]
     method: str
-
-
-Statistic = TypedDict(
-    "Statistic",
-    {
-        "days": Literal[7, 30, 90, 365],
-        "currency": str,
-        "original_currency": NotRequired[str],
-        "kind": Literal["listing", "sale"],
-        "from": str,
-        "to": str,
-        "low": str | None,
-        "median": str | None,
-        "high": str | None,
-        "n": int,
-        "observed_days": int,
-        "set_aside": int,
-    },
-)
 
 
 class Sustainability(TypedDict):
@@ -1364,14 +1388,9 @@ SustainabilityMeta = TypedDict(
 )
 
 
-class SustainabilityReply(TypedDict):
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-    data: NotRequired[list["SustainabilityRow"]]
-    meta: NotRequired["SustainabilityMeta"]
+class SustainabilityReport(TypedDict):
+    data: list["SustainabilityRow"]
+    meta: "SustainabilityMeta"
 
 
 class SustainabilityRow(TypedDict):
@@ -1419,11 +1438,6 @@ class TopBrand(TypedDict):
     median: NotRequired[str | None]
 
 
-class Total(TypedDict):
-    value: int
-    relation: Literal["eq", "gte"]
-
-
 class UnitPrice(TypedDict):
     days: Literal[7, 30, 90, 365]
     currency: str
@@ -1439,7 +1453,7 @@ class UnitPrice(TypedDict):
 
 class UsageList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -1488,7 +1502,7 @@ class WatchChange(TypedDict):
 
 class WatchList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
@@ -1512,17 +1526,8 @@ class Webhook(TypedDict):
 
 class WebhookList(TypedDict):
     count: int
-    total: "Total"
+    total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
     data: list["Webhook"]
-
-
-class Window(TypedDict):
-    policy: str
-    window_seconds: int
-    limit: int
-    used: int
-    remaining: int
-    resets_at: str | None

@@ -1,0 +1,117 @@
+"""Schemas made of others: groups of members that many schemas have, and reports apart from their quotes. Pure."""
+
+import json
+from typing import Any
+
+from edge.openapi.components import Node, operations_of
+
+# A group and what it begins with in each schema that has it. The longest that fits is taken.
+_BASES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Page": ("One page of a list.", ("count", "total", "next_cursor", "query", "data_version")),
+    "AnalysisMeta": (
+        "What every analysis says of its rows.",
+        (
+            "data_version",
+            "result_sha256",
+            "cached",
+            "cost_units",
+            "rows",
+            "from",
+            "to",
+            "coverage",
+            "units",
+            "method",
+            "rounding",
+        ),
+    ),
+    "PriceStatistics": (
+        "What every statistic of prices says of itself.",
+        (
+            "period",
+            "currency",
+            "original_currency",
+            "kind",
+            "items",
+            "observations",
+            "set_aside",
+            "list_price_n",
+            "promotion_share",
+            "discount_mean",
+            "discount_median",
+        ),
+    ),
+    "PriceChange": (
+        "The change of prices of the same items, beside that of the median.",
+        ("index_change", "index_change_low", "index_change_high", "share_matched", "median_disagrees"),
+    ),
+}
+# Schemas of which others have every member.
+_WHOLE = ("Job",)
+_QUOTE = ("kind", "cost_units", "cached", "format", "data_version")
+_REPLY = "Reply"
+
+
+def with_bases(document: Node) -> None:
+    """Let each schema that has all members of a group refer to the group instead."""
+    schemas = document["components"]["schemas"]
+    whole = {name: ("", tuple(schemas[name]["properties"])) for name in _WHOLE}
+    for base, (sentence, names) in {**_BASES, **whole}.items():
+        having = [schema for schema in schemas.values() if set(names) <= schema.get("properties", {}).keys()]
+        alike: dict[str, list[Node]] = {}
+        for schema in having:
+            alike.setdefault(json.dumps(_part(schema, names), sort_keys=True), []).append(schema)
+        if not alike:
+            continue
+        same = max(alike.values(), key=len)
+        known = schemas.setdefault(base, {"type": "object", "description": sentence, **_part(same[0], names)})
+        for schema in same:
+            if schema is not known:
+                _refer(schema, base, names)
+
+
+def _part(schema: Node, names: tuple[str, ...]) -> Node:
+    """Return the members of a schema that have these names, and which of them it always has."""
+    needed = [name for name in names if name in schema.get("required", ())]
+    properties = {name: schema["properties"][name] for name in names}
+    return {"properties": properties} | ({"required": needed} if needed else {})
+
+
+def _refer(schema: Node, base: str, names: tuple[str, ...]) -> None:
+    own = {name: member for name, member in schema.pop("properties").items() if name not in names}
+    needed = [name for name in schema.pop("required", ()) if name not in names]
+    schema.setdefault("allOf", []).append({"$ref": f"#/components/schemas/{base}"})
+    schema["properties"] = own
+    if needed:
+        schema["required"] = needed
+
+
+def with_quotes(document: Node) -> None:
+    """Describe an analysis and what `dry_run` says of it as two schemas, of which an answer has one.
+
+    The exact document says of both in one schema that each member may be absent, and then nothing can be relied on.
+    """
+    schemas = document["components"]["schemas"]
+    renamed: dict[str, str] = {}
+    for name in [one for one in schemas if one.endswith(_REPLY)]:
+        members = schemas[name]["properties"]
+        if not {*_QUOTE, "data", "meta"} <= members.keys():
+            continue
+        quote = {one: members[one] for one in (*_QUOTE, "parameters") if one in members}
+        empty = {"type": "object", "description": "What a call would cost.", "properties": {}}
+        known = schemas.setdefault("Quote", empty)
+        known["properties"] |= quote
+        known["required"] = list(_QUOTE)
+        renamed[name] = f"{name.removesuffix(_REPLY)}Report"
+        report = {"data": members["data"], "meta": members["meta"]}
+        schemas[renamed[name]] = {**schemas.pop(name), "properties": report, "required": ["data", "meta"]}
+    for operation in operations_of(document):
+        for response in operation["responses"].values():
+            for content in response.get("content", {}).values():
+                _offer_both(content.get("schema", {}), renamed)
+
+
+def _offer_both(schema: dict[str, Any], renamed: dict[str, str]) -> None:
+    name = str(schema.get("$ref", "")).rpartition("/")[2]
+    if name in renamed:
+        del schema["$ref"]
+        schema["oneOf"] = [{"$ref": f"#/components/schemas/{one}"} for one in (renamed[name], "Quote")]

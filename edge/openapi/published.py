@@ -1,0 +1,180 @@
+"""The document as it is published: made from the exact one, for programs that read it. Pure."""
+
+import copy
+from collections.abc import Collection
+from typing import Any
+
+from edge.http.catalogue import CATALOGUE
+from edge.openapi.components import Node, operations_of, share
+from edge.openapi.composition import with_bases, with_quotes
+from edge.openapi.members import with_descriptions
+
+# Every call can meet these, whatever it does: one `default` stands for them.
+_EVERYWHERE = ("405", "414", "415", "417", "431", "500", "503")
+# What HTTP itself says of conditions, formats, sizes and ranges: the pages for people name it at each call.
+_OF_HTTP = ("406", "412", "413", "416")
+# They are on every answer of a kind, and the document says so once, in its own description.
+_SAID_ONCE = ("X-Request-Id", "RateLimit-Policy")
+_RATE_LIMIT = {"description": "What is left of each limit, and when it opens again", "schema": {"type": "string"}}
+_REQUEST_HEADERS = {
+    "206": ("Range", "The part of the file that is wanted (RFC 9110), like `bytes=0-1048575`"),
+    "304": ("If-None-Match", "The ETag of what the caller has; 304 if it is still current"),
+    "202": ("Prefer", "How long the call may wait for the result before it answers 202, like `wait=10`"),
+}
+
+
+def published(document: Node, *, examples: bool = False) -> Node:
+    """Return the document as it is published.
+
+    Repeated headers, parameters, responses, enumerations and groups of members are components; problems that every call
+    can meet are its `default`; each member has a description; a query parameter is absent or has a value, and never
+    null; an answer may have members that the document does not name, as the compatibility policy says. `examples` and
+    links are for pages that people read.
+    """
+    made = copy.deepcopy(document)
+    _with_default(made, _EVERYWHERE if examples else _EVERYWHERE + _OF_HTTP)
+    if not examples:
+        _without_examples(made)
+    _without_null(made)
+    _with_open_answers(made)
+    _with_whole_responses(made)
+    _with_request_headers(made)
+    with_quotes(made)
+    with_bases(made)
+    with_descriptions(made)
+    _without_defaults(made)
+    share(made)
+    return made
+
+
+def _with_default(document: Node, statuses: Collection[str]) -> None:
+    for operation in operations_of(document):
+        responses = operation["responses"]
+        folded = [*statuses, *(["403"] if _is_refused_credential(responses.get("403", {})) else [])]
+        met = [responses.pop(status) for status in folded if _is_problem(responses.get(status, {}))]
+        if met:
+            responses["default"] = {
+                "description": "Another problem; its `type` says which.",
+                "content": met[0]["content"],
+            }
+
+
+def _is_refused_credential(response: Node) -> bool:
+    return bool(response.get("description") == CATALOGUE["credential-not-accepted"].meaning)
+
+
+def _is_problem(response: Node) -> bool:
+    return set(response.get("content", ())) == {"application/problem+json"}
+
+
+def _without_examples(document: Node) -> None:
+    for operation in operations_of(document):
+        for response in operation["responses"].values():
+            response.pop("links", None)
+            for content in response.get("content", {}).values():
+                content.pop("example", None)
+    asked = _asked(document)
+    for name, schema in document["components"]["schemas"].items():
+        if name not in asked:
+            for member in schema.get("properties", {}).values():
+                member.pop("example", None)
+
+
+def _without_null(document: Node) -> None:
+    for operation in operations_of(document):
+        for parameter in operation.get("parameters", ()):
+            schema = parameter.get("schema", {})
+            kinds = schema.get("type")
+            if isinstance(kinds, list):
+                kept = [kind for kind in kinds if kind != "null"]
+                schema["type"] = kept[0] if len(kept) == 1 else kept
+            if "default" in schema and schema["default"] is None:
+                del schema["default"]
+            if None in schema.get("enum", ()):
+                schema["enum"] = [value for value in schema["enum"] if value is not None]
+
+
+def _with_open_answers(document: Node) -> None:
+    """Let every schema that no request has take members that it does not name."""
+    asked = _asked(document)
+    for name, schema in document["components"]["schemas"].items():
+        if name not in asked:
+            _open(schema)
+    for operation in operations_of(document):
+        for response in operation["responses"].values():
+            _open(response)
+
+
+def _asked(document: Node) -> set[str]:
+    """Return the names of the schemas that requests have."""
+    asked = set[str]()
+    for operation in operations_of(document):
+        _named(document, operation.get("requestBody", {}), asked)
+    return asked
+
+
+def _named(document: Node, node: Any, found: set[str]) -> None:
+    if isinstance(node, dict):
+        name = str(node.get("$ref", "")).removeprefix("#/components/schemas/")
+        if name in document["components"]["schemas"] and name not in found:
+            found.add(name)
+            _named(document, document["components"]["schemas"][name], found)
+        for value in node.values():
+            _named(document, value, found)
+    elif isinstance(node, list):
+        for value in node:
+            _named(document, value, found)
+
+
+def _open(node: Any) -> None:
+    if isinstance(node, dict):
+        if node.get("additionalProperties") in (False, {}):
+            del node["additionalProperties"]
+        for value in node.values():
+            _open(value)
+    elif isinstance(node, list):
+        for value in node:
+            _open(value)
+
+
+def _with_whole_responses(document: Node) -> None:
+    """Give a part of a file the content of the whole, and each file a schema: generators need both to return bytes."""
+    for operation in operations_of(document):
+        responses = operation["responses"]
+        for response in responses.values():
+            for kind, content in response.get("content", {}).items():
+                if not content and not kind.endswith(("json", "yaml")):
+                    content["schema"] = {"type": "string"} | ({} if kind.startswith("text/") else {"format": "binary"})
+        if "206" in responses and "content" not in responses["206"] and "content" in responses.get("200", {}):
+            whole = responses["200"]["content"]
+            # A part of a JSON document is no document, and where one may come its type must not be left out.
+            if not any(kind.endswith("json") for kind in whole):
+                responses["206"]["content"] = {kind: {"schema": one["schema"]} for kind, one in whole.items() if one}
+
+
+def _with_request_headers(document: Node) -> None:
+    for operation in operations_of(document):
+        named = {one["name"] for one in operation.get("parameters", ())}
+        for status, (name, sentence) in _REQUEST_HEADERS.items():
+            if status in operation["responses"] and name not in named:
+                schema = {"type": "string"}
+                parameter = {"in": "header", "name": name, "description": sentence, "schema": schema}
+                operation.setdefault("parameters", []).append(parameter)
+
+
+def _without_defaults(document: Node) -> None:
+    """Leave out what OpenAPI means anyway, and the headers that the document describes as those of every answer."""
+    for operation in operations_of(document):
+        for parameter in operation.get("parameters", ()):
+            if not parameter.get("required"):
+                parameter.pop("required", None)
+            if parameter["in"] == "query" and parameter.get("style") == "form" and parameter.get("explode"):
+                del parameter["style"], parameter["explode"]
+        for response in operation["responses"].values():
+            headers = {name: one for name, one in response.pop("headers", {}).items() if name not in _SAID_ONCE}
+            if _is_problem(response):
+                headers["RateLimit"] = _RATE_LIMIT
+            if headers:
+                response["headers"] = headers
+        if not operation.get("parameters"):
+            operation.pop("parameters", None)
