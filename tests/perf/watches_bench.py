@@ -1,11 +1,15 @@
-"""`python -m tests.perf.watches_bench`: what 100,000 watches add to a load; with and without them, interleaved."""
+"""`python -m tests.perf.watches_bench`: what 100,000 watches add to a load: CPU time of the loader and PostgreSQL, interleaved."""
 
 import argparse
 import statistics
 import tempfile
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
+import psutil
+import pyarrow.parquet
 from rich.console import Console
 
 from shared.config import Settings
@@ -17,39 +21,83 @@ from workers.ingest.load import load
 from workers.ingest.mapping import read
 
 
+class Spent(NamedTuple):
+    """CPU seconds of one load, by the process that loads and by PostgreSQL."""
+
+    loader: float
+    postgresql: float
+
+    @property
+    def total(self) -> float:
+        """Both together."""
+        return self.loader + self.postgresql
+
+
 def main() -> None:
     """Measure and print the ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=100_000)
-    parser.add_argument("--observations", type=int, default=1_000_000)
+    parser.add_argument("--observations", type=int, default=1_000_000, help="As many are there before the load.")
     parser.add_argument("--watches", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    without, watched, fired = list[float](), list[float](), 0
     with tempfile.TemporaryDirectory(prefix="itemindex-bench-") as name, Servers.running(Path(name)) as servers:
-        folder = Path(name)
-        first, second = folder / "first.parquet", folder / "second.parquet"
-        for seed, path in enumerate((first, second), 1):
-            write(path, items=options.items, observations=options.observations, seed=seed)
-            path.with_suffix(".toml").write_text(MAPPING)
+        before, loaded = _files(Path(name), options.items, options.observations)
+
+        def contents(settings: Settings, folder: Path) -> None:
+            _load(settings, before)
+
+        rounds, fired = [], 0
         for _ in range(options.rounds):
-            for seconds, number in ((without, 0), (watched, options.watches)):
-                with servers.fresh(folder) as settings:
-                    _load(settings, first)
+            pair = []
+            for number in (0, options.watches):
+                with servers.fresh(contents=contents) as settings:
                     _watch(settings, number)
-                    seconds.append(_load(settings, second))
+                    with _measured(servers) as spent:
+                        _load(settings, loaded)
+                    pair += spent
                     fired = _fired(settings)
-    plain, more = statistics.median(without), statistics.median(watched)
-    Console().print(
-        f"{options.observations:,} observations of {options.items:,} items, {options.watches:,} watches, {fired:,} fired: "
-        f"{plain:.2f} s without, {more:.2f} s with: +{100 * (more / plain - 1):.1f} %"
-    )
+            rounds.append(pair)
+    _show(rounds, fired, options)
 
 
-def _load(settings: Settings, path: Path) -> float:
-    started = time.perf_counter()
+def _files(folder: Path, items: int, observations: int) -> tuple[Path, Path]:
+    """Write one market as two files of as many observations: the days that the index has, and those of the load."""
+    whole, before, loaded = folder / "whole.parquet", folder / "before.parquet", folder / "loaded.parquet"
+    write(whole, items=items, observations=2 * observations, seed=1)
+    table = pyarrow.parquet.read_table(whole)
+    for path, part in ((before, table.slice(0, observations)), (loaded, table.slice(observations))):
+        pyarrow.parquet.write_table(part, path, compression="zstd")
+        path.with_suffix(".toml").write_text(MAPPING)
+    return before, loaded
+
+
+def _load(settings: Settings, path: Path) -> None:
     load(settings, read(path.with_suffix(".toml")), [path])
-    return time.perf_counter() - started
+
+
+@contextmanager
+def _measured(servers: Servers) -> Iterator[list[Spent]]:
+    """Measure a block; what was spent is in the list when it has ended."""
+    spent: list[Spent] = []
+    before = _clocks(servers)
+    yield spent
+    after = _clocks(servers)
+    spent.append(Spent(after.loader - before.loader, after.postgresql - before.postgresql))
+
+
+def _clocks(servers: Servers) -> Spent:
+    """Return the CPU seconds until now; those of PostgreSQL's ended processes count for its main process."""
+    process = servers.children["postgres"].process
+    assert process is not None
+    main = psutil.Process(process.pid)
+    times = [one.cpu_times() for one in (main, *main.children(recursive=True))]
+    own = psutil.Process().cpu_times()
+    ended = main.cpu_times()
+    return Spent(
+        own.user + own.system,
+        sum(one.user + one.system for one in times) + ended.children_user + ended.children_system,
+    )
 
 
 def _watch(settings: Settings, number: int) -> None:
@@ -58,14 +106,15 @@ def _watch(settings: Settings, number: int) -> None:
     with connect(settings.database_url, application="bench") as connection:
         connection.execute(
             """
-            WITH drawn AS (
-                SELECT n, i.iid, o.currency, o.price_minor FROM generate_series(1, $2::integer) n
-                JOIN (SELECT id, iid, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS total FROM items) i
-                  ON i.place = n % i.total
-                JOIN LATERAL (SELECT currency, price_minor FROM observations WHERE item_id = i.id LIMIT 1) o ON true)
+            WITH priced AS MATERIALIZED (
+                SELECT item_id, min(currency) AS currency, min(price_minor) AS low FROM observations GROUP BY item_id),
+            numbered AS MATERIALIZED (
+                SELECT i.iid, p.*, row_number() OVER (ORDER BY i.id) - 1 AS place, count(*) OVER () AS total
+                FROM items i JOIN priced p ON p.item_id = i.id),
+            drawn AS (SELECT n, iid, currency, low FROM generate_series(1, $2::integer) n JOIN numbered ON place = n % total)
             INSERT INTO watches (organization_id, target, code, condition, kind, currency, amount_minor, days)
-            SELECT $1::uuid, 'article', iid, c, 'l', CASE WHEN c <> 'returned' THEN currency END,
-                   CASE WHEN c = 'below' THEN greatest(1, price_minor * 8 / 10) END, CASE WHEN c <> 'below' THEN 90 END
+            SELECT $1::uuid, 'article', iid, c, 's', CASE WHEN c <> 'returned' THEN currency END,
+                   CASE WHEN c = 'below' THEN greatest(1, low * 98 / 100) END, CASE WHEN c <> 'below' THEN 90 END
             FROM drawn, LATERAL (SELECT (ARRAY['below', 'new-low', 'returned'])[1 + n % 3] AS c) k
             """,
             (owner, number),
@@ -77,6 +126,19 @@ def _fired(settings: Settings) -> int:
     with connect(settings.database_url, application="bench") as connection:
         [[fired]] = connection.execute("SELECT count(*) FROM event_log WHERE type = 'watch.fired'").fetchall()
     return int(fired)
+
+
+def _show(rounds: list[list[Spent]], fired: int, options: argparse.Namespace) -> None:
+    added = [100 * (watched.total / plain.total - 1) for plain, watched in rounds]
+    plain, watched = (statistics.median(spent.total for spent in side) for side in zip(*rounds, strict=True))
+    server, more = (statistics.median(spent.postgresql for spent in side) for side in zip(*rounds, strict=True))
+    lowest, highest = min(added), max(added)
+    Console().print(
+        f"{options.observations:,} observations of {options.items:,} items after as many; {options.watches:,} watches, "
+        f"{fired:,} fired\nCPU seconds, medians of {options.rounds} rounds: {plain:.2f} without watches "
+        f"({server:.2f} of them PostgreSQL's), {watched:.2f} with ({more:.2f})\n"
+        f"+{statistics.median(added):.1f} % ({lowest:+.1f} to {highest:+.1f} %)"
+    )
 
 
 if __name__ == "__main__":

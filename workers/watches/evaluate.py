@@ -34,9 +34,7 @@ def evaluate(connection: Connection, load_no: int, new_months: Collection[date])
     """
     if not _begin(connection, load_no, new_months):
         return 0
-    fired = [Fired(*row) for row in connection.execute(SQL.below)]
-    fired += [Fired(*row) for row in connection.execute(SQL.new_low, (HYSTERESIS,))]
-    fired += [Fired(*row) for row in connection.execute(SQL.returned, (load_no,))]
+    fired = _confirmed(connection, load_no)
     fired += _moved(connection)
     if fired:
         _report(connection, fired)
@@ -72,6 +70,30 @@ def _months(connection: Connection) -> list[date]:
 
 def _of_partition(query: str, month: date) -> bytes:
     return query.replace("{table}", partition(month)).encode()
+
+
+def _confirmed(connection: Connection, load_no: int) -> list[Fired]:
+    """Return what the prices of articles report: candidates from the touched months that no other month refutes."""
+    connection.execute(SQL.candidates)
+    connection.execute(SQL.below)
+    connection.execute(SQL.new_low, (HYSTERESIS,))
+    connection.execute(SQL.returned)
+    connection.execute(SQL.analyze_candidates)
+    months = connection.execute(SQL.months).fetchall()
+    connection.execute(SQL.seen)
+    for month, first in months:
+        if month >= first:
+            connection.execute(_of_partition(SQL.see_month, month), (load_no,))
+    connection.execute(SQL.confirmed)
+    older = (month for month, first in months if month < first)
+    while _any_unknown(connection) and (month := next(older, None)) is not None:
+        connection.execute(_of_partition(SQL.known_in_month, month))
+    return [Fired(*row) for row in connection.execute(SQL.found)]
+
+
+def _any_unknown(connection: Connection) -> bool:
+    [[unknown]] = connection.execute(SQL.any_unknown).fetchall()
+    return bool(unknown)
 
 
 def _moved(connection: Connection) -> Iterable[Fired]:

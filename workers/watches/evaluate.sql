@@ -78,61 +78,100 @@ UPDATE watch_states s SET armed = true FROM watches w, watch_latest l
 WHERE s.watch_id = w.id AND l.owner_id = s.item_id AND w.condition = 'below' AND l.kind = w.kind AND l.currency = w.currency
   AND NOT s.armed AND l.low >= w.amount_minor * (1 + $1::numeric);
 
+-- name: candidates
+-- What the days of the load may report. Whether it is so depends on other months too, which are read once for all candidates:
+-- a query of its own for each of 100,000 watches takes minutes. `since`: the first day of the span before; `known`: the
+-- article was observed by then, as far as that is asked.
+CREATE TEMP TABLE watch_candidates (
+    watch_id uuid, owner_id bigint, condition text, kind "char", currency character(3), day date, low bigint, since date, known boolean
+) ON COMMIT DROP;
+
 -- name: below
--- What was reported last is not reported again, also when its load was undone and done once more. An article with a newer
--- day in a month that the load left alone has not changed now; the subquery with its LIMIT is asked of the few that are
--- left.
-SELECT w.id::text, l.owner_id, l.day, l.low, NULL::bigint
+-- What was reported last is not reported again, also when its load was undone and done once more.
+INSERT INTO watch_candidates
+SELECT w.id, l.owner_id, w.condition, l.kind, l.currency, l.day, l.low, l.day, true
 FROM watch_latest l JOIN watch_keys k USING (owner_id)
 JOIN watches w ON w.target = k.target AND w.code = k.code AND w.kind = l.kind AND w.currency = l.currency
 LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = l.owner_id
 WHERE w.condition = 'below' AND w.paused_at IS NULL AND l.low < w.amount_minor
-  AND (s.watch_id IS NULL OR (s.armed AND (s.day, s.amount_minor) IS DISTINCT FROM (l.day, l.low)))
-  AND (SELECT true FROM watch_members m JOIN observations o USING (item_id)
-       WHERE m.owner_id = l.owner_id AND o.day > l.day AND o.kind = l.kind AND o.currency = l.currency AND o.outlier IS NULL
-       LIMIT 1) IS NULL;
+  AND (s.watch_id IS NULL OR (s.armed AND (s.day, s.amount_minor) IS DISTINCT FROM (l.day, l.low)));
 
 -- name: new_low
--- The span before is only read for the articles whose price fell, and must be known from its first day on. $1: see HYSTERESIS.
-SELECT w.id::text, l.owner_id, l.day, l.low, h.low
+-- Only articles whose price fell, as far as the touched months tell. $1: see HYSTERESIS.
+INSERT INTO watch_candidates
+SELECT w.id, l.owner_id, w.condition, l.kind, l.currency, l.day, l.low, l.day - w.days, false
 FROM watch_latest l JOIN watch_keys k USING (owner_id)
 JOIN watches w ON w.target = k.target AND w.code = k.code AND w.kind = l.kind AND w.currency = l.currency
 LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = l.owner_id
-CROSS JOIN LATERAL (
-    SELECT min(o.price_minor) AS low FROM watch_members m JOIN observations o USING (item_id)
-    WHERE m.owner_id = l.owner_id AND o.day < l.day AND o.day >= l.day - w.days
-      AND o.kind = l.kind AND o.currency = l.currency AND o.outlier IS NULL) h
 WHERE w.condition = 'new-low' AND w.paused_at IS NULL
   AND (l.low_before IS NULL OR l.low < l.low_before OR l.day - l.day_before > w.days)
   AND (s.watch_id IS NULL OR ((s.day, s.amount_minor) IS DISTINCT FROM (l.day, l.low)
-       AND (l.day - s.day > w.days OR l.low <= s.amount_minor * (1 - $1::numeric))))
-  AND l.low < h.low
-  AND (SELECT true FROM watch_members m JOIN observations o USING (item_id)
-       WHERE m.owner_id = l.owner_id AND o.day <= l.day - w.days AND o.kind = l.kind AND o.currency = l.currency LIMIT 1)
-  AND (SELECT true FROM watch_members m JOIN observations o USING (item_id)
-       WHERE m.owner_id = l.owner_id AND o.day > l.day AND o.kind = l.kind AND o.currency = l.currency AND o.outlier IS NULL
-       LIMIT 1) IS NULL;
+       AND (l.day - s.day > w.days OR l.low <= s.amount_minor * (1 - $1::numeric))));
 
 -- name: returned
--- The last day of this load ($1) before which there was nothing for the watch's days, and after which no earlier load knows
--- anything. An article without any day before is new, and not back.
-SELECT DISTINCT ON (w.id, d.owner_id) w.id::text, d.owner_id, d.day, NULL::bigint, NULL::bigint
+-- The last day of this load before which the touched months have nothing for the watch's days. If that one is no return
+-- because another month has a day in between, then no day before it is one: an earlier load knows a later day.
+INSERT INTO watch_candidates
+SELECT DISTINCT ON (w.id, d.owner_id) w.id, d.owner_id, w.condition, d.kind, NULL, d.day, NULL::bigint, d.day - w.days, false
 FROM (SELECT owner_id, kind, day, bool_and(is_new) AS is_new, lag(day) OVER (PARTITION BY owner_id, kind ORDER BY day) AS day_before
       FROM watch_days GROUP BY owner_id, kind, day) d
 JOIN watch_keys k USING (owner_id)
 JOIN watches w ON w.target = k.target AND w.code = k.code AND w.kind = d.kind
 LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = d.owner_id
-CROSS JOIN LATERAL (
-    SELECT max(b.day) AS day FROM watch_members m, LATERAL (
-        SELECT o.day FROM observations o WHERE o.item_id = m.item_id AND o.day < d.day AND o.kind = d.kind
-        ORDER BY o.day DESC LIMIT 1) b
-    WHERE m.owner_id = d.owner_id) before
 WHERE w.condition = 'returned' AND w.paused_at IS NULL AND d.is_new
-  AND (d.day_before IS NULL OR d.day - d.day_before > w.days) AND d.day - before.day > w.days
-  AND (s.watch_id IS NULL OR s.day < d.day)
-  AND (SELECT true FROM watch_members m JOIN observations o USING (item_id)
-       WHERE m.owner_id = d.owner_id AND o.day > d.day AND o.kind = d.kind AND o.load_no <> $1 LIMIT 1) IS NULL
+  AND (d.day_before IS NULL OR d.day - d.day_before > w.days) AND (s.watch_id IS NULL OR s.day < d.day)
 ORDER BY w.id, d.owner_id, d.day DESC;
+
+-- name: analyze_candidates
+-- For the same reason.
+ANALYZE watch_candidates;
+
+-- name: months
+-- The months that have observations, the newest first, and the first one that a span of a candidate reaches into; without
+-- candidates there is no row.
+SELECT to_date(right(c.relname, 7), 'YYYY_MM') AS month, (SELECT date_trunc('month', min(since))::date FROM watch_candidates)
+FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'observations'::regclass AND EXISTS (SELECT FROM watch_candidates) ORDER BY month DESC;
+
+-- name: seen
+-- What a month knows of a candidate: the low inside its span, whether anything is later, inside, and at or before its first day.
+CREATE TEMP TABLE watch_seen (watch_id uuid, owner_id bigint, low bigint, later boolean, inside boolean, earlier boolean) ON COMMIT DROP;
+
+-- name: see_month
+-- A later day refutes a price unless it is an outlier, and a return unless this load ($1) brings it.
+INSERT INTO watch_seen
+SELECT c.watch_id, c.owner_id, min(o.price_minor) FILTER (WHERE o.day >= c.since AND o.day < c.day AND o.outlier IS NULL),
+       bool_or(o.day > c.day AND CASE c.condition WHEN 'returned' THEN o.load_no <> $1 ELSE o.outlier IS NULL END),
+       bool_or(o.day >= c.since AND o.day < c.day), bool_or(o.day <= c.since)
+FROM watch_candidates c JOIN watch_members m USING (owner_id)
+JOIN {table} o ON o.item_id = m.item_id AND o.kind = c.kind AND (c.currency IS NULL OR o.currency = c.currency)
+GROUP BY c.watch_id, c.owner_id;
+
+-- name: confirmed
+-- The candidates that the months from the first span on do not refute.
+CREATE TEMP TABLE watch_confirmed ON COMMIT DROP AS
+SELECT c.watch_id, c.owner_id, c.condition, c.kind, c.currency, c.day, c.low, c.since, s.low AS low_before,
+       c.known OR coalesce(s.earlier, false) AS is_known
+FROM watch_candidates c LEFT JOIN (
+    SELECT watch_id, owner_id, min(low) AS low, bool_or(later) AS later, bool_or(inside) AS inside, bool_or(earlier) AS earlier
+    FROM watch_seen GROUP BY watch_id, owner_id) s USING (watch_id, owner_id)
+WHERE NOT coalesce(s.later, false)
+  AND CASE c.condition WHEN 'new-low' THEN c.low < s.low WHEN 'returned' THEN NOT coalesce(s.inside, false) ELSE true END;
+
+-- name: any_unknown
+-- As long as there is one, an older month is read.
+SELECT EXISTS (SELECT FROM watch_confirmed WHERE NOT is_known);
+
+-- name: known_in_month
+-- Of all that is older than the spans only its existence matters.
+UPDATE watch_confirmed c SET is_known = true
+FROM watch_members m, {table} o
+WHERE NOT c.is_known AND m.owner_id = c.owner_id AND o.item_id = m.item_id AND o.kind = c.kind
+  AND (c.currency IS NULL OR o.currency = c.currency) AND o.day <= c.since;
+
+-- name: found
+-- An article without any day before its span is new: it is neither back nor at its low of so many days.
+SELECT watch_id::text, owner_id, day, low, low_before FROM watch_confirmed WHERE is_known ORDER BY condition, watch_id, owner_id;
 
 -- name: describe
 -- What an event says of its watch and its article.
