@@ -18,9 +18,11 @@ Fault = tuple[str, str, list[str]]
 
 
 def faults(records: Iterable[Record], by_identifier: Callable[[str], list[Record]]) -> Iterator[Fault]:
-    """Yield each identifier of `records` by which they cannot be joined, once."""
+    """Yield each identifier of `records` by which they cannot be joined, once; records that never are have no fault."""
     seen: set[str] = set()
     for record in records:
+        if record.separate:
+            continue
         for identifier in identifier_keys(record):
             if identifier in seen:
                 continue
