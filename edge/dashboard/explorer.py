@@ -10,7 +10,7 @@ from aiohttp import web
 from edge.analytics.envelope import LIGHT_UNITS
 from edge.analytics.pricing import Pricing
 from edge.analytics.sustainability import Sustainability
-from edge.dashboard import charts
+from edge.dashboard import item_charts
 from edge.dashboard.billing import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, is_part, render
 from edge.http.context import CONTEXT
@@ -109,17 +109,19 @@ class ExplorerPages:
     async def _history(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
         history = await self._pricing.history(iid, None, None, [], None)
         figures, _ = await self._footprint.figures(iid, None, None, [])
+        rows, titles = figures.to_pylist(), {one.code: one.title for one in INDICATORS}
         return render(
             request,
             "history.html" if is_part(request) else "history_page.html",
             visitor,
-            plots=charts.history(history.prices),
-            figures=figures.to_pylist(),
+            plots=item_charts.history(history.prices, history.outliers),
+            figures=rows,
+            intervals=item_charts.footprint(rows, titles),
             statistics=history.meta["statistics"],
             iid=iid,
             base_url=self._base_url,
             units=_HISTORY_UNITS,
-            indicators={one.code: one.title for one in INDICATORS},
+            indicators=titles,
         )
 
     async def _results(self, request: web.Request, visitor: SignedIn, query: SearchQuery) -> web.StreamResponse:

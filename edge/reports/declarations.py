@@ -13,6 +13,7 @@ from shared.jobs.contract import (
 )
 from shared.plans import BRAND, INSTITUTIONAL
 
+INSIGHTS = Picture(spread=("median",), spread_title="Median price", compared="median", changes=("index_change",))
 REPORTS = (
     Report(
         kind=COHORTS,
@@ -64,7 +65,7 @@ REPORTS = (
                 example="/insights/categories/{category}",
             ),
         ),
-        picture=Picture(compared="median"),
+        picture=INSIGHTS,
     ),
     Report(
         kind=BRAND_INSIGHTS,
@@ -92,7 +93,7 @@ REPORTS = (
                 example="/insights/brands/{brand}",
             ),
         ),
-        picture=Picture(compared="median"),
+        picture=INSIGHTS,
     ),
     Report(
         kind=PRICE_INDEX,

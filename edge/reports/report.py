@@ -14,10 +14,13 @@ class Picture:
     `lines`: one plot for each column, its values by period, with one line for each group. `spread`: one plot of these
     columns for rows of a single group; rows of several groups are compared by `compared` instead; both have titles.
     The area between the two columns of `band` is filled: an interval, or the middle of a distribution.
-    `bars`: the values of these columns in the newest period of a single group.
+    `bars`: the values of these columns in the newest period of a single group. A column x with the columns x_low and
+    x_high is drawn with this interval. `changes` are drawn as `lines` are, and never as bars, which have no negative
+    lengths. Points of periods in which outliers were found are hollow.
     """
 
     lines: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
     spread: tuple[str, ...] = ()
     compared: str = ""
     spread_title: str = "Prices"

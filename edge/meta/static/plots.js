@@ -36,13 +36,22 @@ function axisSize(u, values) {
   return Math.ceil(widest) + 22;
 }
 
+// A series that is points alone has a ring, any other one a patch of its colour.
+function markOf(colour, line) {
+  const mark = document.createElement("i");
+  if (line === false) mark.className = "ring";
+  mark.style[line === false ? "borderColor" : "background"] = colour;
+  return mark;
+}
+
 function legend(place, entries) {
   const list = document.createElement("ul");
   list.className = "legend";
-  for (const { label, colour } of entries) {
-    const item = document.createElement("li"), mark = document.createElement("i");
-    mark.style.background = colour;
-    item.append(mark, label);
+  const flagged = entries.find(({ line, hollow }) => line !== false && hollow?.length);
+  const outliers = flagged ? [{ label: "outliers were set aside", colour: flagged.colour, line: false }] : [];
+  for (const { label, colour, line } of [...entries, ...outliers]) {
+    const item = document.createElement("li");
+    item.append(markOf(colour, line), label);
     list.append(item);
   }
   place.append(list);
@@ -60,12 +69,12 @@ function tooltip(entries, long) {
     const title = document.createElement("strong");
     title.textContent = dayOf(u.data[0][at], true);
     box.replaceChildren(title);
-    for (const { label, colour, values } of entries) {
-      const line = document.createElement("div"), mark = document.createElement("i"), value = document.createElement("b");
-      mark.style.background = colour;
+    for (const { label, colour, values, line } of entries) {
+      if (line === false && values[at] === null) continue;
+      const row = document.createElement("div"), value = document.createElement("b");
       value.textContent = values[at] === null || values[at] === undefined ? "–" : compact(values[at]);
-      line.append(mark, `${label} `, value);
-      box.append(line);
+      row.append(markOf(colour, line), `${label} `, value);
+      box.append(row);
     }
     const right = u.cursor.left + box.offsetWidth + 24 > u.over.clientWidth;
     box.style.left = `${Math.max(0, right ? u.cursor.left - box.offsetWidth - 12 : u.cursor.left + 12)}px`;
@@ -74,22 +83,44 @@ function tooltip(entries, long) {
   return { hooks: { init: (u) => u.over.append(box), setCursor: show } };
 }
 
+// Points that outliers concern are hollow: the card shows through them.
+function hollowPoints(entries, card) {
+  const draw = (u) => {
+    const { ctx } = u, ratio = uPlot.pxRatio;
+    ctx.save();
+    for (const { hollow, values, colour } of entries) {
+      for (const at of hollow || []) {
+        if (values[at] === null) continue;
+        ctx.beginPath();
+        ctx.arc(u.valToPos(u.data[0][at], "x", true), u.valToPos(values[at], "y", true), 4 * ratio, 0, 2 * Math.PI);
+        ctx.fillStyle = card;
+        ctx.strokeStyle = colour;
+        ctx.lineWidth = 2 * ratio;
+        ctx.fill();
+        ctx.stroke();
+      }
+    }
+    ctx.restore();
+  };
+  return { hooks: { draw } };
+}
+
 function axes(bars, long, text, line) {
   const shared = { stroke: text, font: FONT, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   const days = [1, 2, 3, 7, 14, 28, 61, 91, 182, 365, 730].map((n) => n * DAY);
   const x = { ...shared, incrs: days, space: long ? 84 : 52, values: (u, splits) => splits.map((at) => dayOf(at, long)) };
   // A count has no half: its steps are whole numbers.
   const whole = Array.from({ length: 12 }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
-  const y = { ...shared, size: axisSize, values: (u, splits) => splits.map(compact), ...(bars ? { incrs: whole } : {}) };
+  const y = { ...shared, size: axisSize, values: (u, splits) => splits.map((value) => (value === null ? "" : compact(value))), ...(bars ? { incrs: whole } : {}) };
   return [x, y];
 }
 
-function scales(bars, x) {
+function scales(bars, x, log) {
   // Bars are centred on their day: half a day more at both ends leaves the first and the last whole.
   const half = bars ? DAY / 2 : x.length > 1 ? 0 : DAY;
   return {
     x: { time: true, range: () => [x[0] - half, x[x.length - 1] + half] },
-    y: { range: (u, low, high) => (bars ? [0, Math.max(1, (high || 0) * 1.08)] : spread(low, high)) },
+    y: log ? { distr: 3, range: (u, low, high) => uPlot.rangeLog(low || 1, high || 10, 10, false) } : { range: (u, low, high) => (bars ? [0, Math.max(1, (high || 0) * 1.08)] : spread(low, high)) },
   };
 }
 
@@ -104,19 +135,19 @@ function drawPlot(place) {
   const bars = plot.kind === "bars";
   const x = plot.x.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000);
   const long = x.length > 0 && x[x.length - 1] - x[0] > LONG_DAYS * DAY;
-  const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, n) }));
+  const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, s.colour ?? n) }));
   const listed = bars ? [...entries].reverse() : entries;
   const data = [x, ...(bars ? stacked(plot.series) : plot.series.map((s) => s.values))];
-  const series = listed.map(({ label, colour }) => ({
+  const series = listed.map(({ label, colour, line }) => ({
     label, stroke: colour, width: bars ? 0 : 2, fill: bars ? colour : undefined,
-    ...(bars ? { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } } : { spanGaps: false }),
+    ...(line === false ? { paths: () => null, points: { show: false } } : bars ? { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } } : { spanGaps: false }),
   }));
   const [low, high] = (plot.band || []).map((name) => 1 + plot.series.findIndex((s) => s.label === name));
   const bands = low && high ? [{ series: [high, low], fill: `${entries[low - 1].colour}26` }] : undefined;
   const options = {
     width: Math.max(240, place.clientWidth), height: 280, tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
-    legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } }, scales: scales(bars, x),
-    axes: axes(bars, long, text, line), series: [{}, ...series], plugins: [tooltip(entries, long)], bands,
+    legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } }, scales: scales(bars, x, plot.scale === "log"),
+    axes: axes(bars, long, text, line), series: [{}, ...series], plugins: [tooltip(entries, long), hollowPoints(entries, token("--card"))], bands,
   };
   place.replaceChildren();
   place.uplot = new uPlot(options, data, place);

@@ -1,0 +1,97 @@
+"""Outliers are hollow points: in a record's picture those that were set aside, in a report's the periods that have some."""
+
+from datetime import date
+from typing import Any
+
+from edge.analytics.prices import Price
+from edge.dashboard.charts import plots
+from edge.dashboard.item_charts import history
+from edge.reports.declarations import REPORTS_BY_KIND
+
+COHORT = REPORTS_BY_KIND["cohorts"].picture
+INSIGHTS = REPORTS_BY_KIND["category-insights"].picture
+
+
+def price(day: int, minor: int, outlier: str | None = None, channel: str = "A") -> Price:
+    return Price(date(2026, 7, day), channel, "l", "HKD", minor, None, outlier)
+
+
+def cohort(period: str, set_aside: int, **group: str) -> dict[str, Any]:
+    return {
+        "period": period,
+        **group,
+        "currency": "HKD",
+        "p10": 1,
+        "p50": 2,
+        "p90": 3,
+        "mean": 2,
+        "set_aside": set_aside,
+    }
+
+
+def test_an_outlier_is_a_hollow_point_of_its_channel_and_no_part_of_its_line() -> None:
+    [plot] = history(
+        [price(1, 1000), price(3, 1010), price(1, 990, channel="B")], [price(3, 10100, "d"), price(2, 101, "d")]
+    )
+    assert plot["x"] == ["2026-07-01", "2026-07-02", "2026-07-03"]
+    line, outliers, other = plot["series"]
+    assert (line["label"], line["values"]) == ("A", [10.0, None, 10.1])
+    assert (outliers["label"], outliers["values"]) == ("A, outliers", [None, 1.01, 101.0])
+    assert (outliers["hollow"], outliers["line"]) == ([1, 2], False)
+    assert outliers["colour"] == line["colour"] != other["colour"]
+    assert "hollow" not in other
+
+
+def test_far_outliers_make_the_axis_logarithmic_so_that_the_line_stays_readable() -> None:
+    prices = [price(1, 1000), price(2, 1100)]
+    scales = [history(prices, aside)[0]["scale"] for aside in ([], [price(2, 300, "n")], [price(2, 11000, "d")])]
+    assert scales == ["linear", "linear", "log"]
+    assert history(prices, [price(2, 0, "n")])[0]["scale"] == "linear", "a logarithm of 0 there is none"
+
+
+def test_an_item_of_outliers_alone_is_drawn() -> None:
+    [plot] = history([], [price(2, 101, "d")])
+    assert [one["values"] for one in plot["series"]] == [[None], [1.01]]
+
+
+def test_periods_with_outliers_are_hollow_in_the_line_of_the_median() -> None:
+    [plot] = plots(COHORT, [cohort("2026-06-01", 0), cohort("2026-07-01", 2)])
+    assert {one["label"]: one.get("hollow") for one in plot["series"]} == {
+        "p10": None,
+        "p50": [1],
+        "p90": None,
+        "mean": None,
+    }
+
+
+def test_each_group_has_hollow_points_of_its_own_periods() -> None:
+    rows = [
+        cohort("2026-06-01", 0, channel="A"),
+        cohort("2026-07-01", 2, channel="A"),
+        cohort("2026-07-01", 1, channel="B"),
+    ]
+    [plot] = plots(COHORT, rows)
+    assert [(one["label"], one["hollow"]) for one in plot["series"]] == [("A, HKD", [1]), ("B, HKD", [1])]
+    assert plot["series"][1]["values"] == [None, 2.0]
+
+
+def test_insights_are_drawn_as_the_median_and_the_index_change_within_its_interval() -> None:
+    def row(period: str, low: float | None) -> dict[str, Any]:
+        bounds = {"index_change": 0.01, "index_change_high": 0.03} if low is not None else {"index_change": None}
+        return {
+            "period": period,
+            "currency": "HKD",
+            "median": "5.00",
+            "set_aside": 1,
+            "index_change_low": low,
+            **bounds,
+        }
+
+    median, change = plots(INSIGHTS, [row("2026-06-01", None), row("2026-07-01", -0.02)])
+    assert (median["title"], median["series"][0]["hollow"]) == ("Median price per period, HKD", [0, 1])
+    assert {one["label"]: one["values"] for one in change["series"]} == {
+        "index_change_low": [None, -0.02],
+        "index_change": [None, 0.01],
+        "index_change_high": [None, 0.03],
+    }
+    assert change["band"] == ["index_change_low", "index_change_high"]

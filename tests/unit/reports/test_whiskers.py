@@ -1,0 +1,58 @@
+"""A figure with bounds is drawn with them: whiskers of bars, bands of lines."""
+
+from typing import Any
+
+from edge.dashboard.charts import bars, plots
+from edge.dashboard.item_charts import footprint
+from edge.reports.declarations import REPORTS_BY_KIND
+
+ROLLUP = REPORTS_BY_KIND["sustainability-rollup"].picture
+
+
+def rollup(period: str, scale: float, **group: str) -> dict[str, Any]:
+    figures = {"water_l": 4 * scale, "water_l_low": 2 * scale, "water_l_central": 5 * scale, "water_l_high": 10 * scale}
+    return {
+        "period": period,
+        **group,
+        **figures,
+        "co2e_kg": None,
+        "co2e_kg_low": None,
+        "co2e_kg_central": None,
+        "co2e_kg_high": None,
+    }
+
+
+def test_groups_are_compared_by_bars_with_whiskers_on_one_scale() -> None:
+    [picture] = bars(ROLLUP, [rollup("2026-07-01", 1, brand="a"), rollup("2026-07-01", 2, brand="b")])
+    assert [(e["label"], e["part"], e["whisker"]) for e in picture["entries"]] == [
+        ("a", 20.0, (10.0, 50.0)),
+        ("b", 40.0, (20.0, 100.0)),
+    ]
+    assert picture["entries"][0]["text"] == "4 (2 to 10)"
+
+
+def test_an_indicator_over_periods_has_its_interval_as_a_band() -> None:
+    [plot] = [
+        one for one in plots(ROLLUP, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)]) if "water" in one["title"]
+    ]
+    assert plot["band"] == ["water_l_low", "water_l_high"]
+    assert {one["label"]: one["values"] for one in plot["series"]} == {
+        "water_l_low": [2, 4],
+        "water_l_central": [5, 10],
+        "water_l_high": [10, 20],
+    }
+
+
+def test_an_items_indicators_are_each_on_a_scale_of_its_own() -> None:
+    rows = [
+        {"indicator": "co2e_kg", "unit": "kg", "per_unit": 4.0, "low": 2.0, "high": 8.0},
+        {"indicator": "water_l", "unit": "l", "per_unit": 300.0, "low": 240.0, "high": 400.0},
+        {"indicator": "waste_kg", "unit": "kg", "per_unit": None, "low": None, "high": None},
+    ]
+    picture = footprint(rows, {"co2e_kg": "CO2e"})
+    assert picture is not None
+    assert [(e["label"], e["part"], e["whisker"], e["text"]) for e in picture["entries"]] == [
+        ("CO2e", 50.0, (25.0, 100.0), "4 (2 to 8) kg"),
+        ("water_l", 75.0, (60.0, 100.0), "300 (240 to 400) l"),
+    ]
+    assert footprint(rows[2:], {}) is None
