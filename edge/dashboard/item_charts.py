@@ -1,4 +1,4 @@
-"""Pictures of one item: its prices by day with outliers apart, its footprint with intervals. Pure."""
+"""Pictures of one item: its prices by day with outliers apart, its footprint with intervals."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

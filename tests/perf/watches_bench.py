@@ -107,11 +107,10 @@ def _watch(settings: Settings, number: int) -> None:
         connection.execute(
             """
             WITH priced AS MATERIALIZED (
-                SELECT item_id, min(currency) AS currency, min(price_minor) AS low FROM observations GROUP BY item_id),
-            numbered AS MATERIALIZED (
-                SELECT i.iid, p.*, row_number() OVER (ORDER BY i.id) - 1 AS place, count(*) OVER () AS total
-                FROM items i JOIN priced p ON p.item_id = i.id),
-            drawn AS (SELECT n, iid, currency, low FROM generate_series(1, $2::integer) n JOIN numbered ON place = n % total)
+                SELECT i.iid, min(o.currency) AS currency, min(o.price_minor) AS low, row_number() OVER (ORDER BY i.iid) - 1 AS place
+                FROM observations o JOIN items i ON i.id = o.item_id GROUP BY i.iid),
+            numbers AS (SELECT n, n % (SELECT count(*) FROM priced) AS place FROM generate_series(1, $2::integer) n),
+            drawn AS (SELECT n, iid, currency, low FROM numbers JOIN priced USING (place))
             INSERT INTO watches (organization_id, target, code, condition, kind, currency, amount_minor, days)
             SELECT $1::uuid, 'article', iid, c, 's', CASE WHEN c <> 'returned' THEN currency END,
                    CASE WHEN c = 'below' THEN greatest(1, low * 98 / 100) END, CASE WHEN c <> 'below' THEN 90 END
