@@ -4,6 +4,7 @@ aiohttp's FileResponse is not used: it ignores an ETag in If-Range, so a resumed
 """
 
 import base64
+from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import hdrs, web
@@ -18,6 +19,7 @@ from shared.telemetry import metrics
 
 _CHUNK_BYTES = 256 * 1024
 CACHE_CONTROL = "private, max-age=60"
+_VARY = {"Vary": "Accept"}
 UNCHANGED = Slice(-1, -1)
 """What `part_of` returns where the caller's copy is current."""
 
@@ -90,15 +92,44 @@ def answer(
         raise
     if part is UNCHANGED:
         body.close()
-        return unchanged(body.etag)
-    fields = {"Content-Type": content_type(manifest.media_type), "Vary": "Accept"}
+        return unchanged(body.etag, _VARY)
+    return sending(body, part, _fields(manifest, body, following))
+
+
+async def in_memory(manifest: Manifest, body: ResultBody, following: str | None = None) -> web.Response:
+    """Return the answer 200 with all its bytes, for a body that is small. Raises StoreUnavailable."""
+    content = await Stream(body, Slice(0, body.length)).whole()
+    fields = {**_common_fields(body.etag), **_fields(manifest, body, following)}
+    return web.Response(body=content, headers=fields)
+
+
+def conditional(request: web.Request, whole: web.Response) -> web.Response:
+    """Return what the request's conditions ask of a whole answer: itself, a part of it (206), or 304.
+
+    Raises the problems 412 and 416.
+    """
+    content, etag = whole.body, whole.headers["ETag"]
+    assert isinstance(content, bytes)
+    part = part_of(request, etag, len(content))
+    if part is UNCHANGED:
+        return unchanged(etag, _VARY)
+    if part is None:
+        metrics.result_bytes_sent.inc(len(content))
+        return whole
+    metrics.result_bytes_sent.inc(part.stop - part.start)
+    fields = {**whole.headers, "Content-Range": _content_range(part, len(content))}
+    return web.Response(body=content[part.start : part.stop], status=206, headers=fields)
+
+
+def _fields(manifest: Manifest, body: ResultBody, following: str | None) -> dict[str, str]:
+    fields = {"Content-Type": content_type(manifest.media_type), **_VARY}
     if body.etag == etag_of(manifest.sha256):
         fields["Repr-Digest"] = repr_digest(manifest.sha256)
     if following is not None:
         fields["Link"] = f'<{following}>; rel="next"'
     if manifest.format != "json":
         fields["Content-Disposition"] = f'attachment; filename="{manifest.filename}"'
-    return sending(body, part, fields)
+    return fields
 
 
 def part_of(request: web.Request, etag: str, length: int) -> Slice | None:
@@ -120,18 +151,26 @@ def part_of(request: web.Request, etag: str, length: int) -> Slice | None:
         raise Problem("range-not-satisfiable", f"The result has {length} bytes.", fields=outside) from None
 
 
-def unchanged(etag: str) -> web.Response:
-    """Answer 304."""
-    return web.Response(status=304, headers={"ETag": etag, "Cache-Control": CACHE_CONTROL, "Accept-Ranges": "bytes"})
+def unchanged(etag: str, fields: Mapping[str, str] | None = None) -> web.Response:
+    """Answer 304, with these fields of the 200."""
+    return web.Response(status=304, headers={**_common_fields(etag), **(fields or {})})
 
 
 def sending(body: ResultBody, part: Slice | None, fields: dict[str, str]) -> Stream:
     """Answer 200 or 206 with the body's own fields and these."""
-    fields = {"ETag": body.etag, "Cache-Control": CACHE_CONTROL, "Accept-Ranges": "bytes", **fields}
+    fields = {**_common_fields(body.etag), **fields}
     if part is None:
         return Stream(body, Slice(0, body.length), headers=fields)
-    fields["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{body.length}"
+    fields["Content-Range"] = _content_range(part, body.length)
     return Stream(body, part, status=206, headers=fields)
+
+
+def _common_fields(etag: str) -> dict[str, str]:
+    return {"ETag": etag, "Cache-Control": CACHE_CONTROL, "Accept-Ranges": "bytes"}
+
+
+def _content_range(part: Slice, length: int) -> str:
+    return f"bytes {part.start}-{part.stop - 1}/{length}"
 
 
 def etag_of(sha256: str) -> str:

@@ -29,13 +29,13 @@ def ok(answer: Answer, decision: Decision, request_id: bytes) -> bytes:
     """Return the whole response 200."""
     body = answer.body
     common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
-    return _OK % (answer.fields, limit_fields(decision), request_id, common, len(body), _now(), body)
+    return _OK % (answer.fields, _limits(answer, decision), request_id, common, len(body), _now(), body)
 
 
 def unchanged(answer: Answer, decision: Decision, request_id: bytes) -> bytes:
     """Return the whole response 304."""
     common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
-    return _UNCHANGED % (answer.unchanged, limit_fields(decision), request_id, common, _now())
+    return _UNCHANGED % (answer.unchanged, _limits(answer, decision), request_id, common, _now())
 
 
 def refused(
@@ -48,8 +48,13 @@ def refused(
     counted = decision.outcome != NOT_COUNTED
     line = b"429 Too Many Requests" if counted else b"503 Service Unavailable"
     seconds = decision.retry_after_seconds
-    whole = _REFUSED % (line, seconds, limit_fields(decision), request_id, common, len(body), _now(), body)
+    whole = _REFUSED % (line, seconds, _limits(answer, decision), request_id, common, len(body), _now(), body)
     return (429, b'"rate-limited"', whole) if counted else (503, b'"service-unavailable"', whole)
+
+
+def _limits(answer: Answer, decision: Decision) -> bytes:
+    # A call that costs no unit says nothing of units, also where there were too many in this second.
+    return limit_fields(decision) if answer.units else b""
 
 
 def _now() -> bytes:

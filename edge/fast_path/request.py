@@ -22,6 +22,7 @@ _PLAIN = re.compile(
     rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80})"
     rb"|Authorization: (?i:ApiKey) (?P<key>[0-9A-Za-z_]{1,80}))\r\n"
     rb"(?:Accept: (?P<accept>[ -~]{1,300})\r\n)?"
+    rb"(?P<gzip>Accept-Encoding: gzip\r\n)?"
     rb"(?:If-None-Match: (?P<if_none_match>[ -~]{1,600})\r\n)?"
     rb"(?:Prefer: [ -~]{1,200}\r\n)?"
     rb"(?:Origin: [ -~]{1,300}\r\n)?"
@@ -47,6 +48,7 @@ class PlainRequest(NamedTuple):
     token: bytes | None
     key: bytes | None
     accept: bytes | None
+    gzip: bytes | None
     if_none_match: bytes | None
     traceparent: bytes | None
 

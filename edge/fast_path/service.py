@@ -12,13 +12,15 @@ from edge import rules
 from edge.fast_path import answers
 from edge.fast_path.counts import Counts
 from edge.fast_path.request import PlainRequest, network_of, representation
-from edge.http.answer_cache import JSON_SELECTED, Answer
+from edge.http.answer_cache import JSON_SELECTED, Answer, Key
+from edge.http.compression import COMPRESSED_FROM_BYTES
 from edge.http.conditional import none_match
 from edge.http.context import request_id_from, trace_members
 from edge.index.identifiers import asked_identifier
 from edge.index.lookup import CACHE_CONTROL
 from edge.middleware.request_context import span_attributes
 from edge.quota.policy import Decision
+from edge.quota.unmetered import UnmeteredLimits
 from edge.resources import Resources
 from shared.accounts import Principal, account_of
 from shared.errors import InvalidParameter
@@ -61,6 +63,7 @@ class FastPath:
         self._answer = resources.answers.find
         self._address = f"Content-Location: {resources.settings.base_url}/index/lookup/"
         self._limiter = resources.limiter
+        self._unmetered = UnmeteredLimits(resources.limiter)
         self._access_log = resources.access_log
         self._used = resources.usage.note
         self._spans = resources.spans
@@ -80,6 +83,8 @@ class FastPath:
         answer = self._find(request, principal)
         if answer is None or principal.kind not in answer.rule.accepts or principal.plan.rank < answer.rule.rank_min:
             return None
+        if not answer.units and principal.plan.counted_by != "organization":
+            return None
         condition = request.if_none_match
         unchanged = bool(condition and answer.etag and none_match(condition.decode(), answer.etag))
         request_id = request.request_id or request_id_from(None).encode()
@@ -94,8 +99,11 @@ class FastPath:
             respond(whole)
             self._count(call, decision, status, slug)
 
-        charge = self._limiter.check_then if call.unchanged else self._limiter.consume_then
         began, charge_id = float(call.request.began or 0), call.request.charge_id.decode()
+        if not call.answer.units:
+            self._unmetered.consume_then(call.account, call.principal.plan, charge_id, decided)
+            return
+        charge = self._limiter.check_then if call.unchanged else self._limiter.consume_then
         charge(call.account, call.principal.plan, call.answer.units, charge_id, decided, began)
 
     def _response(self, call: Call, decision: Decision) -> tuple[int, bytes, bytes]:
@@ -108,7 +116,8 @@ class FastPath:
     def _count(self, call: Call, decision: Decision, status: int, slug: bytes) -> None:
         """Count one response and write its access line, its span and the account's use."""
         seconds, principal, route = perf_counter() - call.started, call.principal, call.answer.rule.name
-        self._counts.note(route, decision, status, seconds, refunded=call.unchanged and decision.allowed)
+        refunded = bool(call.unchanged and decision.allowed and call.answer.units)
+        self._counts.note(route, decision, status, seconds, refunded=refunded)
         if decision.allowed:
             self._counts.read(call.source)
         units = call.answer.units if status == 200 else 0
@@ -151,8 +160,10 @@ class FastPath:
             return self._record_answer(request.iid.decode().upper(), selected, by_number=False)
         if request.scheme is not None and request.number is not None:
             iid = self._resolve(request.scheme, request.number)
-            return self._record_answer(iid, selected, by_number=True) if iid is not None else None
-        return self._answer(request.target, selected, principal.organization_id)
+            found = self._record_answer(iid, selected, by_number=True) if iid is not None else None
+            if found is None or request.gzip is None or len(found.body) < COMPRESSED_FROM_BYTES:
+                return found
+        return self._answer(Key(request.target, selected, principal.organization_id, request.gzip is not None))
 
     def _resolve(self, scheme: bytes, number: bytes) -> str | None:
         """Return the one IID that memory has for a number; None if the ordinary way must respond."""

@@ -23,11 +23,18 @@ JSON_SELECTED = "+json"
 """How the name of a selection ends that takes JSON."""
 _ENTRY_OVERHEAD_BYTES = 700
 # One answer of more takes the place of hundreds that are asked more often, and its bytes cost more than its making.
-_BODY_BYTES_MAX = 256 * 1024
+BODY_BYTES_MAX = 256 * 1024
 # Fields of the content, which a 304 does not repeat (RFC 9110, section 15.4.5).
-_CONTENT_FIELDS = ("Content-Type", "Content-Disposition", "Repr-Digest", "Link")
+_CONTENT_FIELDS = ("Content-Type", "Content-Encoding", "Content-Disposition", "Repr-Digest", "Link")
 
-Key = tuple[bytes, str, str | None]
+
+class Key(NamedTuple):
+    """What an answer is found by: the target as sent, what `Accept` selects, whose it is, and whether gzip is read."""
+
+    target: bytes
+    representation: str
+    organization_id: str | None
+    gzip: bool = False
 
 
 class Answer(NamedTuple):
@@ -47,12 +54,13 @@ class Answer(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """What a handler lets the cache keep: the whole 200, also where the caller gets a 304."""
+    """What a handler lets the cache keep: the whole 200, also where the caller gets a 304 or a part of it."""
 
     response: web.Response
     units: int
     for_today: bool
     organization_id: str | None
+    until: float
 
 
 class AnswerCache:
@@ -69,12 +77,11 @@ class AnswerCache:
     def __len__(self) -> int:
         return len(self._answers)
 
-    def find(self, target: bytes, representation: str, organization_id: str | None) -> Answer | None:
+    def find(self, key: Key) -> Answer | None:
         """Return the answer to a question, that of the caller's organization first where there is one."""
-        key = (target, representation, organization_id)
         answer = self._answers.get(key)
-        if answer is None and organization_id is not None:
-            key = (target, representation, None)
+        if answer is None and key.organization_id is not None:
+            key = Key(key.target, key.representation, None, key.gzip)
             answer = self._answers.get(key)
         if answer is not None and answer.until <= self._clock():
             self._drop(key)
@@ -83,7 +90,7 @@ class AnswerCache:
 
     def keep(self, key: Key, answer: Answer) -> None:
         """Keep an answer, in the place of an older one to the same question; one that is too large is not kept."""
-        if len(answer.body) > _BODY_BYTES_MAX or answer.until <= self._clock():
+        if len(answer.body) > BODY_BYTES_MAX or answer.until <= self._clock():
             return
         if key in self._answers:
             self._drop(key)
@@ -103,7 +110,7 @@ class AnswerCache:
 
 
 def _size(key: Key, answer: Answer) -> int:
-    return len(key[0]) + len(answer.fields) + len(answer.unchanged) + len(answer.body) + _ENTRY_OVERHEAD_BYTES
+    return len(key.target) + len(answer.fields) + len(answer.unchanged) + len(answer.body) + _ENTRY_OVERHEAD_BYTES
 
 
 @lru_cache(maxsize=1024)

@@ -102,5 +102,7 @@ async def _decoded(response: web.StreamResponse) -> RestAnswer:
         # Elsewhere than in the event loop: a report of megabytes would hold all other calls up.
         return RestAnswer(response.status, await asyncio.to_thread(msgspec.json.decode, body))
     assert isinstance(response, web.Response)
+    if response.content_type != "application/json":
+        return RestAnswer(response.status, None)
     assert isinstance(response.body, bytes)
     return RestAnswer(response.status, msgspec.json.decode(response.body))

@@ -6,7 +6,8 @@ from typing import Any
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, AnswerCache, Offer, answer_of, representation_of
+from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, AnswerCache, Key, Offer, answer_of, representation_of
+from edge.http.compression import compress, set_validators, takes_gzip
 from edge.http.context import CONTEXT
 from edge.http.routing import rule_of
 
@@ -20,14 +21,16 @@ def offer(
     units: int | None = None,
     for_today: bool = False,
     organization_id: str | None = None,
+    until: float = UNTIL_THE_DATA_CHANGES,
 ) -> None:
     """Offer the whole answer to a question, before a 304 is made of it.
 
     It must depend on nothing but the target, `Accept` and the loaded data; with `for_today` also on the UTC day, with
-    `organization_id` also on that. It costs the rule's units where none are named.
+    `organization_id` also on that. It costs the rule's units where none are named. `until` is when it or its price may
+    change by itself, in seconds since 1970.
     """
     cost = rule_of(request).units if units is None else units
-    request[CONTEXT].offer = Offer(response, cost, for_today, organization_id)
+    request[CONTEXT].offer = Offer(response, cost, for_today, organization_id, until)
 
 
 def answer_keeping(answers: AnswerCache) -> Any:
@@ -38,14 +41,29 @@ def answer_keeping(answers: AnswerCache) -> Any:
         generation, began = answers.generation, time()
         response = await handler(request)
         offered = request[CONTEXT].offer
-        # Data that changed meanwhile may have been read before or after; an error after the offer was no answer.
-        if offered is None or generation != answers.generation or response.status not in (200, 304):
+        # An error after the offer was no answer.
+        if offered is None or request.method != hdrs.METH_GET or response.status not in (200, 206, 304):
             return response
-        if request.method == hdrs.METH_GET and request.raw_path.isascii():
+        gzip = takes_gzip(request)
+        if gzip:
+            response = _compressed(response, offered.response)
+        # Data that changed meanwhile may have been read before or after.
+        if generation == answers.generation and request.raw_path.isascii():
             representation = representation_of(request.headers.get(hdrs.ACCEPT))
-            key = (request.raw_path.encode(), representation, offered.organization_id)
-            until = (began // _DAY_SECONDS + 1) * _DAY_SECONDS if offered.for_today else UNTIL_THE_DATA_CHANGES
+            key = Key(request.raw_path.encode(), representation, offered.organization_id, gzip)
+            midnight = (began // _DAY_SECONDS + 1) * _DAY_SECONDS
+            until = min(offered.until, midnight) if offered.for_today else offered.until
             answers.keep(key, answer_of(rule_of(request), offered, until))
         return response
 
     return keep
+
+
+def _compressed(response: web.StreamResponse, whole: web.Response) -> web.StreamResponse:
+    """Compress the whole answer where that pays, and return what the caller gets instead of `response`."""
+    compress(whole)
+    if response.status == 200:
+        return whole
+    if response.status == 304 and hdrs.CONTENT_ENCODING in whole.headers:
+        set_validators(response)
+    return response

@@ -1,8 +1,10 @@
 """Calls that cost no unit have a burst of their own: an organization's dry runs, previews, jobs, downloads."""
 
 import asyncio
+from collections.abc import Callable
 
 from edge.quota.limiter import RateLimiter
+from edge.quota.policy import Decision
 from edge.quota.refusal import refusal
 from shared.plans import Plan
 
@@ -30,17 +32,34 @@ class UnmeteredLimits:
         """Count one call. Raises the problem `rate-limited`, after a pause, if this second's calls are used up."""
         decision = await self._limiter.consume(f"calls:{account}", self._burst(plan), 1, charge_id)
         if not decision.allowed:
-            await self._hold()
+            released = asyncio.Event()
+            self._hold(released.set)
+            await released.wait()
             raise refusal(decision, network)
 
-    async def _hold(self) -> None:
+    def consume_then(self, account: str, plan: Plan, charge_id: str, done: Callable[[Decision], None]) -> None:
+        """Count one call, and call `done` with the decision; after a pause if this second's calls are used up."""
+
+        def decided(decision: Decision) -> None:
+            if decision.allowed:
+                done(decision)
+            else:
+                self._hold(lambda: done(decision))
+
+        self._limiter.consume_then(f"calls:{account}", self._burst(plan), 1, charge_id, decided)
+
+    def _hold(self, release: Callable[[], None]) -> None:
+        """Call `release` after the pause; at once where as many refusals are held as may be."""
         if self._held >= _HELD_MAX:
+            release()
             return
-        self._held += 1
-        try:
-            await asyncio.sleep(_HOLD_SECONDS)
-        finally:
+
+        def passed() -> None:
             self._held -= 1
+            release()
+
+        self._held += 1
+        asyncio.get_running_loop().call_later(_HOLD_SECONDS, passed)
 
     def _burst(self, plan: Plan) -> Plan:
         """Return a plan's limit of such calls; one object for each plan, because caches of plans compare by object."""

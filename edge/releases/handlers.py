@@ -14,6 +14,7 @@ from edge.http.lists import Paginator
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
 from edge.http.signed_urls import Link, SignedUrls
+from edge.middleware.answer_keeping import offer
 from edge.releases import schemas
 from edge.releases.repository import ReleaseRepository, dataset_of
 from edge.releases.serializers import UrlSigner, dataset_entry, manifest, release_entry
@@ -61,9 +62,11 @@ class Datasets:
         """Answer with all datasets."""
         newest = await self._repository.newest()
         entries = [dataset_entry(self._signer, dataset, newest.get(name)) for name, dataset in DATASETS.items()]
-        return envelope(
+        response = envelope(
             entries, total=len(entries), exact=True, next_cursor=None, query={}, data_version=self._version.current
         )
+        offer(request, response)
+        return response
 
     @docs(
         operationId="listReleases",

@@ -1,15 +1,18 @@
 -- name: known
--- Is the answer there for this snapshot, is it there in another format ($4: those fingerprints), has this organization
--- paid for it before in any, does it wait for it already? One row, whatever is there.
+-- Is the answer there for this snapshot, is it there in another format ($4: those fingerprints), until when has this
+-- organization paid for it in any, does it wait for it already? One row, whatever is there. The times are seconds since
+-- 1970; a result counts as gone a minute before it expires.
 WITH alike AS (
-    SELECT id, fingerprint, result, finished_at FROM jobs
+    SELECT id, fingerprint, result, finished_at,
+           extract(epoch FROM expires_at - interval '1 minute')::float8 AS until FROM jobs
     WHERE kind = $1 AND fingerprint = ANY ($4::text[]) AND state = 'succeeded' AND missing_since IS NULL
       AND expires_at > statement_timestamp() + interval '1 minute'),
-there AS (SELECT id, result FROM alike WHERE fingerprint = $2 ORDER BY finished_at DESC LIMIT 1)
+there AS (SELECT id, result, until FROM alike WHERE fingerprint = $2 ORDER BY finished_at DESC LIMIT 1)
 SELECT (SELECT id::text FROM there) AS job_id, (SELECT result FROM there) AS result,
+       (SELECT until FROM there) AS until,
        EXISTS (SELECT FROM alike) AS stored,
-       EXISTS (SELECT FROM job_orders o JOIN alike ON alike.id = o.job_id
-               WHERE o.organization_id = $3 AND o.cancelled_at IS NULL) AS paid,
+       (SELECT max(alike.until) FROM job_orders o JOIN alike ON alike.id = o.job_id
+        WHERE o.organization_id = $3 AND o.cancelled_at IS NULL) AS paid_until,
        EXISTS (SELECT FROM job_orders o JOIN jobs j ON j.id = o.job_id
                WHERE o.organization_id = $3 AND o.cancelled_at IS NULL AND j.kind = $1 AND j.fingerprint = $2
                  AND j.state IN ('queued', 'running')) AS waiting;

@@ -10,12 +10,14 @@ from aiohttp import web
 from edge.analytics.envelope import asked_format
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
+from edge.http.answer_cache import BODY_BYTES_MAX
 from edge.http.context import CONTEXT
 from edge.http.cursors import CursorSigner
 from edge.http.prefer import wait_seconds
 from edge.http.problems import Problem, invalid_parameters
 from edge.jobs.serializers import JobSerializer, failure
 from edge.jobs.service import JobOrders, JobSpec, Order, optimistic_order
+from edge.middleware.answer_keeping import offer
 from edge.quota.billing import Charge
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
@@ -35,12 +37,16 @@ _PAID_UNITS = 1
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a request asks for and what it costs now; `result` is there if a job `job_id` has computed it."""
+    """What a request asks for and what it costs now; `result` is there if a job `job_id` has computed it.
+
+    The result and its price stay what they are until `until`, in seconds since 1970.
+    """
 
     spec: JobSpec
     units: int
     result: Manifest | None
     job_id: str | None
+    until: float
 
 
 class ReportService:
@@ -90,11 +96,11 @@ class ReportService:
         found = manifest_from(json.loads(known["result"])) if known["result"] else None
         if known["waiting"] and found is None:
             units = 0  # the organization has paid for the job that it waits for
-        elif known["paid"]:
+        elif known["paid_until"] is not None:
             units = _PAID_UNITS
         else:
             units = kind.units_cached if known["stored"] else kind.units  # stored in any format: the same rows
-        return Quote(spec, units, found, known["job_id"])
+        return Quote(spec, units, found, known["job_id"], _unchanged_until(kind, known))
 
     async def respond(self, request: web.Request, quote: Quote, charge: Charge) -> web.StreamResponse:
         """Respond with the result, with the job that computes it, or with the problem of a job that failed."""
@@ -138,7 +144,11 @@ class ReportService:
             if job_id is None:
                 raise
             raise await self._orders.mark_result_missing(job_id, gone) from gone
-        return stream.answer(request, manifest, body, following)
+        if body.length > BODY_BYTES_MAX:
+            return stream.answer(request, manifest, body, following)
+        whole = await stream.in_memory(manifest, body, following)
+        offer(request, whole, units=units, until=quote.until, organization_id=_owner(request, quote))
+        return stream.conditional(request, whole)
 
     def _opened(self, kind: Kind, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return the question with the position that its cursor stands for. Raises InvalidCursor."""
@@ -186,6 +196,23 @@ class ReportService:
         faults += [("channel", "names no channel")] * bool(row["channels"])
         if faults:
             raise invalid_parameters(faults)
+
+
+def _unchanged_until(kind: Kind, known: Any) -> float:
+    """Return until when the same request gets the stored result for the same price; 0 where an order may change that.
+
+    Most kinds cost the same whether the organization has paid for the result before or finds that of another one.
+    """
+    if kind.units_cached == _PAID_UNITS:
+        return float(known["until"] or 0)
+    return float(min(known["until"] or 0, known["paid_until"] or 0))
+
+
+def _owner(request: web.Request, quote: Quote) -> str | None:
+    """Return the organization that alone gets the result for this price; None where every one does."""
+    principal = request[CONTEXT].principal
+    assert principal is not None
+    return None if quote.spec.kind.units_cached == _PAID_UNITS else principal.organization_id
 
 
 def _of_the_job(slug: str, detail: str, job: dict[str, str]) -> Problem:

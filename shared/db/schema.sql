@@ -547,6 +547,14 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.tell_releases() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_notify('releases', '');
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) RETURNS TABLE(email text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1810,6 +1818,8 @@ CREATE TRIGGER plans_told AFTER INSERT OR DELETE OR UPDATE ON public.plans FOR E
 CREATE TRIGGER public_tokens_told AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON public.public_tokens FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
 CREATE TRIGGER releases_logged AFTER INSERT ON public.releases FOR EACH ROW EXECUTE FUNCTION public.log_release();
+
+CREATE TRIGGER releases_told AFTER INSERT OR DELETE OR UPDATE ON public.releases FOR EACH ROW EXECUTE FUNCTION public.tell_releases();
 
 CREATE TRIGGER webhook_endpoints_disabled AFTER UPDATE OF disabled_at ON public.webhook_endpoints FOR EACH ROW WHEN (((old.disabled_at IS NULL) AND (new.disabled_at IS NOT NULL))) EXECUTE FUNCTION public.log_webhook_disabled();
 

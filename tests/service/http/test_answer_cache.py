@@ -1,20 +1,18 @@
 """An answer that is sent again is the one that would be made anew, byte for byte, to callers who may have it."""
 
-import asyncio
-import re
-from collections.abc import Callable
+import gzip
 from pathlib import Path
 
 import pytest
 
 from shared.config import Settings
-from shared.db.connect import connect
 from shared.ids import mint
 from tests.support.accounts import api_key, free_token
-from tests.support.client import Edge, running_edge
+from tests.support.client import running_edge
+from tests.support.kept_answers import FORMATS, ONLY_PAID, Asker, change, until, used
 from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
-from tests.support.wire import OTHER, alike, exchange, head, watch_the_fast_path
+from tests.support.wire import watch_the_fast_path
 from workers.search.job import make_index
 
 SOY = mint("shop", "1").iid
@@ -36,8 +34,6 @@ PAID = (
     f"/v1/index/pricing/{SOY}/reference",
     f"/v1/index/sustainability/{SOY}",
 )
-FORMATS = ("", "Accept: */*\r\n", "Accept: application/json\r\n", "Accept: text/csv;q=0.9, application/json;q=0.5\r\n")
-ONLY_PAID = ("Accept: text/csv\r\n", "Accept: application/x-ndjson\r\n", "Accept: application/vnd.apache.parquet\r\n")
 
 
 @pytest.fixture
@@ -51,37 +47,6 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return watch_the_fast_path(monkeypatch)
 
 
-class Asker:
-    """Asks both ways, each call from an address of its own."""
-
-    def __init__(self, edge: Edge, taken: list[bool]) -> None:
-        self.edge = edge
-        self.taken = taken
-        self._calls = 0
-
-    async def ask(self, target: str, credential: str, extra: str = "") -> bytes:
-        """Return one answer without what differs between two moments."""
-        self._calls += 1
-        n = self._calls
-        address = f"10.1.{n >> 8}.{n & 255}"
-        [answer] = await exchange(
-            self.edge, head(self.edge, n, target, address=address, credential=credential, extra=extra)
-        )
-        return re.sub(rb"r=\d+", b"r=-", alike(answer)).replace(address.encode(), b"-")
-
-    async def both(self, target: str, credential: str, extra: str = "") -> bytes:
-        """Return the answer from memory; assert that it is the one that the ordinary way makes."""
-        fresh = await self.ask(target, credential, OTHER + extra)
-        self.taken.clear()
-        again = await self.ask(target, credential, extra)
-        assert again == fresh, (target, extra)
-        if again.startswith((b"HTTP/1.1 200", b"HTTP/1.1 304")) and not self.taken[0]:
-            # The credential was forgotten meanwhile, after its five seconds: this call has read it again.
-            again = await self.ask(target, credential, extra)
-            assert (again, self.taken) == (fresh, [False, True]), (target, extra)
-        return again
-
-
 def _credentials(settings: Settings) -> dict[str, str]:
     return {
         "anonymous": f"X-Service-Public-Token: {settings.anonymous_token}",
@@ -91,21 +56,10 @@ def _credentials(settings: Settings) -> dict[str, str]:
     }
 
 
-def _change(settings: Settings, statement: str) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(statement)
-
-
-async def _until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not holds():
-            await asyncio.sleep(0.01)
-
-
 async def test_every_endpoint_and_format_gives_every_credential_the_same_bytes_before_and_after_a_load(
     settings: Settings, tmp_path: Path, taken: list[bool]
 ) -> None:
-    _change(settings, "UPDATE plans SET burst_units = 100000")
+    change(settings, "UPDATE plans SET burst_units = 100000")
     credentials = _credentials(settings)
     async with running_edge(settings, tmp_path) as edge:
         asker = Asker(edge, taken)
@@ -122,13 +76,39 @@ async def test_every_endpoint_and_format_gives_every_credential_the_same_bytes_b
         version = edge.resources.version.current
         load_rows(settings, tmp_path, "9,Oat milk,Vita,Drinks,Soy milk,1,2026-07-03,EAST,3,\n", name="more.csv")
         make_index(settings.worker_database_url, settings.search_dir)
-        await _until(lambda: edge.resources.version.current > version == edge.resources.search.data_version - 1)
+        await until(lambda: edge.resources.version.current > version == edge.resources.search.data_version - 1)
         after = await all_of_it()
     served = [key for key, answer in before.items() if answer.startswith(b"HTTP/1.1 200")]
     assert len(served) == 4 * len(FREE) * len(FORMATS) + 2 * len(PAID) * (len(FORMATS) + len(ONLY_PAID))
     assert [key for key in served if not after[key].startswith(b"HTTP/1.1 200")] == []
     stale = [key for key in served if b"data_version" in before[key] and before[key] == after[key]]
     assert stale == []
+
+
+GZIP = "Accept-Encoding: gzip\r\n"
+
+
+async def test_an_answer_is_compressed_once_and_found_only_by_those_who_read_gzip(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    days = "".join(f"1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-{day:02},NORTH,10.90,12\n" for day in range(3, 30))
+    load_rows(settings, tmp_path, days, name="more.csv")
+    async with running_edge(settings, tmp_path) as edge:
+        asker = Asker(edge, taken)
+        for target in (PAID[0], FREE[-1]):
+            plain = await asker.both(target, key)
+            packed = await asker.both(target, key, GZIP)
+            assert await asker.both(target, key) == plain
+            large = target == PAID[0]
+            assert (b"Content-Encoding: gzip\r\n" in packed, b"Vary: Accept-Encoding\r\n" in packed) == (large, large)
+            head, _, body = packed.partition(b"\r\n\r\n")
+            assert (gzip.decompress(body) if large else body) == plain.partition(b"\r\n\r\n")[2]
+            for condition in ("If-None-Match: *\r\n", 'If-None-Match: "other"\r\n'):
+                again = await asker.both(target, key, GZIP + condition)
+                assert again.startswith(b"HTTP/1.1 304" if "*" in condition else head[:12])
+                assert not large or b'ETag: W/"' in again
+    assert b"Content-Encoding" not in plain
 
 
 async def test_a_304_is_made_of_a_kept_answer(settings: Settings, tmp_path: Path, taken: list[bool]) -> None:
@@ -159,8 +139,8 @@ async def test_a_kept_answer_is_given_to_those_who_may_have_it_now(
         asker = Asker(edge, taken)
         assert (await asker.both(PAID[0], key)).startswith(b"HTTP/1.1 200")
         secret = key.rpartition(" ")[2]
-        _change(settings, change)
-        await _until(lambda: edge.resources.credentials.known(secret) is None)
+        change(settings, change)
+        await until(lambda: edge.resources.credentials.known(secret) is None)
         assert (await asker.both(PAID[0], key)).split(b" ")[1] == status
 
 
@@ -172,25 +152,18 @@ async def test_an_answer_from_memory_is_charged_once_and_needs_no_database(
         asker = Asker(edge, taken)
         await asker.both(PAID[0], key)
         await asker.both(FREE[0], key)
-        before = await _used(edge, key)
+        before = await used(edge, key)
         taken.clear()
         with monkeypatch.context() as without:
             without.setattr(edge.resources.database, "fetch", _no_database)
             for target in (PAID[0], FREE[0], PAID[0]):
                 assert (await asker.ask(target, key)).startswith(b"HTTP/1.1 200")
         assert taken == [True] * 3
-        assert await _used(edge, key) - before == 2 + 1 + 2
+        assert await used(edge, key) - before == 2 + 1 + 2
 
 
 async def _no_database(*arguments: object, **named: object) -> None:
     raise AssertionError("PostgreSQL was asked")
-
-
-async def _used(edge: Edge, credential: str) -> int:
-    plan = await edge.resources.credentials.plan("brand")
-    principal = edge.resources.credentials.known(credential.rpartition(" ")[2])
-    assert principal is not None
-    return (await edge.resources.limiter.usage(f"org:{principal.organization_id}", plan)).used_day
 
 
 async def test_an_answer_that_was_begun_before_the_data_changed_is_not_kept(

@@ -5,6 +5,8 @@ import gzip
 import re
 import time
 
+import pytest
+
 from tests.system.nginx.front import Front, parsed
 
 
@@ -74,6 +76,28 @@ async def test_large_json_is_compressed_and_small_is_not(front: Front) -> None:
     assert gzip.decompress(dechunked(body)).startswith(b'{"line"')
     small = await front.ask("/v1/x", "Accept-Encoding: gzip")
     assert small.get("Content-Encoding") is None
+
+
+@pytest.mark.parametrize(
+    ("accepted", "forwarded"),
+    [
+        ("gzip", "gzip"),
+        ("gzip, deflate, br", "gzip"),
+        ("br;q=1.0, gzip;q=0.8, *;q=0.1", "gzip"),
+        ("deflate,gzip;q=0.001", "gzip"),
+        ("gzip;q=0", None),
+        ("br, gzip; q=0.000, deflate", None),
+        ("identity", None),
+        ("bgzip", None),
+        ("", None),
+    ],
+)
+async def test_the_edge_hears_of_gzip_where_it_compresses_and_of_no_other_coding(
+    front: Front, accepted: str, forwarded: str | None
+) -> None:
+    for path, edge_compresses in (("/v1/index/brands", True), ("/v1/docs", True), ("/v1/jobs", False)):
+        answer = await front.ask(path, f"Accept-Encoding: {accepted}")
+        assert answer.json["fields"].get("Accept-Encoding") == (forwarded if edge_compresses else None)
 
 
 async def test_static_files_may_be_cached(front: Front) -> None:

@@ -1,0 +1,122 @@
+"""Stored reports and the list of datasets from memory: the same bytes, the same price, and no longer than they hold."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from edge.http.answer_cache import Key, representation_of
+from shared.config import Settings
+from shared.db.connect import connect
+from tests.support.accounts import api_key
+from tests.support.client import running_edge
+from tests.support.kept_answers import FORMATS, ONLY_PAID, Asker, change, until, used
+from tests.support.releases import cut
+from tests.support.reports import work
+from tests.support.servers import Contents
+from tests.support.shop import load_rows, open_shop
+from tests.support.wire import OTHER, watch_the_fast_path
+
+REPORTS = ("/v1/index/cohorts?brand=vita", "/v1/index/rollups/sustainability?category=drinks")
+DATASETS = "/v1/index/datasets"
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request, whether the fast path took it."""
+    return watch_the_fast_path(monkeypatch)
+
+
+async def _make(asker: Asker, settings: Settings, credential: str, targets: tuple[str, ...]) -> None:
+    """Have reports made, in every format, and paid for by one organization."""
+    for target in targets:
+        for extra in (*FORMATS, *ONLY_PAID):
+            if (await asker.ask(target, credential, f"{extra}Prefer: wait=0\r\n")).startswith(b"HTTP/1.1 202"):
+                assert await work(settings) == ["succeeded"]
+
+
+async def test_a_stored_report_has_the_same_bytes_in_every_format_for_every_organization_before_and_after_a_load(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    change(settings, "UPDATE plans SET burst_units = 100000, daily_units = 100000")
+    brand, institutional, other = (
+        f"Authorization: ApiKey {api_key(settings, plan)}" for plan in ("brand", "institutional", "institutional")
+    )
+    async with running_edge(settings, tmp_path) as edge:
+        asker = Asker(edge, taken)
+
+        async def all_of_it() -> dict[tuple[str, str], bytes]:
+            await _make(asker, settings, institutional, REPORTS)
+            found = {}
+            for target in REPORTS:
+                for extra in (*FORMATS, *ONLY_PAID):
+                    found[target, extra] = await asker.both(target, institutional, extra)
+                    condition = extra + "If-None-Match: *\r\n"
+                    assert (await asker.both(target, institutional, condition)).startswith(b"HTTP/1.1 304")
+            # What is kept is found by every organization where all of them pay the same for it.
+            taken.clear()
+            assert (await asker.ask(REPORTS[0], brand)).startswith(b"HTTP/1.1 200")
+            assert (await asker.ask(REPORTS[0], brand)).startswith(b"HTTP/1.1 200")
+            assert taken[-1]
+            return found
+
+        before = await all_of_it()
+        assert {answer.split(b" ")[1] for answer in before.values()} == {b"200"}
+        # This one costs an organization that never ordered it as much as a new one: only its owner finds it kept.
+        before_other = await used(edge, other)
+        taken.clear()
+        assert b'"cost_units":20' in await asker.ask(REPORTS[1], other)
+        assert b'"cost_units":20' in await asker.ask(REPORTS[1], other, OTHER)
+        assert (taken, await used(edge, other) - before_other) == ([False, False], 40)
+        version = edge.resources.version.current
+        load_rows(settings, tmp_path, "9,Oat milk,Vita,Drinks,Soy milk,1,2026-07-03,EAST,3,\n", name="more.csv")
+        await until(lambda: edge.resources.version.current > version)
+        after = await all_of_it()
+    json = [key for key in before if key[1] in FORMATS[:3]]
+    assert [key for key in json if before[key] == after[key]] == []
+
+
+async def test_a_stored_report_is_kept_no_longer_than_its_result(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        asker = Asker(edge, taken)
+        await asker.ask(REPORTS[0], key, "Prefer: wait=0\r\n")
+        await work(settings)
+        assert (await asker.ask(REPORTS[0], key)).startswith(b"HTTP/1.1 200")
+        kept = edge.resources.answers.find(Key(REPORTS[0].encode(), representation_of(None), None))
+    with connect(settings.database_url, application="tests") as connection:
+        [[expires_at]] = connection.execute("SELECT expires_at FROM jobs WHERE kind = 'cohorts'")
+    assert kept is not None
+    assert kept.until == pytest.approx(expires_at.timestamp() - 60, abs=0.001)
+
+
+async def test_the_list_of_datasets_is_kept_until_a_release_and_costs_no_unit(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    key, brand = (f"Authorization: ApiKey {api_key(settings, plan)}" for plan in ("institutional", "brand"))
+    async with running_edge(settings, tmp_path) as edge:
+        asker = Asker(edge, taken)
+        empty = await asker.both(DATASETS, key)
+        assert empty.count(b'"latest":null') > 0
+        assert (await asker.both(DATASETS, brand)).startswith(b"HTTP/1.1 403")
+        assert await used(edge, key) == 0
+        generation = edge.resources.answers.generation
+        await asyncio.to_thread(cut, settings)
+        await until(lambda: edge.resources.answers.generation > generation)
+        released = await asker.both(DATASETS, key)
+        assert b'"latest":null' not in released
+        change(settings, "UPDATE plans SET burst_units = 1 WHERE name = 'institutional'")
+        secret = key.rpartition(" ")[2]
+        await until(lambda: edge.resources.credentials.known(secret) is None)
+        await asker.ask("/v1/", key)
+        many = await asyncio.gather(*(asker.ask(DATASETS, key, extra) for extra in ("", OTHER) * 6))
+    refused = {answer for answer in many if answer.startswith(b"HTTP/1.1 429")}
+    assert len(refused) == 1, refused
+    assert set(many) - refused == {released}
