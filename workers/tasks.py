@@ -15,6 +15,7 @@ from shared.telemetry.trace_context import step_from
 from workers.context import Job, Services
 from workers.exports.part_worker import help_export
 from workers.job_handler import Handlers, JobContext
+from workers.kept_connection import KeptConnection
 from workers.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
 from workers.telemetry import span_attributes
 from workers.webhooks.deliver import deliver
@@ -30,11 +31,12 @@ class _Refusal(NamedTuple):
 
 
 class JobRunner:
-    """Runs jobs in one process, one after the other."""
+    """Runs jobs in one process, one after the other, on one connection if it may stay idle for so many seconds."""
 
-    def __init__(self, services: Services, handlers: Handlers) -> None:
+    def __init__(self, services: Services, handlers: Handlers, idle_connection_seconds: float = 0.0) -> None:
         self._services = services
         self._handlers = handlers
+        self._connection = KeptConnection(lambda: services.connect("worker", autocommit=True), idle_connection_seconds)
 
     def execute(self, job_id: str) -> None:
         """Run a job if it is queued. A repeated message finds nothing to claim.
@@ -54,7 +56,7 @@ class JobRunner:
     def run(self, job_id: str) -> str | None:
         """Claim and run a job; return the state it reached, None if it was not queued or its lease was lost."""
         services = self._services
-        with services.connect("worker", autocommit=True) as connection:
+        with self._connection.lent() as connection:
             job = claim(connection, job_id, services.settings.lease_ttl_seconds)
             if job is None:
                 return None
@@ -63,12 +65,18 @@ class JobRunner:
             log = services.log.bind(**ids, trace_id=span.trace_id, span_id=span.span_id)
             log.info("job-started")
             state = self._attempt(connection, job, log)
+            if state == "succeeded":  # after any other end a lock or a cancellation may still be on its way
+                self._connection.keep()
             seconds = time.perf_counter() - started
             _report_end(job, state, seconds, log)
             services.spans.note(
                 span, f"job {job.kind}", "consumer", seconds, span_attributes(job, state), failed=state != "succeeded"
             )
             return state
+
+    def close(self) -> None:
+        """Close the connection that is kept from one job to the next."""
+        self._connection.close()
 
     def _unless_unavailable(self, act: Callable[[str], object], job_id: str) -> None:
         try:

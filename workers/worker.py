@@ -22,6 +22,8 @@ from workers.progress import WorkerProgress, beat_until_end, watch
 from workers.services import build_services
 from workers.tasks import JobRunner
 
+# Longer than the pauses of a busy queue; a worker that has nothing to do gives its place at the server back.
+_IDLE_CONNECTION_SECONDS = 300.0
 _QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
@@ -78,12 +80,14 @@ class Worker:
 
     def _begin_process(self, **given: Any) -> None:
         self._services = build_services(self._settings, "worker")
-        self._runner = JobRunner(self._services, self._handlers(self._services))
+        self._runner = JobRunner(self._services, self._handlers(self._services), _IDLE_CONNECTION_SECONDS)
         beat_until_end(self._progress, current_process().index)
         metrics.processes.labels("worker", self._settings.revision).set(1)
 
     def _end_process(self, **given: Any) -> None:
         metrics.processes.labels("worker", self._settings.revision).set(0)
+        if self._runner is not None:
+            self._runner.close()
         if self._services is not None:
             self._services.spans.close()
 

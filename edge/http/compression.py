@@ -31,7 +31,7 @@ def compress(response: web.Response) -> None:
 
 def set_validators(response: web.StreamResponse) -> None:
     """Give a response, also the 304 of a compressed one, the fields that depend on the coding."""
-    etag = response.headers.get(hdrs.ETAG, "")
+    etag = response.headers.get("ETag", "")
     if etag and not etag.startswith("W/"):
-        response.headers[hdrs.ETAG] = f"W/{etag}"
+        response.headers["ETag"] = f"W/{etag}"
     response.headers.add(hdrs.VARY, "Accept-Encoding")

@@ -1,7 +1,7 @@
 -- name: resolved
 -- The active items that identifiers lead to, for each as many as an answer may list and one more. A merged item leads to its
 -- survivor, a withdrawn one to nothing; a source's own id serves as its SKU. The bound inside keeps a text that a million
--- items share from being sorted.
+-- items share from being sorted. The planner cannot count the texts in their subqueries: one plan serves any number.
 SELECT a.n, ARRAY(
     SELECT DISTINCT i.iid FROM (
         (SELECT t.item_id FROM item_identifiers t
@@ -14,4 +14,4 @@ SELECT a.n, ARRAY(
     LEFT JOIN inactive_items x USING (item_id)
     JOIN items i ON i.id = CASE WHEN x.item_id IS NULL THEN hit.item_id ELSE x.owner_id END
     ORDER BY i.iid LIMIT 101) AS iids
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS a (scheme, value, brand, source, n);
+FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::text[])) WITH ORDINALITY AS a (scheme, value, brand, source, n);

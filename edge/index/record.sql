@@ -1,30 +1,31 @@
 -- name: records
 -- Everything that these IIDs' records show, in one round trip. It runs only on a miss, so it reads each item's own
--- observations by their index instead of keeping a table of figures up to date for every item at every load.
+-- observations by their index instead of keeping a table of figures up to date for every item at every load; once, because
+-- each pass opens every month's partition. The IIDs are in a subquery so that the planner cannot count them: one plan then
+-- serves any number, where planning anew took several times as long as the execution.
 SELECT i.iid, i.name, i.alt_names, i.status, i.survivor_iid, i.product_type, i.identifiers, i.attributes, i.version,
        i.first_seen_on, i.updated_at, b.id AS brand_id, b.name AS brand_name, b.slug AS brand_slug,
-       c.code AS category_code, c.path AS category_path, seen.channels, band.price_band, own.impacts, factor.factors,
+       c.code AS category_code, c.path AS category_path, seen.channels, seen.price_band, own.impacts, factor.factors,
        origin.sources, i.field_sources, own_items.members, found.matches
 FROM items i
 CROSS JOIN LATERAL (
-    SELECT ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids) own_and_merged
+    SELECT ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids
+    OFFSET 0) own_and_merged
 LEFT JOIN brands b ON b.id = i.brand_id
 LEFT JOIN categories c ON c.id = i.category_id
 LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('channel', h.code, 'listings', g.listings, 'last_seen_on', g.last_seen_on) ORDER BY h.code) AS channels
-    FROM (SELECT channel_id, count(*) AS listings, max(day) AS last_seen_on FROM observations
-          WHERE item_id = ANY(own_and_merged.ids) GROUP BY channel_id) g
-    JOIN channels h ON h.id = g.channel_id
+    WITH own AS MATERIALIZED (
+        SELECT channel_id, day, currency, kind, price_minor FROM observations WHERE item_id = ANY(own_and_merged.ids))
+    SELECT (
+        SELECT json_agg(json_build_object('channel', h.code, 'listings', g.listings, 'last_seen_on', g.last_seen_on) ORDER BY h.code)
+        FROM (SELECT channel_id, count(*) AS listings, max(day) AS last_seen_on FROM own GROUP BY channel_id) g
+        JOIN channels h ON h.id = g.channel_id) AS channels, (
+        SELECT json_build_object('currency', o.currency, 'kind', o.kind, 'low', min(o.price_minor), 'high', max(o.price_minor),
+            'median', (percentile_cont(0.5) WITHIN GROUP (ORDER BY o.price_minor))::numeric, 'observations', count(*),
+            'from', min(o.day), 'to', max(o.day))
+        FROM own o WHERE o.day > (SELECT max(day) - 30 FROM own)
+        GROUP BY o.currency, o.kind ORDER BY o.kind = 'l' DESC, count(*) DESC, o.currency LIMIT 1) AS price_band
 ) seen ON true
-LEFT JOIN LATERAL (
-    SELECT json_build_object('currency', o.currency, 'kind', o.kind, 'low', min(o.price_minor), 'high', max(o.price_minor),
-        'median', (percentile_cont(0.5) WITHIN GROUP (ORDER BY o.price_minor))::numeric, 'observations', count(*),
-        'from', min(o.day), 'to', max(o.day)) AS price_band
-    FROM observations o
-    WHERE o.item_id = ANY(own_and_merged.ids)
-      AND o.day > (SELECT max(day) - 30 FROM observations WHERE item_id = ANY(own_and_merged.ids))
-    GROUP BY o.currency, o.kind ORDER BY o.kind = 'l' DESC, count(*) DESC, o.currency LIMIT 1
-) band ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('indicator', p.indicator, 'per_unit', p.per_unit, 'basis', p.basis, 'method', p.method)) AS impacts
     FROM impacts p WHERE p.item_id = i.id
@@ -68,4 +69,4 @@ LEFT JOIN LATERAL (
     JOIN items a ON a.id = p.left_id JOIN items b ON b.id = p.right_id
     WHERE cardinality(own_and_merged.ids) > 1
 ) found ON true
-WHERE i.iid = ANY($1::text[]);
+WHERE i.iid = ANY((SELECT $1::text[])::text[]);

@@ -68,6 +68,7 @@ async def test_a_stored_report_has_the_same_bytes_in_every_format_for_every_orga
         before = await all_of_it()
         assert {answer.split(b" ")[1] for answer in before.values()} == {b"200"}
         # This one costs an organization that never ordered it as much as a new one: only its owner finds it kept.
+        await asker.ask(DATASETS, other)
         before_other = await used(edge, other)
         taken.clear()
         assert b'"cost_units":20' in await asker.ask(REPORTS[1], other)
@@ -119,4 +120,4 @@ async def test_the_list_of_datasets_is_kept_until_a_release_and_costs_no_unit(
         many = await asyncio.gather(*(asker.ask(DATASETS, key, extra) for extra in ("", OTHER) * 6))
     refused = {answer for answer in many if answer.startswith(b"HTTP/1.1 429")}
     assert len(refused) == 1, refused
-    assert set(many) - refused == {released}
+    assert set(many) <= {*refused, released}
