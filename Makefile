@@ -37,9 +37,8 @@ truth: $(VENV)/.test ## Compare every endpoint's figures with DuckDB over the so
 sabotage: $(VENV)/.test ## Plant faults in a copy, one at a time: a test or drill must notice each (ARGS="--only quota")
 	@$(BIN)/python -m tests.sabotage.run $(ARGS)
 
-bench: $(VENV)/.bench ## Measure a lookup and a refusal beside its peers, and a lookup by barcode; prints tables
+bench: $(VENV)/.bench ## Measure every kind of call beside its peers; prints a table (ARGS=--json)
 	@$(BIN)/python -m tests.perf.bench $(ARGS)
-	@$(BIN)/python -m tests.perf.resolve_bench
 
 hostile: $(VENV)/.test ## Try the service from its own OpenAPI document, 20,000 cases (ARGS="--cases 50000 --seed 2")
 	@$(BIN)/python -m tests.hostile.run $(ARGS)

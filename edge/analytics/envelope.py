@@ -1,6 +1,5 @@
 """What all paid analytics share at the door: their parameters, their envelope (contract, section 4)."""
 
-import asyncio
 import io
 from collections.abc import Mapping
 from datetime import date
@@ -10,6 +9,7 @@ import msgspec
 from aiohttp import web
 from marshmallow import Schema, ValidationError, fields, validate
 
+from edge.analytics.aside import aside
 from edge.http.conditional import none_match
 from edge.http.parameters import QUERY, Flag, Parameters, Utf8
 from edge.http.prefer import best_format
@@ -168,8 +168,7 @@ def estimate(request: web.Request, kind: str, data_version: int) -> web.Response
 async def light_answer(request: web.Request, table: Any, meta: dict[str, Any]) -> web.Response:
     """Answer with rows and their meta in the format asked for; 304 where the caller has them."""
     format = asked_format(request)
-    # Elsewhere than in the event loop: an item with years of observations would hold everybody up.
-    body, digest = await asyncio.to_thread(_encoded, table, meta, format)
+    body, digest = await aside(table.num_rows, _encoded, table, meta, format)
     etag = f'"sha256-{digest}-{meta["data_version"]}-{format}"'
     fields = {"ETag": etag, "Cache-Control": CACHE_CONTROL, "Vary": "Accept"}
     response = web.Response(body=body, content_type=MEDIA_TYPES[format], headers=fields)

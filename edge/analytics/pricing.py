@@ -1,6 +1,5 @@
 """GET /index/pricing/{iid}: what an item sold for, day by day."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -13,6 +12,7 @@ from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.analytics import envelope, schemas
+from edge.analytics.aside import aside
 from edge.analytics.conversion import in_currency, read_converter, with_original
 from edge.analytics.items import found_or_raise, range_of
 from edge.analytics.prices import Price
@@ -153,7 +153,7 @@ class Pricing:
             "method": METHOD,
             "rounding": ROUNDING,
             "outliers": {"mode": MODES[include], "set_aside": len(outliers)},
-            **await asyncio.to_thread(_figures, prices, last, include, contents(row["name"], attributes)),
+            **await aside(len(prices), _figures, prices, last, include, contents(row["name"], attributes)),
         }
         return History(shown, outliers, meta)
 

@@ -8,6 +8,7 @@ from aiohttp.helpers import rfc822_formatted_time
 
 from edge.http.answer_cache import Answer
 from edge.http.context import instance_of
+from edge.http.problems import Problem
 from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
 from edge.quota.headers import limit_fields
 from edge.quota.policy import NOT_COUNTED, Decision
@@ -50,6 +51,15 @@ def refused(
     seconds = decision.retry_after_seconds
     whole = _REFUSED % (line, seconds, _limits(answer, decision), request_id, common, len(body), _now(), body)
     return (429, b'"rate-limited"', whole) if counted else (503, b'"service-unavailable"', whole)
+
+
+def failed(answer: Answer, problem: Problem, decision: Decision, request_id: bytes, problem_base_url: str) -> bytes:
+    """Return the whole response of a problem that says when to retry."""
+    body = problem.document(problem_base_url, request_id.decode())
+    common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
+    line = f"{problem.type.status} {problem.type.title}".encode()
+    seconds = int(problem.fields["Retry-After"])
+    return _REFUSED % (line, seconds, _limits(answer, decision), request_id, common, len(body), _now(), body)
 
 
 def _limits(answer: Answer, decision: Decision) -> bytes:

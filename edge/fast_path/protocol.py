@@ -70,8 +70,15 @@ class FastPathProtocol(RequestHandler):
         if call is None:
             return False
         self._request_in_progress = True
-        self._fast_path.charge(call, self._finish)
+        self._fast_path.charge(call, self._finish, lambda: self._decline(data))
         return True
+
+    def _decline(self, data: bytes) -> None:
+        """Give a request that was begun here to aiohttp, with what came behind it."""
+        self._request_in_progress = False
+        held, self._held = self._held, b""
+        if self.transport is not None:
+            super().data_received(data + held)
 
     def _finish(self, answer: bytes) -> None:
         self._request_in_progress = False

@@ -1,5 +1,6 @@
 """What all connections of a process share on the fast path: where answers come from, and how they are counted."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -16,14 +17,18 @@ from edge.http.answer_cache import JSON_SELECTED, Answer, Key
 from edge.http.compression import COMPRESSED_FROM_BYTES
 from edge.http.conditional import none_match
 from edge.http.context import request_id_from, trace_members
+from edge.http.problems import unavailable
+from edge.http.routing import Rule
 from edge.index.identifiers import asked_identifier
 from edge.index.lookup import CACHE_CONTROL
+from edge.index.records import Record
 from edge.middleware.request_context import span_attributes
 from edge.quota.policy import Decision
 from edge.quota.unmetered import UnmeteredLimits
 from edge.resources import Resources
 from shared.accounts import Principal, account_of
-from shared.errors import InvalidParameter
+from shared.errors import InvalidParameter, StoreUnavailable
+from shared.ids import canonical_iid
 from shared.telemetry.trace_context import SpanContext, step_from
 
 _TRACE_ID = re.compile(rb"[0-9a-f]{32}")
@@ -31,6 +36,10 @@ _CACHED = f"Cache-Control: {CACHE_CONTROL}\r\n".encode()
 _LOOKUP, _RESOLVE = rules.free("lookup"), rules.free("resolve")
 _JSON_FIELD = b"Content-Type: application/json\r\n"
 _LINE = b'{"ts":"%b","request_id":"%b","method":"GET","route":"%b","path":"%b","status":%d,"us":%d,%b,"problem":%b%b}\n'
+
+
+UNREAD = Answer(_LOOKUP, _LOOKUP.units, b"", b"", "", b"")
+"""The place of a record that is read once the call is charged."""
 
 
 class Call(NamedTuple):
@@ -58,7 +67,7 @@ class FastPath:
 
     def __init__(self, resources: Resources) -> None:
         self._known = resources.credentials.known
-        self._record = resources.records.peek
+        self._records = resources.records
         self._resolution = resources.resolutions.peek
         self._answer = resources.answers.find
         self._address = f"Content-Location: {resources.settings.base_url}/index/lookup/"
@@ -70,6 +79,7 @@ class FastPath:
         self._problem_base_url = resources.settings.problem_base_url
         self.draining = False
         self._counts = Counts()
+        self._tasks: set[asyncio.Task[None]] = set()
         self.flush = self._counts.flush
 
     def call(self, request: PlainRequest) -> Call | None:
@@ -80,7 +90,7 @@ class FastPath:
             return None
         if principal.kind != ("public-token" if request.token else "api-key"):
             return None
-        answer = self._find(request, principal)
+        answer = self._find(request, principal) or self._unread(request)
         if answer is None or principal.kind not in answer.rule.accepts or principal.plan.rank < answer.rule.rank_min:
             return None
         if not answer.units and principal.plan.counted_by != "organization":
@@ -91,13 +101,18 @@ class FastPath:
         account = account_of(principal, network)
         return Call(request, principal, network, account, answer, unchanged, request_id, perf_counter())
 
-    def charge(self, call: Call, respond: Callable[[bytes], None]) -> None:
-        """Charge a call and give the bytes of its response to `respond`. A 304 costs nothing, so it is only checked."""
+    def charge(self, call: Call, respond: Callable[[bytes], None], decline: Callable[[], None]) -> None:
+        """Charge a call and give the bytes of its response to `respond`. A 304 costs nothing, so it is only checked.
+
+        Where a record had to be read and is none, `decline` is called instead: the ordinary way responds. It charges
+        the same id, which costs nothing more.
+        """
 
         def decided(decision: Decision) -> None:
-            status, slug, whole = self._response(call, decision)
-            respond(whole)
-            self._count(call, decision, status, slug)
+            if call.answer is UNREAD and decision.allowed:
+                self._read(call, decision, respond, decline)
+            else:
+                self._respond(call, decision, respond)
 
         began, charge_id = float(call.request.began or 0), call.request.charge_id.decode()
         if not call.answer.units:
@@ -105,6 +120,41 @@ class FastPath:
             return
         charge = self._limiter.check_then if call.unchanged else self._limiter.consume_then
         charge(call.account, call.principal.plan, call.answer.units, charge_id, decided, began)
+
+    def _respond(self, call: Call, decision: Decision, respond: Callable[[bytes], None], *, read: bool = False) -> None:
+        status, slug, whole = self._response(call, decision)
+        respond(whole)
+        if decision.allowed and not read:
+            self._counts.read(call.source)
+        self._count(call, decision, status, slug)
+
+    def _read(
+        self, call: Call, decision: Decision, respond: Callable[[bytes], None], decline: Callable[[], None]
+    ) -> None:
+        """Read the record of a call that is charged, and respond with it."""
+
+        def read(found: Record | Exception) -> None:
+            if isinstance(found, StoreUnavailable):
+                task = asyncio.create_task(self._give_up(call, decision, found, respond))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            elif isinstance(found, Exception) or found.state != "+":
+                decline()
+            else:
+                answer = _of_record(found, b"", _LOOKUP)
+                self._respond(call._replace(answer=answer), decision, respond, read=True)
+
+        assert call.request.iid is not None
+        self._records.read_then(call.request.iid.decode().upper(), read)
+
+    async def _give_up(
+        self, call: Call, decision: Decision, error: StoreUnavailable, respond: Callable[[bytes], None]
+    ) -> None:
+        """Give the charge back and respond that PostgreSQL, which alone knows the record, does not answer."""
+        decision = await self._limiter.refund(decision)
+        problem = unavailable(error)
+        respond(answers.failed(call.answer, problem, decision, call.request_id, self._problem_base_url))
+        self._count(call, decision, problem.type.status, b'"%b"' % problem.type.slug.encode())
 
     def _response(self, call: Call, decision: Decision) -> tuple[int, bytes, bytes]:
         if not decision.allowed:
@@ -118,8 +168,6 @@ class FastPath:
         seconds, principal, route = perf_counter() - call.started, call.principal, call.answer.rule.name
         refunded = bool(call.unchanged and decision.allowed and call.answer.units)
         self._counts.note(route, decision, status, seconds, refunded=refunded)
-        if decision.allowed:
-            self._counts.read(call.source)
         units = call.answer.units if status == 200 else 0
         self._used(principal, call.network, route, status, units, seconds, call.request_id.decode())
         span = self._span(call.request.traceparent, call.request_id)
@@ -172,13 +220,23 @@ class FastPath:
         return found.iids[0] if found is not None and len(found.iids) == 1 else None
 
     def _record_answer(self, iid: str, selected: str, *, by_number: bool) -> Answer | None:
-        record = self._record(iid)
+        record = self._records.peek(iid)
         if record is None or record.state != "+" or not selected.endswith(JSON_SELECTED):
             return None
         where = f"{self._address}{iid}\r\n".encode() if by_number else b""
-        unchanged = _CACHED + where + b"ETag: " + record.etag.encode() + b"\r\n"
-        rule = _RESOLVE if by_number else _LOOKUP
-        return Answer(rule, rule.units, unchanged + _JSON_FIELD, unchanged, record.etag, record.body)
+        return _of_record(record, where, _RESOLVE if by_number else _LOOKUP)
+
+    def _unread(self, request: PlainRequest) -> Answer | None:
+        """Return UNREAD for the look-up of a record that memory does not have and may be read; else None."""
+        if request.iid is None or request.if_none_match or not representation(request.accept).endswith(JSON_SELECTED):
+            return None
+        iid = canonical_iid(request.iid.decode())
+        return UNREAD if iid is not None and self._records.peek(iid) is None else None
+
+
+def _of_record(record: Record, where: bytes, rule: Rule) -> Answer:
+    unchanged = _CACHED + where + b"ETag: " + record.etag.encode() + b"\r\n"
+    return Answer(rule, rule.units, unchanged + _JSON_FIELD, unchanged, record.etag, record.body)
 
 
 @lru_cache(maxsize=8192)

@@ -107,6 +107,19 @@ class Utf8(fields.String):
         return text
 
 
+class Texts(fields.List[Any]):
+    """A list of texts of bounded length. A list of a thousand that are right is accepted in one pass."""
+
+    def __init__(self, most: int, **options: Any) -> None:
+        super().__init__(fields.Str(validate=validate.Length(1, most)), **options)
+        self._most = most
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> list[Any]:
+        if type(value) is list and all(type(one) is str and 0 < len(one) <= self._most for one in value):
+            return value
+        return super()._deserialize(value, attr, data, **options)
+
+
 class CursorText(fields.String):
     """A cursor; its signature protects its content."""
 

@@ -23,6 +23,8 @@ KIND = "lookup-batch"
 IIDS_PER_UNIT = 10
 _ENCODER = msgspec.json.Encoder()
 _TEXT_CHARACTERS_MAX = 80
+# A canonical IID has no character that JSON escapes.
+_FOUND = b'{"iid":"%b","status":200,"survivor":null,"problem":null,"record":%b}'
 _DESCRIPTION = (
     f"As many IIDs as the plan allows (`batch_iids_max` at `GET /v1/`), one unit for each {IIDS_PER_UNIT} begun. "
     "Each entry has the status that a look-up of its own would have had. `dry_run` returns the price."
@@ -118,5 +120,4 @@ def _entry(text: str, iid: str | None, found: dict[str, Record]) -> bytes:
         problem = (problem_of(error) or Problem("internal-error", "")).type
         entry = {"iid": text[:_TEXT_CHARACTERS_MAX], "status": problem.status, "record": None, "survivor": None}
         return _ENCODER.encode({**entry, "problem": problem.slug})
-    head = _ENCODER.encode({"iid": iid, "status": 200, "survivor": None, "problem": None})
-    return head[:-1] + b',"record":' + record.body + b"}"
+    return _FOUND % (iid.encode(), record.body)

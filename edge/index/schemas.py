@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Flag, Parameters, Texts, Utf8, WholeNumber
 from edge.index.article_schemas import ArticleMatch, ArticleMember, Identifier, SourceRef
 from shared.errors import InvalidIid
 from shared.ids import IID_CHARACTERS_MAX, canonical_iid
@@ -37,8 +37,8 @@ class IidPath(Parameters):
 class IidList(Parameters):
     """Query of a batch lookup."""
 
-    iid = fields.List(
-        fields.Str(validate=validate.Length(1, IID_CHARACTERS_MAX)),
+    iid = Texts(
+        IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1, 1000),
         metadata={"description": "Item identifiers; repeat the parameter.", "explode": True},
@@ -55,8 +55,8 @@ class BatchQuery(Parameters):
 class IidBody(Parameters):
     """Body of a batch lookup."""
 
-    iids = fields.List(
-        fields.Str(validate=validate.Length(1, IID_CHARACTERS_MAX)),
+    iids = Texts(
+        IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1),
         metadata={"description": "Item identifiers, as many as the plan allows", "example": ["IID-7Q0ZC-8KX2M-4VN1T"]},

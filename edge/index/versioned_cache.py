@@ -5,17 +5,21 @@ Everything is keyed by data_version, so a load makes all of it stale at once and
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from prometheus_client import Counter
 
 from edge.storage.data_version import DataVersionWatcher
-from edge.storage.redis_client import RedisClient
+from edge.storage.redis_client import RedisClient, pack
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
 _ENTRY_OVERHEAD_BYTES = 275
+# Queries of misses at a time: the busier it is, the more keys a query has.
+_LOADS_MAX = 2
+_KEYS_MAX = 500
 
 
 class Entry(Protocol):
@@ -73,7 +77,10 @@ class VersionedCache(Generic[E]):
         self._ttl_seconds = ttl_seconds
         self._memory: dict[str, E] = {}
         self._bytes = 0
-        self._flights: dict[str, asyncio.Task[E]] = {}
+        self._waiting: dict[str, list[Callable[[E | Exception], None]]] = {}
+        self._missing: list[str] = []
+        self._loads = 0
+        self._tasks: set[asyncio.Task[None]] = set()
         version.on_change(self._clear)
 
     def peek(self, key: str) -> E | None:
@@ -86,14 +93,32 @@ class VersionedCache(Generic[E]):
         if entry is not None:
             self._kind.reads.labels("memory").inc()
             return entry
-        flight = self._flights.get(key)
-        if flight is None:
-            flight = asyncio.create_task(self._fly(key))
-            self._flights[key] = flight
-            flight.add_done_callback(lambda done: self._flights.pop(key, None))
-        else:
+        future: asyncio.Future[E] = asyncio.get_running_loop().create_future()
+
+        def done(found: E | Exception) -> None:
+            if future.done():  # the caller has gone
+                return
+            if isinstance(found, Exception):
+                future.set_exception(found)
+            else:
+                future.set_result(found)
+
+        self.read_then(key, done)
+        return await future
+
+    def read_then(self, key: str, done: Callable[[E | Exception], None]) -> None:
+        """Read what memory does not have, and call `done` with the entry, or with why there is none.
+
+        Concurrent reads of one key are one; what the cache store lacks is asked of PostgreSQL together.
+        """
+        waiting = self._waiting.get(key)
+        if waiting is not None:
             metrics.flights_joined.labels(self._kind.name).inc()
-        return await asyncio.shield(flight)
+            waiting.append(done)
+            return
+        self._waiting[key] = [done]
+        version = self._version.current
+        self._from_cache(version, key, lambda entry: self._read_from_cache(version, key, entry))
 
     async def find_many(self, keys: Collection[str]) -> dict[str, E]:
         """Return the entry of each key: one round trip to the cache store, one query for what it lacks.
@@ -112,15 +137,53 @@ class VersionedCache(Generic[E]):
                 raise
             return found
 
-    async def _fly(self, key: str) -> E:
-        version = self._version.current
-        found = await self._cached(version, [key]) or await self._loaded(version, [key])
-        return found[key]
+    def _read_from_cache(self, version: int, key: str, entry: E | None) -> None:
+        if entry is not None:
+            self._keep(version, {key: entry})
+            self._end(key, entry)
+            return
+        self._missing.append(key)
+        if self._loads < _LOADS_MAX and len(self._missing) == 1:
+            # Not at once: the replies that came together with this one are of the same query.
+            asyncio.get_running_loop().call_soon(self._load_missing)
+
+    def _load_missing(self) -> None:
+        if not self._missing or self._loads >= _LOADS_MAX:
+            return
+        self._loads += 1
+        keys, self._missing = self._missing[:_KEYS_MAX], self._missing[_KEYS_MAX:]
+        # Of no account: the keys may be of several.
+        task = asyncio.create_task(self._load(keys), context=Context())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _load(self, keys: Sequence[str]) -> None:
+        found: Mapping[str, E | Exception]
+        try:
+            found = await self._loaded(self._version.current, keys)
+        except Exception as error:  # noqa: BLE001 - those who wait are to raise it, each for itself
+            found = dict.fromkeys(keys, error)
+        self._loads -= 1
+        self._load_missing()
+        for key in keys:
+            self._end(key, found[key])
+
+    def _end(self, key: str, entry: E | Exception) -> None:
+        for done in self._waiting.pop(key):
+            done(entry)
 
     async def _cached(self, version: int, keys: Sequence[str]) -> dict[str, E]:
-        # The client sends what is asked in one turn of the event loop in one write, so this is one round trip.
-        entries = await asyncio.gather(*(self._from_cache(self._kind.store_key(version, key)) for key in keys))
-        found = {key: entry for key, entry in zip(keys, entries, strict=True) if entry is not None}
+        found: dict[str, E] = {}
+
+        def ask(key: str, answered: Callable[[], None]) -> None:
+            def came(entry: E | None) -> None:
+                if entry is not None:
+                    found[key] = entry
+                answered()
+
+            self._from_cache(version, key, came)
+
+        await _all_answered(keys, ask)
         self._keep(version, found)
         return found
 
@@ -128,27 +191,34 @@ class VersionedCache(Generic[E]):
         found = await self._read(keys)
         for entry in found.values():
             self._kind.reads.labels("database" if not entry.is_absent else "absent").inc()
-        await asyncio.gather(
-            *(self._to_cache(self._kind.store_key(version, key), entry) for key, entry in found.items())
-        )
+
+        def put(key: str, answered: Callable[[], None]) -> None:
+            def replied(reply: object) -> None:
+                self._note_error(reply)
+                answered()
+
+            name = self._kind.store_key(version, key)
+            self._cache.send(pack("SET", name, found[key].pack(), "EX", self._ttl_seconds), replied)
+
+        await _all_answered(found, put)
         self._keep(version, found)
         return found
 
-    async def _from_cache(self, key: str) -> E | None:
-        try:
-            packed = await self._cache.command("GET", key)
-        except StoreUnavailable:  # a cache may be down: PostgreSQL knows everything, only slower
-            return None
-        if not isinstance(packed, bytes):
-            return None
-        self._kind.reads.labels("cache").inc()
-        return self._kind.unpack(packed)
+    def _from_cache(self, version: int, key: str, done: Callable[[E | None], None]) -> None:
+        def replied(reply: object) -> None:
+            # A cache may be down: PostgreSQL knows everything, only slower.
+            self._note_error(reply)
+            if not isinstance(reply, bytes):
+                done(None)
+                return
+            self._kind.reads.labels("cache").inc()
+            done(self._kind.unpack(reply))
 
-    async def _to_cache(self, key: str, entry: E) -> None:
-        try:
-            await self._cache.command("SET", key, entry.pack(), "EX", self._ttl_seconds)
-        except StoreUnavailable:
-            return
+        self._cache.send(pack("GET", self._kind.store_key(version, key)), replied)
+
+    def _note_error(self, reply: object) -> None:
+        if isinstance(reply, Exception):
+            metrics.store_errors.labels(self._cache.name).inc()
 
     def _keep(self, version: int, found: Mapping[str, E]) -> None:
         if version != self._version.current:  # a load was committed meanwhile
@@ -166,6 +236,24 @@ class VersionedCache(Generic[E]):
     def _clear(self) -> None:
         self._memory.clear()
         self._bytes = 0
+
+
+async def _all_answered(keys: Collection[str], ask: Callable[[str, Callable[[], None]], None]) -> None:
+    """Ask for each key in one turn of the event loop, so in one write, and wait until all have been answered."""
+    left = len(keys)
+    if not left:
+        return
+    done = asyncio.get_running_loop().create_future()
+
+    def answered() -> None:
+        nonlocal left
+        left -= 1
+        if not left and not done.done():
+            done.set_result(None)
+
+    for key in keys:
+        ask(key, answered)
+    await done
 
 
 def _size(key: str, entry: Entry) -> int:

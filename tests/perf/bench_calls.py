@@ -1,48 +1,121 @@
 """The kinds of calls that `make bench` compares: how each is asked, of which server, and with which status it ends."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
 
-from shared.ids import mint
+from tests.perf.bench_servers import FASTAPI, LUA
 
-IID = mint("shop", "1").iid
-LOOKUP = f"/v1/index/lookup/{IID}"
-OURS, FASTAPI, LUA = "Item Index edge", "FastAPI, uvicorn, redis.asyncio", "nginx + Lua gateway"
-PEERS = (FASTAPI, LUA)
 _TRACE = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\n"
+_BATCH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """What is asked about: items that may be remembered, items that each server is asked about once, and a report."""
+
+    known: list[str]
+    unknown: Callable[[], str]
+    brand: str
+    report: str
+
+    @classmethod
+    def of(cls, iids: list[str], brand: str, report: str) -> "Market":
+        """Keep the first thousand items to be asked about again."""
+        fresh = iter(iids[1000:])
+        return cls(iids[:1000], lambda: next(fresh), brand, report)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One kind of call. The first time of each is not measured: it is a question asked before."""
+    """One kind of call. `targets` makes the target of the n-th call; equal ones are a question asked before.
+
+    `calls`: one for so many look-ups, of calls that take longer. `by_address`: charged to an address by the peers too.
+    """
 
     name: str
-    target: str = LOOKUP
+    targets: Callable[[int], str]
     fields: str = "Accept: */*\r\n"
     status: int = 200
     paid: bool = False
-    peers: tuple[str, ...] = ()
+    peers: tuple[str, ...] = (FASTAPI,)
+    calls: int = 1
+    numbers: Iterator[int] = field(default_factory=count)
 
 
-CALLS = (
-    Call("look-up", peers=PEERS),
-    Call("look-up, a program's headers", fields=f"Accept: application/json, text/plain, */*\r\n{_TRACE}", peers=PEERS),
-    Call("look-up in lower case", LOOKUP.replace(IID, IID.lower())),
-    Call("look-up, 304", fields="Accept: */*\r\nIf-None-Match: *\r\n", status=304),
-    Call("refusal", status=429, peers=PEERS),
-    Call("brands", "/v1/index/brands?limit=20", peers=(FASTAPI,)),
-    Call("categories", "/v1/index/categories"),
-    Call("search", "/v1/index/search?q=soy+milk"),
-    Call("resolve", "/v1/index/resolve?sku=1&source=shop"),
-    Call("prices of an item", f"/v1/index/pricing/{IID}", paid=True),
-    Call("sustainability of an item", f"/v1/index/sustainability/{IID}", paid=True),
-)
+def calls_of(market: Market) -> tuple[Call, ...]:
+    """Return every kind of call."""
+    return (*_look_ups(market), *_asked_before(market), *_first_time(market), *_documents())
+
+
+def _look_ups(market: Market) -> tuple[Call, ...]:
+    one = f"/v1/index/lookup/{market.known[0]}"
+    both = (FASTAPI, LUA)
+    return (
+        Call("look-up", lambda n: one, peers=both),
+        Call(
+            "look-up, a program's headers",
+            lambda n: one,
+            f"Accept: application/json, text/plain, */*\r\n{_TRACE}",
+            peers=both,
+        ),
+        Call("look-up in lower case", lambda n: one.replace(market.known[0], market.known[0].lower()), peers=()),
+        Call("look-up, 304", lambda n: one, "Accept: */*\r\nIf-None-Match: *\r\n", 304),
+        Call("refusal", lambda n: one, status=429, peers=both),
+    )
+
+
+def _asked_before(market: Market) -> tuple[Call, ...]:
+    item = market.known[0]
+    return (
+        Call("brands", lambda n: "/v1/index/brands?limit=20"),
+        Call("categories", lambda n: "/v1/index/categories"),
+        Call("channels", lambda n: "/v1/index/channels"),
+        Call("search", lambda n: "/v1/index/search?q=soy+milk"),
+        Call("resolve", lambda n: f"/v1/index/resolve?iid={item}"),
+        Call("prices of an item", lambda n: f"/v1/index/pricing/{item}", paid=True),
+        Call("prior price of an item", lambda n: f"/v1/index/pricing/{item}/reference", paid=True),
+        Call("sustainability of an item", lambda n: f"/v1/index/sustainability/{item}", paid=True),
+        Call("report that is there", lambda n: market.report, paid=True),
+        Call("report that is there, 304", lambda n: market.report, "If-None-Match: *\r\n", 304, paid=True),
+        Call("datasets", lambda n: "/v1/index/datasets", paid=True),
+        Call(
+            "brands, gzip", lambda n: "/v1/index/brands?limit=20", "Accept: */*\r\nAccept-Encoding: gzip\r\n", peers=()
+        ),
+    )
+
+
+def _first_time(market: Market) -> tuple[Call, ...]:
+    def batch(n: int) -> str:
+        start = n * _BATCH % len(market.known)
+        return "/v1/index/lookup?" + "&".join(f"iid={iid}" for iid in market.known[start : start + _BATCH])
+
+    def first(path: str) -> Callable[[int], str]:
+        return lambda n: path + market.unknown()
+
+    return (
+        Call("a record that is not remembered", first("/v1/index/lookup/"), calls=20),
+        Call("batch of 100", batch, paid=True, calls=20),
+        Call("search, first time", lambda n: f"/v1/index/search?q=milk+{n}", peers=(), calls=10),
+        Call("brands, first time", lambda n: f"/v1/index/brands?limit=20&q={n % 10_000:x}", calls=10),
+        Call("prices of an item, first time", first("/v1/index/pricing/"), paid=True, calls=20),
+    )
+
+
+def _documents() -> tuple[Call, ...]:
+    return (
+        Call("openapi.json", lambda n: "/v1/openapi.json", "Accept: */*\r\nAccept-Encoding: gzip\r\n", calls=10),
+        Call("documentation page", lambda n: "/v1/docs", "Accept: text/html\r\nAccept-Encoding: gzip\r\n", peers=()),
+    )
 
 
 def request(call: Call, address: str, credential: str) -> Callable[[int], bytes]:
     """Return what makes the n-th request of a caller, as nginx would forward it."""
-    before = f"GET {call.target} HTTP/1.1\r\nHost: api.example\r\nX-Real-IP: {address}\r\n"
-    after = f"{credential}\r\n{call.fields}\r\n"
-    ids = "X-Request-Id: %032x\r\nX-Charge-Id: %032x\r\nX-Began: %.3f\r\n"
-    return lambda n: (before + ids % (n, n, time.time()) + after).encode()
+    head = "GET %s HTTP/1.1\r\nHost: api.example\r\nX-Real-IP: %s\r\nX-Request-Id: %032x\r\nX-Charge-Id: %032x\r\n"
+    rest = f"X-Began: %.3f\r\n{credential}\r\n{call.fields}\r\n"
+
+    def made(n: int) -> bytes:
+        return ((head + rest) % (call.targets(next(call.numbers)), address, n, n, time.time())).encode()
+
+    return made

@@ -4,6 +4,7 @@ request each at a time, bounded in number. It checks every answer's status."""
 import asyncio
 import itertools
 import re
+import socket
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -83,6 +84,21 @@ async def _drive(path: str, make: object, requests: int, connections: int) -> Ou
             await loop.create_connection(lambda caller=caller: caller, host, int(port))  # type: ignore[misc]
     await asyncio.wait_for(done.wait(), 60)
     return Outcome(sum(statuses.values()), time.perf_counter() - started, statuses)
+
+
+def exchange(path: str, request: bytes) -> bytes:
+    """Send one request to a unix socket and return the whole answer, which must say how long it is."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(60)
+        connection.connect(path)
+        connection.sendall(request)
+        answer = b""
+        while (found := _LENGTH.search(answer)) is None or len(answer) < answer.find(b"\r\n\r\n") + 4 + int(found[1]):
+            piece = connection.recv(1 << 16)
+            if not piece:
+                raise ConnectionResetError("the server has closed the connection")
+            answer += piece
+    return answer
 
 
 def drive(path: str, make: object, *, requests: int, connections: int = 64) -> Outcome:

@@ -7,6 +7,7 @@ import os
 import shutil
 import statistics
 import tempfile
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from rich.table import Table
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
-from tests.perf.bench import PLENTY, Server, edge, request
+from tests.perf.bench_servers import PLENTY, Server, edge
 from tests.perf.driver import drive
 from tests.support.servers import Servers
 from tests.support.shop import HEADER, MAPPING, load_rows
@@ -88,9 +89,18 @@ def measure(running: dict[str, Server], token: str, requests: int, rounds: int) 
 
 def _one(server: Server, token: str, target: str, requests: int) -> float:
     before = server.cpu_seconds()
-    outcome = drive(str(server.socket), request(server.served, token, target), requests=requests)
+    outcome = drive(str(server.socket), _request(server.served, token, target), requests=requests)
     assert set(outcome.statuses) == {200}, (server.socket.name, target, outcome.statuses)
     return (server.cpu_seconds() - before) / outcome.requests * 1e6
+
+
+def _request(address: str, token: str, target: str) -> Callable[[int], bytes]:
+    head = (
+        f"GET {target} HTTP/1.1\r\nHost: api.example\r\nX-Real-IP: {address}\r\n"
+        "X-Request-Id: %032x\r\nX-Charge-Id: %032x\r\n"
+        f"X-Service-Public-Token: {token}\r\nAccept: */*\r\n\r\n"
+    ).encode()
+    return lambda n: head % (n, n)
 
 
 def _show(results: Figures) -> None:

@@ -122,7 +122,7 @@ async def test_a_304_is_made_of_a_kept_answer(settings: Settings, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("change", "status"),
+    ("statement", "status"),
     [
         ("UPDATE organizations SET state = 'suspended'", b"401"),
         ("UPDATE api_keys SET revoked_at = now()", b"401"),
@@ -132,14 +132,14 @@ async def test_a_304_is_made_of_a_kept_answer(settings: Settings, tmp_path: Path
     ],
 )
 async def test_a_kept_answer_is_given_to_those_who_may_have_it_now(
-    settings: Settings, tmp_path: Path, taken: list[bool], change: str, status: bytes
+    settings: Settings, tmp_path: Path, taken: list[bool], statement: str, status: bytes
 ) -> None:
     key = f"Authorization: ApiKey {api_key(settings)}"
     async with running_edge(settings, tmp_path) as edge:
         asker = Asker(edge, taken)
         assert (await asker.both(PAID[0], key)).startswith(b"HTTP/1.1 200")
         secret = key.rpartition(" ")[2]
-        change(settings, change)
+        change(settings, statement)
         await until(lambda: edge.resources.credentials.known(secret) is None)
         assert (await asker.both(PAID[0], key)).split(b" ")[1] == status
 

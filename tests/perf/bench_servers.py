@@ -1,0 +1,141 @@
+"""The servers that `make bench` compares, each one process on the first core, and the CPU time that they have used."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.config import Settings
+
+PROJECT = Path(__file__).parents[2]
+PEERS = Path(__file__).with_name("peers")
+TAKE = PROJECT / "edge" / "quota" / "take.lua"
+PLENTY = 10**9
+OURS, FASTAPI, LUA = "Item Index edge", "FastAPI, uvicorn, redis.asyncio", "nginx + Lua gateway"
+_LUA_MODULES = Path("/usr/lib/nginx/modules")
+_LUA_LIBRARIES = ("/usr/share/lua/5.1",)
+_STARTED_SECONDS = 60
+
+
+@dataclass
+class Server:
+    """A server under test: its process and its socket. Addresses `served` have units, `refused` has none."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    socket: Path
+    served: str
+    refused: str
+
+    def cpu_seconds(self) -> float:
+        """User and system time of the process and its children."""
+        return sum(_cpu(pid) for pid in [self.process.pid, *_children(self.process.pid)])
+
+
+@contextmanager
+def edge(settings: Settings, folder: Path, name: str = "edge", **changed: str) -> Iterator[Server]:
+    """Run one process of the edge on the first core, with some settings changed."""
+    socket = folder / f"{name}.sock"
+    environment = {**settings.environment(), "METRICS_DIR": "", "LOG_LEVEL": "error", **changed}
+    code = f"from edge.server import run_alone; run_alone({str(socket)!r})"
+    with _process([sys.executable, "-c", code], environment) as process:
+        yield Server(OURS, process, _wait(socket, process), "198.51.100.1", "198.51.100.2")
+
+
+@contextmanager
+def fastapi(settings: Settings, folder: Path) -> Iterator[Server]:
+    """Run the peer on FastAPI."""
+    socket = folder / "fastapi.sock"
+    environment = {
+        "PEER_STATE": settings.state_url,
+        "PEER_TAKE": str(TAKE),
+        "PEER_TOKEN": settings.anonymous_token,
+        "PEER_DAILY": str(PLENTY),
+        "PEER_LOG": str(folder / "fastapi.log"),
+        "PEER_DATABASE": settings.edge_database_url,
+    }
+    application = "tests.perf.peers.fastapi_peer:app"
+    options = "--no-access-log --loop uvloop --http httptools --log-level error".split()
+    command = [sys.executable, "-m", "uvicorn", application, "--uds", str(socket), *options]
+    with _process(command, environment) as process:
+        yield Server(FASTAPI, process, _wait(socket, process), "198.51.100.3", "198.51.100.4")
+
+
+def lua_is_there() -> bool:
+    """Return whether nginx has its Lua module on this machine."""
+    return (_LUA_MODULES / "ngx_http_lua_module.so").exists()
+
+
+@contextmanager
+def lua(settings: Settings, folder: Path) -> Iterator[Server]:
+    """Run the peer on nginx with Lua."""
+    socket = folder / "lua.sock"
+    library = next(
+        Path(p) for p in _LUA_LIBRARIES if (Path(p) / "nginx" / "redis.lua").exists() or (Path(p) / "resty").exists()
+    )
+    values = {
+        "MODULES": str(_LUA_MODULES),
+        "DIR": str(folder),
+        "LUA": str(library),
+        "SOCKET": str(socket),
+        "STATE": settings.state_url.removeprefix("unix://"),
+        "REDIS": "resty.redis" if (library / "resty" / "redis.lua").exists() else "nginx.redis",
+        "TOKEN": settings.anonymous_token,
+        "DAILY": str(PLENTY),
+        "SHA": hashlib.sha1(TAKE.read_bytes(), usedforsecurity=False).hexdigest(),
+    }
+    text = (PEERS / "lua_gateway.conf").read_text()
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    conf = folder / "lua.conf"
+    conf.write_text(text)
+    with _process(["nginx", "-p", str(folder), "-c", str(conf)], {}) as process:
+        yield Server(LUA, process, _wait(socket, process), "198.51.100.5", "198.51.100.6")
+
+
+@contextmanager
+def _process(command: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    def first_core() -> None:
+        os.sched_setaffinity(0, {0})
+
+    process = subprocess.Popen(command, env={**os.environ, **environment}, cwd=PROJECT, preexec_fn=first_core)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(socket: Path, process: subprocess.Popen[bytes]) -> Path:
+    ends = time.monotonic() + _STARTED_SECONDS
+    while not socket.exists():
+        if process.poll() is not None or time.monotonic() > ends:
+            raise SystemExit(f"{socket.stem} has not started; its messages are above")
+        time.sleep(0.05)
+    time.sleep(1.0)  # what it does after it listens is not the calls'
+    return socket
+
+
+def _cpu(pid: int) -> float:
+    try:
+        parts = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
