@@ -1,0 +1,148 @@
+"""A record that memory does not have is read on the fast path: the same bytes, charged once, many in one query."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from edge.index.records import Record, RecordCache
+from shared.config import Settings
+from shared.db.connect import connect
+from shared.errors import StoreUnavailable
+from shared.ids import mint
+from tests.support.accounts import api_key
+from tests.support.client import Edge, running_edge
+from tests.support.kept_answers import used
+from tests.support.servers import Contents
+from tests.support.shop import open_shop
+from tests.support.wire import OTHER, alike, exchange, head, watch_the_fast_path
+
+SOY, CUSTARD, DRINK = (mint("shop", number).iid for number in ("1", "2", "3"))
+
+
+@pytest.fixture
+def contents() -> Contents:
+    def shop(settings: Settings, folder: Path) -> None:
+        open_shop(settings, folder)
+        with connect(settings.database_url, application="tests") as connection:
+            connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (DRINK,))
+
+    return shop
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request, whether the fast path took it."""
+    return watch_the_fast_path(monkeypatch)
+
+
+async def _ask(edge: Edge, key: str, number: int, iid: str, extra: str = "") -> bytes:
+    request = head(edge, number, f"/v1/index/lookup/{iid}", address="192.0.2.1", credential=key, extra=extra)
+    return (await exchange(edge, request))[0]
+
+
+def _comparable(answer: bytes) -> bytes:
+    return re.sub(rb"r=\d+", b"r=-", alike(answer))
+
+
+@pytest.mark.parametrize(
+    ("iid", "status", "units"),
+    [
+        (SOY, b"200", 1),
+        (SOY.lower(), b"200", 1),
+        (mint("shop", "none").iid, b"404", 1),
+        ("IID-X", b"404", 1),
+        (DRINK, b"410", 0),
+    ],
+    ids=["found", "lower-case", "absent", "not-ours", "withdrawn"],
+)
+async def test_what_an_unread_record_leads_to_has_the_bytes_and_the_price_of_the_ordinary_way(
+    settings: Settings, tmp_path: Path, taken: list[bool], iid: str, status: bytes, units: int
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        await _ask(edge, key, 1, CUSTARD)  # the fast path needs the principal in memory
+        assert edge.resources.records.peek(iid.upper()) is None
+        before = await used(edge, key)
+        first = await _ask(edge, key, 2, iid)
+        assert await used(edge, key) - before == units
+        ordinary = await _ask(edge, key, 3, iid, OTHER)
+        assert await used(edge, key) - before == 2 * units
+    assert taken == [False, True, False]
+    assert first.split(b" ")[1] == status
+    assert _comparable(first) == _comparable(ordinary)
+
+
+async def test_while_postgresql_is_down_an_unread_record_is_503_and_costs_nothing(
+    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+
+    async def down(*arguments: object, **named: object) -> None:
+        raise StoreUnavailable("database", 5)
+
+    async with running_edge(settings, tmp_path) as edge:
+        await _ask(edge, key, 1, CUSTARD)
+        before = await used(edge, key)
+        with monkeypatch.context() as patch:
+            patch.setattr(edge.resources.database, "fetch", down)
+            answers = [await _ask(edge, key, 2, SOY), await _ask(edge, key, 3, SOY, OTHER)]
+        assert await used(edge, key) == before
+        assert (await _ask(edge, key, 4, SOY)).startswith(b"HTTP/1.1 200")
+        edge.resources.access_log.flush()
+    assert taken == [False, True, False, True]
+    assert answers[0].startswith(b"HTTP/1.1 503 ")
+    assert _comparable(answers[0]) == _comparable(answers[1])
+    lines = [
+        re.sub(r'"(ts|us|span_id)":("[^"]+"|\d+)', "", line)
+        for line in Path(settings.access_log).read_text().splitlines()
+    ]
+    assert lines[1] == lines[2]
+
+
+async def test_a_caller_who_has_used_the_day_up_makes_postgresql_read_nothing(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    token = f"X-Service-Public-Token: {settings.anonymous_token}"
+    async with running_edge(settings, tmp_path) as edge:
+        answers = [await _ask(edge, token, number, CUSTARD) for number in range(4)]
+        assert answers[-1].startswith(b"HTTP/1.1 429")
+        assert (await _ask(edge, token, 5, SOY)).startswith(b"HTTP/1.1 429")
+        assert taken[-1]
+        assert edge.resources.records.peek(SOY) is None
+
+
+async def test_records_that_many_miss_at_once_are_few_queries_and_each_is_read_once(edge: Edge) -> None:
+    asked: list[list[str]] = []
+
+    async def read(iids: Sequence[str]) -> dict[str, Record]:
+        asked.append(list(iids))
+        await asyncio.sleep(0)
+        return {iid: Record("+", iid.encode(), '"1"') for iid in iids}
+
+    stores = edge.resources
+    records = RecordCache(stores.cache, stores.version, read, bytes_max=10**6, ttl_seconds=60)
+    iids = [mint("many", str(number)).iid for number in range(100)]
+    found = await asyncio.gather(*(records.find(iid) for iid in [*iids, *iids]))
+    assert [record.body.decode() for record in found] == [*iids, *iids]
+    assert sorted(iid for one in asked for iid in one) == sorted(iids)
+    assert len(asked) < 20
+
+
+async def test_a_query_that_fails_fails_for_all_that_wait_and_for_no_other(edge: Edge) -> None:
+    broken = True
+
+    async def read(iids: Sequence[str]) -> dict[str, Record]:
+        if broken:
+            raise StoreUnavailable("database")
+        return {iid: Record("+", b"{}", '"1"') for iid in iids}
+
+    stores = edge.resources
+    records = RecordCache(stores.cache, stores.version, read, bytes_max=10**6, ttl_seconds=60)
+    iids = [mint("broken", str(number)).iid for number in range(5)]
+    failed = await asyncio.gather(*(records.find(iid) for iid in iids), return_exceptions=True)
+    assert [type(one) for one in failed] == [StoreUnavailable] * 5
+    broken = False
+    assert [(await records.find(iid)).state for iid in iids] == ["+"] * 5
