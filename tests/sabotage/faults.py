@@ -233,8 +233,8 @@ FAULTS = (
     fault(
         "the fast path counts reads of refused calls",
         "edge/fast_path/service.py",
-        "        if decision.allowed:\n            self._counts.read(",
-        "        if decision:\n            self._counts.read(",
+        "        if decision.allowed and not read:\n            self._counts.read(",
+        "        if not read:\n            self._counts.read(",
         "tests/service/http/test_fast_path.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
     ),
     # What the drills notice.
