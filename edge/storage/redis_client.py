@@ -69,7 +69,7 @@ class Connection(asyncio.Protocol):
         self._on_lost = on_lost
         self._reader = hiredis.Reader()
         self._transport: asyncio.Transport | None = None
-        self._outgoing: list[bytes] = []
+        self._outgoing: list[tuple[bytes, Done]] = []
         self._waiting: deque[tuple[float, Done]] = deque()
         self._watch: asyncio.TimerHandle | None = None
 
@@ -86,10 +86,7 @@ class Connection(asyncio.Protocol):
             return
         if not self._outgoing:
             self._loop.call_soon(self._flush)
-        self._outgoing.append(packed)
-        self._waiting.append((self._loop.time() + self._deadline_seconds, done))
-        if self._watch is None:
-            self._watch = self._loop.call_later(self._deadline_seconds, self._check_deadline)
+        self._outgoing.append((packed, done))
 
     def data_received(self, data: bytes) -> None:
         self._reader.feed(data)
@@ -101,9 +98,10 @@ class Connection(asyncio.Protocol):
         self._transport = None
         if self._watch is not None:
             self._watch.cancel()
-        waiting, self._waiting = self._waiting, deque()
+        lost = [done for _, done in (*self._waiting, *self._outgoing)]
+        self._waiting, self._outgoing = deque(), []
         self._on_lost()
-        for _, done in waiting:
+        for done in lost:
             done(StoreUnavailable(self._store))
 
     def abort(self) -> None:
@@ -112,8 +110,14 @@ class Connection(asyncio.Protocol):
 
     def _flush(self) -> None:
         batch, self._outgoing = self._outgoing, []
-        if self._transport is not None:
-            self._transport.write(b"".join(batch))
+        if self._transport is None or not batch:
+            return
+        # The time of a command begins when it is sent: a loop that stood still in between is no fault of the store.
+        deadline = self._loop.time() + self._deadline_seconds
+        self._waiting.extend([(deadline, done) for _, done in batch])
+        if self._watch is None:
+            self._watch = self._loop.call_later(self._deadline_seconds, self._check_deadline)
+        self._transport.write(b"".join([packed for packed, _ in batch]))
 
     def _check_deadline(self) -> None:
         # One timer watches the oldest command. When it is late the whole connection is dropped: all commands behind it

@@ -1,6 +1,7 @@
 """The client of a store comes back, whatever the store did to its connections."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,18 @@ async def test_a_store_that_never_answers_is_given_up(tmp_path: Path) -> None:
             await client.command("PING")
         await client.close()
         over.set()
+
+
+async def test_a_loop_that_stood_still_before_a_command_was_sent_is_no_fault_of_the_store(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.sock")
+    async with await asyncio.start_unix_server(pong, path), asyncio.timeout(10):
+        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.2, log=Log("tests"))
+        await client.start()
+        while not client.healthy:
+            await asyncio.sleep(0.01)
+        command = asyncio.create_task(client.command("PING"))
+        await asyncio.sleep(0)  # the command waits for the end of this step
+        time.sleep(0.3)  # noqa: ASYNC251  # the loop stands still, for longer than the deadline
+        assert await command == b"PONG"
+        await client.close()
+        await asyncio.sleep(0.05)  # until the other end has heard
