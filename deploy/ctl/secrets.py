@@ -1,6 +1,7 @@
 """`itemindex secrets`: new secrets in place of old ones, with a time in which both are accepted."""
 
 import secrets as random
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -14,10 +15,12 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
+from shared.webhook_secrets import opened_secret, sealed_secret
 
 SQL = beside(__file__, "accounts.sql")
+WEBHOOKS = beside(__file__, "webhooks.sql")
 
-_SIGNING = {"token-pepper": "TOKEN_PEPPER", "cursor-secret": "SIGNING_SECRET"}
+_SIGNING = {"token-pepper": "TOKEN_PEPPER", "signing-secret": "SIGNING_SECRET", "cursor-secret": "SIGNING_SECRET"}
 _LOGINS = {
     "edge-password": ("EDGE_DATABASE_URL", "itemindex_edge"),
     "worker-password": ("WORKER_DATABASE_URL", "itemindex_worker"),
@@ -32,6 +35,11 @@ class Step(NamedTuple):
     when: str
     set: dict[str, str]
     run: str = ""
+
+
+_RESEAL = Step(
+    "when all have that: what is sealed under the old one is sealed under the new one", {}, "itemindex secrets reseal"
+)
 
 
 @click.group()
@@ -89,18 +97,64 @@ def pending(since: datetime, data_dir: Path, as_json: bool) -> None:
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="keys under the old pepper")
 
 
+@secrets.command(epilog="Example: itemindex secrets reseal")
+@data_dir_option
+@json_option
+def reseal(data_dir: Path, as_json: bool) -> None:
+    """Seal the secrets of webhooks under SIGNING_SECRET where SIGNING_SECRET_PREVIOUS sealed them.
+
+    It may run at any time and again. Exit code 1 where neither opens a secret: its organization must rotate it.
+    """
+    chosen = settings(data_dir)
+    if not chosen.signing_secret:
+        raise ItemIndexError("SIGNING_SECRET must be set, to the value that the edges have")
+    with connect(chosen.database_url, application="secrets", autocommit=True) as connection:
+        ids = [row[0] for row in connection.execute(WEBHOOKS.ids).fetchall()]
+        states = {webhook: _resealed(connection, chosen, webhook) for webhook in ids}
+    counted = Counter(states.values())
+    unreadable = [webhook for webhook, state in states.items() if state == "unreadable"]
+    report(
+        "sealed anew: {resealed}, sealed under SIGNING_SECRET already: {current}",
+        as_json=as_json,
+        **{"resealed": counted["resealed"], "current": counted["current"]},
+        **({"unreadable": unreadable} if as_json else {}),
+    )
+    if unreadable:
+        raise ItemIndexError(f"no signing secret opens the secrets of these webhooks: {', '.join(unreadable)}")
+
+
+def _resealed(connection: Connection, chosen: Settings, webhook: str) -> str:
+    """Seal one webhook's secrets anew where they are not sealed under the signing secret; return what was found."""
+    with connection.transaction():
+        row = connection.execute(WEBHOOKS.sealed, (webhook,)).fetchone()
+        if row is None:
+            return "deleted"
+        stored = [sealed for sealed in row if sealed is not None]
+        if all(opened_secret([chosen.signing_secret], webhook, sealed) is not None for sealed in stored):
+            return "current"
+        opened = [opened_secret(chosen.signing_secrets, webhook, sealed) for sealed in stored]
+        if opened[0] is None:
+            return "unreadable"
+        anew = [sealed_secret(chosen.signing_secret, webhook, secret) for secret in opened if secret is not None]
+        connection.execute(WEBHOOKS.reseal, (webhook, anew[0], anew[1] if len(anew) > 1 else None))
+        return "resealed"
+
+
 def _signing_steps(variable: str, current: str) -> list[Step]:
     if not current:
         raise ItemIndexError(f"{variable} must be set, to the value that the edges have")
     new = random.token_urlsafe(_SECRET_BYTES)
     previous = f"{variable}_PREVIOUS"
+    seals = variable == "SIGNING_SECRET"
+    parts = "every edge and worker" if seals else "every edge"
     return [
-        Step("on every edge: the new one is accepted", {previous: new}),
+        Step(f"on {parts}: the new one is accepted", {previous: new}),
         Step(
-            "when all have that, on every edge: the new one is used, the old one accepted",
+            f"when all have that, on {parts}: the new one is used, the old one accepted",
             {variable: new, previous: current},
         ),
-        Step("when what the old one made is gone, on every edge: the old one ends", {previous: ""}),
+        *([_RESEAL] if seals else []),
+        Step(f"when what the old one made is gone, on {parts}: the old one ends", {previous: ""}),
     ]
 
 

@@ -15,3 +15,16 @@ SELECT organization_id::text FROM webhook_endpoints WHERE id = $1::uuid;
 -- By an operator; the table's trigger gives notice.
 UPDATE webhook_endpoints SET disabled_at = statement_timestamp(), disabled_reason = $2, lease_until = NULL, lease_no = lease_no + 1
 WHERE id = $1::uuid AND disabled_at IS NULL RETURNING id::text;
+
+-- name: ids
+-- Of all webhooks: their secrets are sealed anew one by one, so that no delivery waits.
+SELECT id::text FROM webhook_endpoints ORDER BY id;
+
+-- name: sealed
+-- The secret, and the one before while it signs. Locked: a rotation meanwhile must not be overwritten by what it replaced.
+SELECT sealed_secret, CASE WHEN secret_before_ends > statement_timestamp() THEN sealed_secret_before END
+FROM webhook_endpoints WHERE id = $1::uuid FOR UPDATE;
+
+-- name: reseal
+-- The same secrets under another key.
+UPDATE webhook_endpoints SET sealed_secret = $2, sealed_secret_before = $3 WHERE id = $1::uuid;

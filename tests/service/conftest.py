@@ -1,9 +1,11 @@
-"""An S3 service that all tests share; each finds its bucket empty."""
+"""An S3 service that all tests share, each of which finds its bucket empty; the command line."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from shared.config import Settings
+from tests.support.command import Run, runner
 from tests.support.s3 import BUCKET, client, s3_server
 
 
@@ -20,3 +22,9 @@ def s3(_s3_service: str) -> str:
     for found in everything.list_objects_v2(Bucket=BUCKET).get("Contents", []):
         everything.delete_object(Bucket=BUCKET, Key=found["Key"])
     return _s3_service
+
+
+@pytest.fixture
+def run(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command on the test's database."""
+    return runner(settings, capsys)

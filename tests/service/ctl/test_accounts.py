@@ -2,31 +2,11 @@
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
-import pytest
+from tests.support.command import Run
 
-from deploy.ctl.main import main
-from shared.config import Settings
-
-Run = Callable[..., tuple[int, str, str]]
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-
-
-@pytest.fixture
-def run(settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command on the test's database; returns exit code, standard output and standard error."""
-    monkeypatch.setenv("DATABASE_URL", settings.database_url)
-    monkeypatch.setenv("TOKEN_PEPPER", settings.token_pepper)
-
-    def called(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
-        written = capsys.readouterr()
-        return int(str(ended.value.code)), written.out, written.err
-
-    return called
 
 
 def test_an_organization_is_named_by_its_id_or_its_name(run: Run) -> None:
