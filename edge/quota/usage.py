@@ -44,6 +44,8 @@ class UsageRecorder:
         self._clock = clock
         self._counts: dict[Key, list[int]] = {}
         self._keys: dict[str, tuple[float, str]] = {}
+        # Days and accounts whose counts have changed since their quotas were noted, also where an outage came between.
+        self._quotas_due: set[tuple[int, str]] = set()
         self._task: asyncio.Task[None] | None = None
 
     def note(
@@ -99,9 +101,9 @@ class UsageRecorder:
         try:
             if counts:
                 await self._database.fetch(SQL.add_usage, *_columns(counts), scope=_SCOPE)
-                written = counts
+                self._quotas_due |= {(day, account) for day, account, *_ in counts if account.startswith("org:")}
                 counts = {}  # kept now: an outage that begins after this must not count them twice
-                await self._note_quotas(written)
+            await self._note_quotas()
             if keys:
                 moments = [datetime.fromtimestamp(at, UTC) for at, _ in keys.values()]
                 networks = [network for _, network in keys.values()]
@@ -109,12 +111,13 @@ class UsageRecorder:
         except StoreUnavailable:
             self._requeue(counts)
 
-    async def _note_quotas(self, counts: dict[Key, list[int]]) -> None:
+    async def _note_quotas(self) -> None:
         """Have PostgreSQL log which organizations have now used 80 or 100 per cent of a day."""
-        for day in sorted({key[0] for key in counts}):
-            accounts = sorted({key[1] for key in counts if key[0] == day and key[1].startswith("org:")})
-            if accounts:
-                await self._database.fetch(SQL.log_quota, accounts, date.fromordinal(_EPOCH + day), scope=_SCOPE)
+        for day in sorted({day for day, _ in self._quotas_due}):
+            due = {one for one in self._quotas_due if one[0] == day}
+            accounts = sorted(account for _, account in due)
+            await self._database.fetch(SQL.log_quota, accounts, date.fromordinal(_EPOCH + day), scope=_SCOPE)
+            self._quotas_due -= due
 
     def _requeue(self, counts: dict[Key, list[int]]) -> None:
         for key, (calls, units) in counts.items():

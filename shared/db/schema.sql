@@ -272,8 +272,7 @@ BEGIN
     INSERT INTO event_log (organization_id, type, data)
     SELECT o.organization_id, t.type, jsonb_build_object('job', o.id, 'kind', NEW.kind, 'state', NEW.state)
     FROM job_orders o, unnest(ARRAY['job.ended', CASE WHEN NEW.kind = 'export' AND NEW.state = 'succeeded' THEN 'export.ready' END]) AS t (type)
-    WHERE o.job_id = NEW.id AND t.type IS NOT NULL
-      AND (o.cancelled_at IS NULL OR (NEW.state = 'cancelled' AND o.cancelled_at >= transaction_timestamp()));
+    WHERE o.job_id = NEW.id AND t.type IS NOT NULL AND o.cancelled_at IS NULL;
     RETURN NULL;
 END $$;
 
@@ -285,6 +284,17 @@ BEGIN
     INSERT INTO event_log (organization_id, type, data) VALUES (
         NEW.organization_id, CASE NEW.act WHEN 'key.rotated' THEN 'key.rotated' ELSE 'key.revoked' END,
         jsonb_build_object('key_id', split_part(NEW.subject, ',', 1)));
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.log_order_cancelled() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO event_log (organization_id, type, data)
+    SELECT NEW.organization_id, 'job.ended', jsonb_build_object('job', NEW.id, 'kind', j.kind, 'state', 'cancelled')
+    FROM jobs j WHERE j.id = NEW.job_id;
     RETURN NULL;
 END $$;
 
@@ -1799,6 +1809,8 @@ CREATE CONSTRAINT TRIGGER event_log_numbered AFTER INSERT ON public.event_log DE
 
 CREATE TRIGGER items_logged AFTER UPDATE OF status, survivor_iid ON public.items FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.survivor_iid IS DISTINCT FROM new.survivor_iid))) EXECUTE FUNCTION public.log_item_state();
 
+CREATE TRIGGER job_orders_logged AFTER UPDATE OF cancelled_at ON public.job_orders FOR EACH ROW WHEN (((old.cancelled_at IS NULL) AND (new.cancelled_at IS NOT NULL))) EXECUTE FUNCTION public.log_order_cancelled();
+
 CREATE TRIGGER jobs_logged AFTER UPDATE OF state ON public.jobs FOR EACH ROW WHEN (((old.state = ANY (ARRAY['queued'::text, 'running'::text])) AND (new.state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])))) EXECUTE FUNCTION public.log_job_end();
 
 CREATE TRIGGER jobs_numbered BEFORE UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION public.number_job();
@@ -2163,6 +2175,8 @@ REVOKE ALL ON FUNCTION public.log_item_state() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.log_job_end() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_key_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.log_order_cancelled() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_quota(p_accounts text[], p_day date) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.log_quota(p_accounts text[], p_day date) TO itemindex_edge;

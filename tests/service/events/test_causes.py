@@ -1,0 +1,291 @@
+"""Each kind of event is logged once, in the transaction of its cause: none without it, and none for strangers."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.config import Settings
+from shared.credentials import KEY_PREFIX, keyed_hash, mint, split
+from shared.db.connect import Connection, connect
+from shared.errors import ItemIndexError, JobRefused
+from shared.events import TYPES
+from shared.ids import mint as mint_iid
+from shared.organizations.contract import SQL as ORGANIZATIONS
+from shared.telemetry.log import Log
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.releases import cut
+from tests.support.reports import queued, quick, work
+from tests.support.servers import Contents
+from tests.support.shop import load_rows, open_shop
+from tests.support.workers import run, services_of
+from workers.dispatch.retention import delete_old
+from workers.provenance import item_acts
+from workers.provenance.reindex import lock
+from workers.reports.registry import ReportProgress
+from workers.reports.result import Answer
+
+SOY, CUSTARD = mint_iid("shop", "1").iid, mint_iid("shop", "2").iid
+REPORT = "/index/cohorts?brand=vita"
+NO_WAIT = {"Prefer": "wait=0"}
+Happened = list[tuple[str, dict[str, Any]]]
+Cause = Callable[[Connection, Settings, str], object]
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    return api_key(settings, "institutional")
+
+
+async def happened(edge: Edge, key: str) -> Happened:
+    """Return what the feed of a key's organization has, the oldest first."""
+    listed = (await edge.get("/events", key=key)).json["data"]
+    cursors = [int(event["cursor"]) for event in listed]
+    assert cursors == sorted(set(cursors))
+    return [(event["type"], event["data"]) for event in listed]
+
+
+def owner_of(settings: Settings, key: str) -> str:
+    form = split(key)
+    assert form is not None
+    with connect(settings.database_url, application="tests") as connection:
+        query = "SELECT organization_id::text FROM api_keys WHERE key_id = $1"
+        [[organization]] = connection.execute(query, (form.credential_id,)).fetchall()
+    return str(organization)
+
+
+# Causes that are one transaction of an operator or of an edge.
+
+
+def withdraw(connection: Connection, settings: Settings, organization: str) -> None:
+    lock(connection)
+    item_acts.withdraw(connection, SOY, "tests", None)
+
+
+def merge(connection: Connection, settings: Settings, organization: str) -> None:
+    lock(connection)
+    item_acts.merge(connection, CUSTARD, SOY, "tests", None)
+
+
+def split_again(connection: Connection, settings: Settings, organization: str) -> None:
+    lock(connection)
+    item_acts.split(connection, CUSTARD, "tests", None)
+
+
+def rotate(connection: Connection, settings: Settings, organization: str) -> str:
+    key = mint(KEY_PREFIX)
+    form = split(key)
+    assert form is not None
+    values = (organization, form.credential_id, keyed_hash(key, settings.token_pepper), 0, None, "tests")
+    assert connection.execute(ORGANIZATIONS.rotate_key, values).fetchone() is not None
+    return key
+
+
+def revoke(connection: Connection, settings: Settings, organization: str) -> None:
+    assert connection.execute(ORGANIZATIONS.revoke_keys, (organization, None, "tests")).fetchone() is not None
+
+
+def disable(connection: Connection, settings: Settings, organization: str) -> None:
+    connection.execute(
+        "INSERT INTO webhook_endpoints (organization_id, url, sealed_secret, position) VALUES ($1, 'https://x.org', '', 0)",
+        (organization,),
+    )
+    connection.execute("UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'gone'")
+
+
+@pytest.mark.parametrize(
+    ("cause", "type", "everyones"),
+    [
+        (withdraw, "item.withdrawn", True),
+        (merge, "item.merged", True),
+        (rotate, "key.rotated", False),
+        (revoke, "key.revoked", False),
+        (disable, "webhook.disabled", False),
+    ],
+)
+async def test_an_act_is_logged_when_it_commits_and_not_when_it_is_rolled_back(
+    edge: Edge, settings: Settings, cause: Cause, type: str, everyones: bool
+) -> None:
+    organization = owner_of(settings, api_key(settings))
+    stranger = api_key(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        cause(connection, settings, organization)
+        assert connection.execute("SELECT count(*) FROM event_log").fetchall() == [(1,)]
+        connection.rollback()
+        assert connection.execute("SELECT count(*) FROM event_log").fetchall() == [(0,)]
+        cause(connection, settings, organization)
+        connection.commit()
+        logged = connection.execute("SELECT type, organization_id::text FROM event_log").fetchall()
+    assert logged == [(type, None if everyones else organization)]
+    assert [kind for kind, _ in await happened(edge, stranger)] == ([type] if everyones else [])
+
+
+async def test_merges_and_their_undoing_name_both_items(edge: Edge, settings: Settings, key: str) -> None:
+    for act in (merge, split_again, withdraw):
+        with connect(settings.database_url, application="tests") as connection:
+            act(connection, settings, "")
+    assert await happened(edge, key) == [
+        ("item.merged", {"iid": CUSTARD, "survivor_iid": SOY}),
+        ("item.restored", {"iid": CUSTARD, "survivor_iid": None}),
+        ("item.withdrawn", {"iid": SOY, "survivor_iid": None}),
+    ]
+
+
+def refuse(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    raise JobRefused("job-failed", "refused")
+
+
+def break_once(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    raise ItemIndexError("tried again")
+
+
+async def test_a_report_that_ends_is_logged_once_for_each_organization_that_ordered_it(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    other, stranger = api_key(settings, "brand"), api_key(settings, "brand")
+    orders = [(await edge.get(REPORT, key=one, head=NO_WAIT)).json["id"] for one in (key, other)]
+    [job] = queued(settings)
+    assert await work(settings, break_once) == ["queued"], "an attempt that failed is no end"
+    assert await happened(edge, key) == []
+    assert await work(settings, quick) == ["succeeded"]
+    assert await asyncio.to_thread(run, settings, job) is None, "a message that is repeated"
+    for one, ordered in zip((key, other), orders, strict=True):
+        assert await happened(edge, one) == [("job.ended", {"job": ordered, "kind": "cohorts", "state": "succeeded"})]
+    assert await happened(edge, stranger) == []
+    assert (await edge.get(REPORT, key=stranger, head=NO_WAIT)).status == 200
+    assert await happened(edge, stranger) == [], "what was there already did not end now"
+
+
+async def test_a_report_that_fails_and_one_that_is_cancelled_are_logged_once(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    failed = (await edge.get(REPORT, key=key, head=NO_WAIT)).json["id"]
+    assert await work(settings, refuse) == ["failed"]
+    cancelled = (await edge.get("/index/cohorts?brand=maison", key=key, head=NO_WAIT)).json["id"]
+    for _ in range(2):
+        await edge.ask("DELETE", f"/jobs/{cancelled}", key=key)
+    assert queued(settings) == []
+    assert await happened(edge, key) == [
+        ("job.ended", {"job": failed, "kind": "cohorts", "state": "failed"}),
+        ("job.ended", {"job": cancelled, "kind": "cohorts", "state": "cancelled"}),
+    ]
+
+
+async def test_who_cancels_an_order_of_a_shared_job_does_not_end_it_for_the_other(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    other = api_key(settings, "brand")
+    mine, theirs = [(await edge.get(REPORT, key=one, head=NO_WAIT)).json["id"] for one in (key, other)]
+    await edge.ask("DELETE", f"/jobs/{mine}", key=key)
+    assert await happened(edge, other) == []
+    assert await work(settings) == ["succeeded"]
+    assert await happened(edge, other) == [("job.ended", {"job": theirs, "kind": "cohorts", "state": "succeeded"})]
+    assert [data["state"] for _, data in await happened(edge, key)] == ["cancelled"]
+
+
+async def test_an_export_that_is_ready_is_logged_once_beside_its_job(edge: Edge, settings: Settings, key: str) -> None:
+    body = json.dumps({"dataset": "observations", "format": "csv"}).encode()
+    export = (await edge.ask("POST", "/index/exports", key=key, body=body)).json["id"]
+    [[job]] = await asyncio.to_thread(rows, settings, "SELECT id::text FROM jobs WHERE kind = 'export'")
+    assert await asyncio.to_thread(run, settings, job) == "succeeded"
+    ended = {"job": export, "kind": "export", "state": "succeeded"}
+    assert sorted(await happened(edge, key)) == [("export.ready", ended), ("job.ended", ended)]
+    await asyncio.to_thread(expire_all, settings)
+    assert len(await happened(edge, key)) == 2, "an export that expires is neither"
+
+
+def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
+    with connect(settings.database_url, application="tests") as connection:
+        return connection.execute(query).fetchall()
+
+
+def expire_all(settings: Settings) -> None:
+    services = services_of(settings)
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        with connect(settings.database_url, application="tests") as owner:
+            owner.execute("UPDATE jobs SET expires_at = now() - interval '1 day' WHERE state = 'succeeded'")
+        delete_old(connection, services.objects, Log("tests"))
+
+
+async def test_a_release_is_logged_once_for_each_dataset_and_everyone_sees_it(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    await asyncio.to_thread(cut, settings)
+    datasets = await asyncio.to_thread(rows, settings, "SELECT dataset FROM releases ORDER BY dataset")
+    for one in (key, api_key(settings, "free")):
+        found = await happened(edge, one)
+        assert {type for type, _ in found} == {"release.cut"}
+        assert sorted((data["dataset"],) for _, data in found) == datasets
+
+
+async def test_a_watch_that_fires_is_logged_for_its_organization_alone(
+    edge: Edge, settings: Settings, key: str, tmp_path: Path
+) -> None:
+    wanted = {"target": "article", "code": SOY, "condition": "below", "amount": "9.00", "currency": "HKD"}
+    made = await edge.ask("POST", "/watches", key=key, body=json.dumps(wanted).encode())
+    assert made.status == 201, made
+    falls = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-09,NORTH,8.00,\n"
+    with connect(settings.database_url, application="tests", autocommit=True) as owner:
+        owner.execute("ALTER TABLE event_log ADD CONSTRAINT refused CHECK (type <> 'watch.fired') NOT VALID")
+        with pytest.raises(ItemIndexError):
+            await asyncio.to_thread(load_rows, settings, tmp_path, falls)
+        versions = "SELECT count(*) FROM data_versions"
+        assert (await happened(edge, key), owner.execute(versions).fetchall()) == ([], [(1,)]), "one transaction"
+        owner.execute("ALTER TABLE event_log DROP CONSTRAINT refused")
+    await asyncio.to_thread(load_rows, settings, tmp_path, falls)
+    [(type, data)] = await happened(edge, key)
+    assert (type, data["watch"], data["iid"], data["price"]) == ("watch.fired", made.json["id"], SOY, "8.00")
+    assert await happened(edge, api_key(settings, "brand")) == []
+
+
+async def test_a_day_that_is_used_up_is_logged_once_at_80_and_once_at_100_per_cent(
+    edge: Edge, settings: Settings
+) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE plans SET daily_units = 5, burst_units = 1000 WHERE name = 'brand'")
+    key, other = api_key(settings, "brand"), api_key(settings, "brand")
+    used: list[list[tuple[int, int]]] = []
+    for _ in range(7):
+        await edge.get(f"/index/lookup/{SOY}", key=key, check=False)
+        await edge.resources.usage.flush()
+        used.append([(data["percent"], data["used"]) for _, data in await happened(edge, key)])
+    assert used == [[], [], [], [(80, 4)], *[[(80, 4), (100, 5)]] * 3]
+    await edge.get(f"/index/lookup/{SOY}", key=other)
+    await edge.resources.usage.flush()
+    assert await happened(edge, other) == []
+
+
+async def test_a_quota_that_could_not_be_logged_in_an_outage_is_logged_after_it(edge: Edge, settings: Settings) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE plans SET daily_units = 1, burst_units = 1000 WHERE name = 'brand'")
+    key = api_key(settings, "brand")
+    await edge.get(f"/index/lookup/{SOY}", key=key)
+    with connect(settings.database_url, application="tests", autocommit=True) as owner:
+        owner.execute(
+            "CREATE FUNCTION down() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '57P03'; END $$"
+        )
+        owner.execute("CREATE TRIGGER down BEFORE INSERT ON event_log FOR EACH ROW EXECUTE FUNCTION down()")
+        await edge.resources.usage.flush()
+        owner.execute("DROP TRIGGER down ON event_log")
+        # Read here and not by the API: another call would be counted, and note its quota anew.
+        percents = "SELECT data ->> 'percent' FROM event_log ORDER BY number"
+        assert owner.execute(percents).fetchall() == []
+        await edge.resources.usage.flush()
+        assert owner.execute(percents).fetchall() == [("80",), ("100",)]
+
+
+def test_each_declared_type_of_event_has_a_cause_in_the_schema(settings: Settings) -> None:
+    """Every type stands in a function of the database or in the load's SQL, and nothing else is logged."""
+    root = Path(__file__).parents[3]
+    sources = [root / "shared/db/schema.sql", root / "workers/watches/evaluate.sql"]
+    text = "\n".join(path.read_text() for path in sources)
+    assert [type for type in TYPES if f"'{type}'" not in text] == []
