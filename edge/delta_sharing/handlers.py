@@ -11,9 +11,9 @@ from edge.delta_sharing import schemas as bodies
 from edge.delta_sharing.predicates import PredicateHints
 from edge.http.context import CONTEXT
 from edge.http.parameters import BODY, PATH, QUERY
-from edge.releases.repository import LATEST, Release, ReleaseFile, ReleaseRepository, dataset_of, not_found
+from edge.releases.repository import LATEST, Release, ReleaseRepository, dataset_of, not_found
 from edge.releases.serializers import UrlSigner
-from shared.datasets.schema import DATASETS, Dataset
+from shared.datasets.schema import DATASETS, Dataset, ReleaseFile
 from shared.errors import InvalidParameter
 
 _TAGS: dict[str, Any] = {"tags": ["delta-sharing"]}

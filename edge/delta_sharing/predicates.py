@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-if TYPE_CHECKING:
-    from edge.releases.repository import ReleaseFile
-
+from shared.datasets.schema import ReleaseFile
 
 Value = Decimal | date | str
-Matches = Callable[["ReleaseFile"], bool]
+Matches = Callable[[ReleaseFile], bool]
 """Whether some row of the file may match."""
 
 _COMPARISON = re.compile(r"\s*`?([A-Za-z_]\w*)`?\s*(<=|>=|=|<|>)\s*('[^'\\]*'|-?\d+(?:\.\d+)?)\s*", re.ASCII)
@@ -46,7 +44,7 @@ class PredicateHints:
         tree = _tree(json)
         return cls((*found, _node(tree, types, 0)))
 
-    def may_match(self, file: "ReleaseFile") -> bool:
+    def may_match(self, file: ReleaseFile) -> bool:
         """Return whether some row of the file may match all hints."""
         return all(matches(file) for matches in self.matches)
 
@@ -60,7 +58,7 @@ def _tree(text: str | None) -> Any:
         return None
 
 
-def _anything(file: "ReleaseFile") -> bool:
+def _anything(file: ReleaseFile) -> bool:
     return True
 
 
@@ -93,11 +91,11 @@ def _node(node: Any, types: dict[str, str], depth: int) -> Matches:
             return _anything
 
 
-def _every(children: list[Matches], file: "ReleaseFile") -> bool:
+def _every(children: list[Matches], file: ReleaseFile) -> bool:
     return all(matches(file) for matches in children)
 
 
-def _some(children: list[Matches], file: "ReleaseFile") -> bool:
+def _some(children: list[Matches], file: ReleaseFile) -> bool:
     return any(matches(file) for matches in children)
 
 
@@ -141,7 +139,7 @@ def _comparison(column: str, op: str, value: Value | None) -> Matches:
     return _anything if value is None else partial(_may_compare, column, op, value)
 
 
-def _may_compare(column: str, op: str, value: Any, file: "ReleaseFile") -> bool:
+def _may_compare(column: str, op: str, value: Any, file: ReleaseFile) -> bool:
     least, most = (_bound(file.statistics[which].get(column), value) for which in ("minValues", "maxValues"))
     if least is None or most is None:
         return True

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from shared.datasets.schema import DATASETS
+from shared.datasets.schema import DATASETS, ReleaseFile
 
 if TYPE_CHECKING:
-    from edge.releases.repository import Release, ReleaseFile
+    from edge.releases.repository import Release
 
 SHARE, SCHEMA = "item-index", "releases"
 NDJSON = "application/x-ndjson"
@@ -60,14 +60,12 @@ def head(release: "Release", files: int) -> list[dict[str, Any]]:
     ]
 
 
-def file_line(file: "ReleaseFile", url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
+def file_line(file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
     """Return the line of one file of a version."""
     return {"file": {**_action(file, url, expires), "version": version, "timestamp": _milliseconds(moment)}}
 
 
-def change_line(
-    kind: str, file: "ReleaseFile", url: str, expires: int, version: int, moment: datetime
-) -> dict[str, Any]:
+def change_line(kind: str, file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
     """Return the line of a file that a version added or removed, as `kind` says."""
     return {kind: {**_action(file, url, expires), "version": version, "timestamp": _milliseconds(moment)}}
 
@@ -86,7 +84,7 @@ def schema_string(columns: list[dict[str, Any]]) -> str:
     return msgspec.json.encode({"type": "struct", "fields": fields}).decode()
 
 
-def enough(files: "list[ReleaseFile]", limit: int | None) -> "list[ReleaseFile]":
+def enough(files: list[ReleaseFile], limit: int | None) -> list[ReleaseFile]:
     """Return the first files that have so many rows; all of them without a limit."""
     if limit is None:
         return files
@@ -99,7 +97,7 @@ def enough(files: "list[ReleaseFile]", limit: int | None) -> "list[ReleaseFile]"
     return chosen
 
 
-def _action(file: "ReleaseFile", url: str, expires: int) -> dict[str, Any]:
+def _action(file: ReleaseFile, url: str, expires: int) -> dict[str, Any]:
     return {
         "url": url,
         "id": file.sha256,

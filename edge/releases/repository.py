@@ -9,7 +9,7 @@ import msgspec
 from edge.downloads.files import StoredFile
 from edge.http.problems import Problem
 from edge.storage.database import Database
-from shared.datasets.schema import DATASETS, MEDIA_TYPE, Dataset, key_of
+from shared.datasets.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, key_of
 from shared.db.queries import beside
 
 SQL = beside(__file__, "releases.sql")
@@ -28,18 +28,6 @@ class Release(NamedTuple):
     bytes: int
     created_at: datetime
     expires_at: datetime
-
-
-class ReleaseFile(NamedTuple):
-    """One file of a release."""
-
-    name: str
-    sha256: str
-    rows: int
-    bytes: int
-    min_key: str
-    max_key: str
-    statistics: dict[str, Any]
 
 
 class ReleaseRepository:

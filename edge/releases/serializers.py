@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from edge.http.signed_urls import SignedUrls
-from edge.releases.repository import LATEST, Release, ReleaseFile
+from edge.releases.repository import LATEST, Release
 from shared.clock import Clock, rfc3339, utc_now
-from shared.datasets.schema import Dataset, schema_of
+from shared.datasets.schema import Dataset, ReleaseFile, schema_of
 
 
 class UrlSigner:

@@ -4,7 +4,7 @@ Types are those of Delta Sharing's schemas, so that one declaration serves the m
 `dictionary` is a string whose few values are kept once.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MONEY = "decimal(20,4)"
 """Twenty digits hold the largest amount of the index with the four minor digits that a currency may have."""
@@ -28,6 +28,18 @@ class Dataset(NamedTuple):
     columns: tuple[Column, ...]
     order: tuple[str, ...]
     split_by: str = ""
+
+
+class ReleaseFile(NamedTuple):
+    """One file of a release. Keys are those of its first and last row, in the order of the files."""
+
+    name: str
+    sha256: str
+    rows: int
+    bytes: int
+    min_key: str
+    max_key: str
+    statistics: dict[str, Any]
 
 
 _ITEMS = Dataset(

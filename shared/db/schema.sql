@@ -565,6 +565,41 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE TABLE public.webhook_endpoints (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    organization_id uuid NOT NULL,
+    url text NOT NULL,
+    types text[],
+    sealed_secret bytea NOT NULL,
+    sealed_secret_before bytea,
+    secret_before_ends timestamp with time zone,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    "position" bigint NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    lease_no bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    CONSTRAINT webhook_endpoints_url_check CHECK ((length(url) <= 2000))
+);
+
+COMMENT ON COLUMN public.webhook_endpoints.types IS 'null: every type';
+
+COMMENT ON COLUMN public.webhook_endpoints."position" IS 'number of the last event that was accepted, or that is not for this endpoint';
+
+COMMENT ON COLUMN public.webhook_endpoints.lease_no IS 'fences the writes of a worker that lost the endpoint to another one';
+
+CREATE FUNCTION public.webhook_has_event(endpoint public.webhook_endpoints) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT EXISTS (SELECT FROM webhook_replays r WHERE r.endpoint_id = endpoint.id)
+        OR EXISTS (SELECT FROM event_log l WHERE l.organization_id = endpoint.organization_id AND l.number > endpoint.position
+                   AND (endpoint.types IS NULL OR l.type = ANY (endpoint.types)))
+        OR EXISTS (SELECT FROM event_log l WHERE l.organization_id IS NULL AND l.number > endpoint.position
+                   AND (endpoint.types IS NULL OR l.type = ANY (endpoint.types)))
+$$;
+
 CREATE FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) RETURNS TABLE(email text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1439,31 +1474,6 @@ ALTER TABLE public.webhook_attempts ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     CACHE 1
 );
 
-CREATE TABLE public.webhook_endpoints (
-    id uuid DEFAULT uuidv7() NOT NULL,
-    organization_id uuid NOT NULL,
-    url text NOT NULL,
-    types text[],
-    sealed_secret bytea NOT NULL,
-    sealed_secret_before bytea,
-    secret_before_ends timestamp with time zone,
-    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
-    "position" bigint NOT NULL,
-    failures integer DEFAULT 0 NOT NULL,
-    due_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
-    lease_no bigint DEFAULT 0 NOT NULL,
-    lease_until timestamp with time zone,
-    disabled_at timestamp with time zone,
-    disabled_reason text,
-    CONSTRAINT webhook_endpoints_url_check CHECK ((length(url) <= 2000))
-);
-
-COMMENT ON COLUMN public.webhook_endpoints.types IS 'null: every type';
-
-COMMENT ON COLUMN public.webhook_endpoints."position" IS 'number of the last event that was accepted, or that is not for this endpoint';
-
-COMMENT ON COLUMN public.webhook_endpoints.lease_no IS 'fences the writes of a worker that lost the endpoint to another one';
-
 CREATE TABLE public.webhook_replays (
     endpoint_id uuid NOT NULL,
     number bigint NOT NULL
@@ -2210,6 +2220,23 @@ GRANT ALL ON FUNCTION public.rotate_key(p_organization uuid, p_key text, p_hash 
 
 REVOKE ALL ON FUNCTION public.tell_job() FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE ON TABLE public.webhook_endpoints TO itemindex_edge;
+GRANT SELECT,UPDATE ON TABLE public.webhook_endpoints TO itemindex_worker;
+
+GRANT UPDATE(sealed_secret) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(sealed_secret_before) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(secret_before_ends) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(failures) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(due_at) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(disabled_at) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(disabled_reason) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
 REVOKE ALL ON FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) TO itemindex_edge;
 
@@ -2423,23 +2450,6 @@ GRANT UPDATE(paused_at) ON TABLE public.watches TO itemindex_edge;
 
 GRANT SELECT ON TABLE public.webhook_attempts TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.webhook_attempts TO itemindex_worker;
-
-GRANT SELECT,INSERT,DELETE ON TABLE public.webhook_endpoints TO itemindex_edge;
-GRANT SELECT,UPDATE ON TABLE public.webhook_endpoints TO itemindex_worker;
-
-GRANT UPDATE(sealed_secret) ON TABLE public.webhook_endpoints TO itemindex_edge;
-
-GRANT UPDATE(sealed_secret_before) ON TABLE public.webhook_endpoints TO itemindex_edge;
-
-GRANT UPDATE(secret_before_ends) ON TABLE public.webhook_endpoints TO itemindex_edge;
-
-GRANT UPDATE(failures) ON TABLE public.webhook_endpoints TO itemindex_edge;
-
-GRANT UPDATE(due_at) ON TABLE public.webhook_endpoints TO itemindex_edge;
-
-GRANT UPDATE(disabled_at) ON TABLE public.webhook_endpoints TO itemindex_edge;
-
-GRANT UPDATE(disabled_reason) ON TABLE public.webhook_endpoints TO itemindex_edge;
 
 GRANT SELECT,INSERT ON TABLE public.webhook_replays TO itemindex_edge;
 GRANT SELECT,DELETE ON TABLE public.webhook_replays TO itemindex_worker;

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 import msgspec
 from psycopg.types.json import Jsonb
 
-from shared.datasets.schema import DATASETS, schema_of
+from shared.datasets.schema import DATASETS, ReleaseFile, schema_of
 from shared.db.connect import Connection
 from shared.errors import ItemIndexError
 from workers.datasets.sources.release_rows import month_slices, read_months, read_names, table_batches
 from workers.datasets.sources.snapshot import Snapshot
-from workers.datasets.writers.release_file import ReleaseFile, ReleaseWriter
+from workers.datasets.writers.release_file import ReleaseWriter
 from workers.datasets.writers.release_observations import write_slice
 from workers.datasets.writers.release_table import write_table
 from workers.job_handler import JobContext

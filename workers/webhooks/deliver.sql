@@ -5,11 +5,7 @@ UPDATE webhook_endpoints e SET lease_no = lease_no + 1, lease_until = statement_
 FROM (SELECT w.id FROM webhook_endpoints w
       WHERE w.disabled_at IS NULL AND w.due_at <= statement_timestamp()
         AND (w.lease_until IS NULL OR w.lease_until < statement_timestamp())
-        AND (EXISTS (SELECT FROM webhook_replays r WHERE r.endpoint_id = w.id)
-             OR EXISTS (SELECT FROM event_log l WHERE l.organization_id = w.organization_id AND l.number > w.position
-                        AND (w.types IS NULL OR l.type = ANY (w.types)))
-             OR EXISTS (SELECT FROM event_log l WHERE l.organization_id IS NULL AND l.number > w.position
-                        AND (w.types IS NULL OR l.type = ANY (w.types))))
+        AND webhook_has_event(w)
       ORDER BY w.failures, w.due_at LIMIT $2 FOR UPDATE OF w SKIP LOCKED) due
 WHERE e.id = due.id RETURNING e.id::text, e.lease_no, e.organization_id::text, e.url;
 

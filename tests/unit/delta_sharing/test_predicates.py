@@ -13,9 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from edge.delta_sharing.predicates import PredicateHints
-from edge.releases.repository import ReleaseFile
 from shared.datasets.arrow import arrow_schema
-from shared.datasets.schema import DATASETS, schema_of
+from shared.datasets.schema import DATASETS, ReleaseFile, schema_of
 from shared.objects.directory import DirectoryStore
 from workers.datasets.writers.release_file import ReleaseWriter
 

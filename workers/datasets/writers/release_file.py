@@ -8,13 +8,13 @@ import datetime
 import hashlib
 from collections.abc import Callable, Sequence
 from io import BytesIO
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shared.datasets.schema import Dataset, key_of
+from shared.datasets.schema import Dataset, ReleaseFile, key_of
 from shared.objects.directory import ResultStore
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -24,18 +24,6 @@ FILE_ROWS = 1_048_576
 _STATISTICS_CHARACTERS_MAX = 64
 _STATISTICS_TYPES = ("string", "dictionary", "date", "integer", "long")
 _TOO_WIDE = ("name", "identifiers", "attributes", "sources")
-
-
-class ReleaseFile(NamedTuple):
-    """One file of a release. Keys are those of its first and last row, in the order of the files."""
-
-    name: str
-    sha256: str
-    rows: int
-    bytes: int
-    min_key: str
-    max_key: str
-    statistics: dict[str, Any]
 
 
 def ends_of_files(hashes: Array, starts: Array, rows: int, part_rows: int, *, more: bool = False) -> list[int]:

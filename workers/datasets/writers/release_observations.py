@@ -5,11 +5,11 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 
-from shared.datasets.schema import DATASETS
+from shared.datasets.schema import DATASETS, ReleaseFile
 from shared.db.copy_binary import Array
 from workers.datasets.codecs.observations import Columns, OwnDictionaries, observations_batch
 from workers.datasets.sources.release_rows import Names
-from workers.datasets.writers.release_file import FILE_ROWS, ReleaseFile, ReleaseWriter, ends_of_files
+from workers.datasets.writers.release_file import FILE_ROWS, ReleaseWriter, ends_of_files
 
 
 def write_slice(names: Names, columns: Columns, month: date, number: int, writer: ReleaseWriter) -> list[ReleaseFile]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shared.datasets.schema import Dataset
-from workers.datasets.writers.release_file import ReleaseFile, ReleaseWriter, ends_of_files
+from shared.datasets.schema import Dataset, ReleaseFile
+from workers.datasets.writers.release_file import ReleaseWriter, ends_of_files
 
 FILE_ROWS = 262_144
 """Rows of these datasets are wide: names, attributes."""
