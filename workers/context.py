@@ -1,6 +1,7 @@
 """What all jobs of a process share, and a claimed job. The services are built in workers/services.py."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from shared.config import Settings
@@ -18,6 +19,24 @@ class JobMessages(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class SplitRows:
+    """The numbers of rows at which exports and releases are split."""
+
+    export_parts: Mapping[str, int] = field(
+        default_factory=lambda: {"observations": 1_500_000, "items": 200_000, "impacts": 500_000}
+    )
+    """Rows of one part of an export by dataset: what is repeated when a worker dies. Others are one part."""
+    export_shared: int = 100_000
+    """Rows of an export below which a second worker gains nothing."""
+    release_slice: int = 2_097_152
+    """Observations of a month that are held at once, twice: one slice is read while the previous one is written."""
+    release_observations: int = 1_048_576
+    release_table: int = 262_144
+    """Rows of a file of observations, and of the other datasets, whose rows are wide: names, attributes. About so many
+    at most, and at least half as many if the dataset has them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     """What a process of this tier builds once. All of it may be used by one job after the other."""
 
@@ -28,6 +47,7 @@ class Services:
     messages: JobMessages
     part_attempts_max: int = 4
     """Attempts at one part of an export before the whole export fails."""
+    split_rows: SplitRows = SplitRows()
 
     def connect(self, application: str, *, autocommit: bool = False) -> Connection:
         """Open a connection as the workers' role; raise psycopg.OperationalError if PostgreSQL is unavailable."""

@@ -28,6 +28,7 @@ from shared.config import Settings
 from shared.datasets.schema import key_of
 from shared.objects.directory import DirectoryStore
 from tests.support.servers import Servers
+from workers.context import SplitRows
 from workers.datasets.sources.snapshot import Snapshot
 from workers.datasets.writers.release_file import ReleaseWriter
 from workers.generate.market import MAPPING, write
@@ -102,7 +103,7 @@ def _psql(settings: Settings, query: str, folder: Path) -> None:
 
 def _cut(settings: Settings) -> list[Path]:
     with Snapshot(settings.worker_database_url, application="bench") as snapshot:
-        writer = ReleaseWriter(DirectoryStore(settings.results_dir))
+        writer = ReleaseWriter(DirectoryStore(settings.results_dir), SplitRows())
         parts = write_observations(snapshot, writer)
     return [settings.results_dir / key_of(part.sha256) for part in parts]
 

@@ -56,10 +56,10 @@ def manifest_of(settings: Settings, job: str) -> ExportManifest:
     return export_manifest_from(column(settings, job, "result"))
 
 
-def made(settings: Settings, wanted: Any) -> ExportManifest:
-    """Order an export, make it, and return its manifest."""
+def made(settings: Settings, wanted: Any, **changed: Any) -> ExportManifest:
+    """Order an export, make it with some of the worker's services `changed`, and return its manifest."""
     job = ordered(settings, wanted)
-    assert run(settings, job) == "succeeded", column(settings, job, "error")
+    assert run(settings, job, **changed) == "succeeded", column(settings, job, "error")
     return manifest_of(settings, job)
 
 

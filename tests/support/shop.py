@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from shared.config import Settings
+from workers.ingest.buffers import DEFAULT_BUFFERS, LoadBuffers
 from workers.ingest.load import Summary, load
 from workers.ingest.mapping import Mapping, read
 from workers.search.job import make_index
@@ -54,11 +55,12 @@ def load_rows(
     name: str = "shop.csv",
     header: str = HEADER,
     merges_allowed: bool = False,
+    buffers: LoadBuffers = DEFAULT_BUFFERS,
 ) -> Summary:
     """Load rows of the shop."""
     path = folder / name
     path.write_text(header + rows)
-    return load(settings, mapping(folder, text), [path], merges_allowed=merges_allowed)
+    return load(settings, mapping(folder, text), [path], merges_allowed=merges_allowed, buffers=buffers)
 
 
 def open_shop(settings: Settings, folder: Path) -> Summary:

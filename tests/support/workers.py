@@ -33,7 +33,7 @@ class RecordedMessages:
 
 
 def services_of(settings: Settings, **changed: Any) -> Services:
-    """Return the services of a worker process, some of them `changed`: `log`, `objects`, `messages`, `part_attempts_max`."""
+    """Return the services of a worker process, some of them `changed`."""
     return replace(build_services(settings, "worker"), **{"messages": RecordedMessages(), **changed})
 
 
@@ -43,9 +43,9 @@ def worker(settings: Settings, handlers: Handlers | None = None, **changed: Any)
     return JobRunner(services, {**job_handlers(services), **(handlers or {})})
 
 
-def run(settings: Settings, job: str, handlers: Handlers | None = None) -> str | None:
+def run(settings: Settings, job: str, handlers: Handlers | None = None, **changed: Any) -> str | None:
     """Claim and run a job in a worker of its own; return the state it reached."""
-    return worker(settings, handlers).run(job)
+    return worker(settings, handlers, **changed).run(job)
 
 
 def indexing(compute: Callable[[JobContext], dict[str, Any]]) -> Handlers:

@@ -30,7 +30,7 @@ class ExportHandler:
         job, services = context.job, context.services
         request = Request.read(job.parameters)
         with services.connect("export") as snapshot_db, services.connect("parts", autocommit=True) as parts_db:
-            plan = plan_export(snapshot_db, services.objects, request)
+            plan = plan_export(snapshot_db, services.objects, request, services.split_rows)
             parts.plan(parts_db, job, plan.data_version, plan.source, plan.ranges)
             while not (found := parts.progress(parts_db, job.id, services.part_attempts_max)).all_done:
                 if found.failure is not None:

@@ -11,15 +11,12 @@ from shared.db.queries import beside
 from shared.exports.contract import GONE, ID_END, ROWS
 from shared.exports.request import NO_MONTH, ROWS_SQL, Request, counting, read_scope
 from shared.objects.directory import ResultStore
+from workers.context import SplitRows
 from workers.datasets.part import RELEASE
 from workers.datasets.sources.release import ranges_of_release
 
 SQL = beside(__file__, "plan.sql")
-# What is repeated when a worker dies, and what the names of a part's items weigh in memory.
-PART_ROWS = {"observations": 1_500_000, "items": 200_000, "impacts": 500_000}
-PART_ITEMS = 250_000
-SPLIT_ROWS = 100_000
-"""Below this a second worker gains nothing."""
+_PART_ITEMS = 250_000  # a part holds the names of its items in memory
 _PARTS_MAX = 5_000
 
 
@@ -36,7 +33,7 @@ class Plan:
     ranges: list[tuple[str, int, int]]
 
 
-def plan_export(snapshot_db: Connection, objects: ResultStore, request: Request) -> Plan:
+def plan_export(snapshot_db: Connection, objects: ResultStore, request: Request, split: SplitRows) -> Plan:
     """Plan to read the release of the newest version if it has all that is requested, else a snapshot.
 
     The snapshot lives as long as the transaction of `snapshot_db` stays open.
@@ -47,7 +44,7 @@ def plan_export(snapshot_db: Connection, objects: ResultStore, request: Request)
         return snapshot_db.execute(query, values or None).fetchall()
 
     [(version,)] = rows(ROWS_SQL.newest)
-    usual = PART_ROWS.get(request.dataset, 1) // 2
+    usual = split.export_parts.get(request.dataset, 1) // 2
     in_release = ranges_of_release(snapshot_db, objects, request, version, usual)
     if 0 < len(in_release) <= _PARTS_MAX:
         snapshot_db.rollback()  # nothing reads this snapshot, and held open it would keep VACUUM from its work
@@ -56,7 +53,7 @@ def plan_export(snapshot_db: Connection, objects: ResultStore, request: Request)
     scope = read_scope(rows, request)
     narrowed = request.dataset == "observations" and bool(scope.months)
     months = [month.isoformat() for month in scope.months if month != NO_MONTH] if narrowed else None
-    if request.dataset not in PART_ROWS:
+    if request.dataset not in split.export_parts:
         return Plan(version, snapshot, months, [(ROWS, 0, ID_END)])
 
     def count(dataset: str) -> int:
@@ -64,12 +61,12 @@ def plan_export(snapshot_db: Connection, objects: ResultStore, request: Request)
         return int(rows(query, *values)[0][0])
 
     items = count("items") if request.dataset == "observations" else 0
-    return Plan(version, snapshot, months, _ranges(request, count(request.dataset), items))
+    return Plan(version, snapshot, months, _ranges(request, count(request.dataset), items, split))
 
 
-def _ranges(request: Request, rows: int, items: int) -> list[tuple[str, int, int]]:
-    by_rows, by_items = math.ceil(rows / PART_ROWS[request.dataset]), math.ceil(items / PART_ITEMS)
-    count = max(by_rows, by_items, 2 if rows > SPLIT_ROWS else 1)
+def _ranges(request: Request, rows: int, items: int, split: SplitRows) -> list[tuple[str, int, int]]:
+    by_rows, by_items = math.ceil(rows / split.export_parts[request.dataset]), math.ceil(items / _PART_ITEMS)
+    count = max(by_rows, by_items, 2 if rows > split.export_shared else 1)
     step = -(-ID_END // min(count, _PARTS_MAX))
     ranges = [(ROWS, start, min(start + step, ID_END)) for start in range(0, ID_END, step)]
     return ranges if request.since is None else [*ranges, (GONE, 0, ID_END)]

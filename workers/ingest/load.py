@@ -20,6 +20,7 @@ from shared.search.text import fold
 from workers.ingest import accounting, factors, readers
 from workers.ingest.alt_names import alt_names
 from workers.ingest.batches import Batch, Reject
+from workers.ingest.buffers import DEFAULT_BUFFERS, LoadBuffers
 from workers.ingest.fields import ItemFields
 from workers.ingest.item_tracker import KnownItems
 from workers.ingest.items_csv import as_csv
@@ -65,6 +66,7 @@ def load(
     report_progress: ReportProgress = lambda done: None,
     *,
     merges_allowed: bool = False,
+    buffers: LoadBuffers = DEFAULT_BUFFERS,
 ) -> Summary:
     """Load files through a mapping and return what came of it; `report_progress` hears the bytes read so far.
 
@@ -81,7 +83,7 @@ def load(
             identifiers.ensure(connection)
             log.execute(SQL.fail_stale)
             linking = Linking(settings.match_dir, merges_allowed)
-            return _Load(settings, mapping, files, report_progress, connection, log, lookup, linking).run()
+            return _Load(settings, mapping, files, report_progress, connection, log, lookup, linking, buffers).run()
 
 
 class _Load:
@@ -95,6 +97,7 @@ class _Load:
         log: Connection,
         lookup: Connection,
         linking: Linking,
+        buffers: LoadBuffers,
     ) -> None:
         self._settings = settings
         self._mapping = mapping
@@ -104,6 +107,7 @@ class _Load:
         self._log = log
         self._lookup = lookup  # of its own: it is used by the thread that reads ahead
         self._linking = linking
+        self._buffers = buffers
         self._rows = 0
 
     def run(self) -> Summary:
@@ -165,7 +169,7 @@ class _Load:
         shaper = Transformer(
             self._mapping, alt_names(self._mapping, self._files), self._owners, channels, self._joined_items()
         )
-        months = Months(constants, events=self._mapping.counts_events)
+        months = Months(constants, events=self._mapping.counts_events, buffers=self._buffers)
         stage = Stage(self._connection, self._mapping, months, constants, spool)
         counts = Counter(impacts_read=0, impacts_rejected=0)
         with closing(ahead(self._shaped(shaper, months))) as made:
@@ -233,6 +237,7 @@ class _Load:
                 batch_rows=self._settings.ingest_batch_rows,
                 report_progress=report_progress,
                 unpacked_bytes_max=self._settings.ingest_unpacked_bytes_max,
+                block_bytes=self._buffers.block_bytes,
             ):
                 yield path, batch
             before += path.stat().st_size

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from shared.db.copy_binary import TableLayout
+from workers.ingest.buffers import LoadBuffers
 
 # Columns of `observations`, their kinds in a binary COPY, and the fields of a load's rows. A load has one source.
 COLUMNS = (
@@ -27,8 +28,6 @@ COLUMNS = (
 _EPOCH_DAYS = np.timedelta64(10_957, "D")
 # A batch that touches more months than these is not in the order of days: what it has of a month is kept for more.
 _MONTHS_IN_ORDER_MAX = 3
-_KEPT_BYTES_MAX = 48 * 1024 * 1024
-_CHUNK_ROWS = 65_536
 _NUMBER_MAX = 0xFFFF
 
 
@@ -50,10 +49,11 @@ class Chunk:
 class Months:
     """Gathers the observations of a load by month. Its memory is bounded in bytes, whatever the order of the rows."""
 
-    def __init__(self, constants: dict[str, object], *, events: bool) -> None:
+    def __init__(self, constants: dict[str, object], *, events: bool, buffers: LoadBuffers) -> None:
         self.columns = [name for name, _, _ in COLUMNS if name not in constants]
-        self._layouts = [_Layout(self.columns, without_list=absent) for absent in (False, True)]
+        self._layouts = [_Layout(self.columns, buffers.chunk_rows, without_list=absent) for absent in (False, True)]
         self._events = events
+        self._buffers = buffers
         self._kept: dict[int, list[Any]] = {}
         self._codes: dict[str, int] = {}
         self.channels: list[str] = []
@@ -71,7 +71,7 @@ class Months:
         if len(here) <= _MONTHS_IN_ORDER_MAX:
             for month in [month for month in self._kept if month != months[-1]]:
                 yield from self._flush(month, passed=True)
-        while self.kept_bytes() > _KEPT_BYTES_MAX:
+        while self.kept_bytes() > self._buffers.kept_bytes:
             yield from self._flush(max(self._kept, key=lambda month: sum(map(len, self._kept[month]))))
 
     def rest(self) -> Iterator[Chunk]:
@@ -98,7 +98,8 @@ class Months:
         absent = ordered["list"] < 0
         # A row without a list price is shorter than one with it; each kind is written as one table of fixed width.
         runs = [(layout, np.flatnonzero(absent == n)) for n, layout in enumerate(self._layouts)]
-        pieces = [(kind, at[n : n + _CHUNK_ROWS]) for kind, at in runs for n in range(0, len(at), _CHUNK_ROWS)]
+        size = self._buffers.chunk_rows
+        pieces = [(kind, at[n : n + size]) for kind, at in runs for n in range(0, len(at), size)]
         for left, (layout, at) in zip(range(len(pieces) - 1, -1, -1), pieces, strict=True):
             rows = layout.written(ordered.take(at))
             yield Chunk(first, rows, superseded, begins, passed=passed and not left)
@@ -143,11 +144,11 @@ def _settled(rows: Any, order: Any, keys: Any, at: Any, *, events: bool) -> Any:
 class _Layout:
     """Observations as tables of binary COPY; `written` fills one from the rows of a load."""
 
-    def __init__(self, columns: list[str], *, without_list: bool) -> None:
+    def __init__(self, columns: list[str], chunk_rows: int, *, without_list: bool) -> None:
         chosen = [(name, kind) for name, kind, _ in COLUMNS if name in columns]
         layout = TableLayout(chosen, nulls=("list_minor",) if without_list else ())
         # What is the same in every row is written once and copied: a copy is cheaper than filling field by field.
-        self._blank = layout.blank(_CHUNK_ROWS)
+        self._blank = layout.blank(chunk_rows)
         self._pairs = [(name, own) for name, _, own in COLUMNS if name in layout.names]
 
     def written(self, rows: Any) -> Any:

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import Batch
+from workers.ingest.buffers import DEFAULT_BUFFERS
 from workers.ingest.mapping import Mapping
 from workers.ingest.read_csv import read_csv
 from workers.ingest.read_ndjson import read_ndjson
@@ -14,7 +15,6 @@ from workers.ingest.read_parquet import read_parquet
 from workers.ingest.text_stream import TextStream
 
 UNPACKED_BYTES_MAX = 1 << 36
-_BLOCK_BYTES = 16 * 1024 * 1024
 _PARQUET = b"PAR1"
 
 
@@ -25,13 +25,14 @@ def read(
     batch_rows: int,
     report_progress: Callable[[int], None] = lambda done: None,
     unpacked_bytes_max: int = UNPACKED_BYTES_MAX,
+    block_bytes: int = DEFAULT_BUFFERS.block_bytes,
 ) -> Iterator[Batch]:
     """Read a file in batches; `report_progress` is called with the number of bytes read so far.
 
     Raises LoadRefused where the file is broken, empty, too large when unpacked, or lacks one of the columns.
     """
     try:
-        yield from _read(path, mapping, batch_rows, report_progress, unpacked_bytes_max)
+        yield from _read(path, mapping, batch_rows, report_progress, unpacked_bytes_max, block_bytes)
     except LoadRefused as error:
         raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
     except (OSError, pa.ArrowException, EOFError) as error:
@@ -39,7 +40,12 @@ def read(
 
 
 def _read(
-    path: Path, mapping: Mapping, batch_rows: int, report_progress: Callable[[int], None], unpacked_bytes_max: int
+    path: Path,
+    mapping: Mapping,
+    batch_rows: int,
+    report_progress: Callable[[int], None],
+    unpacked_bytes_max: int,
+    block_bytes: int,
 ) -> Iterator[Batch]:
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -55,7 +61,7 @@ def _read(
             if inner.endswith((".ndjson", ".jsonl")):
                 batches = read_ndjson(path.name, stream, mapping, batch_rows)
             else:
-                batches = read_csv(path.name, stream, mapping, _BLOCK_BYTES)
+                batches = read_csv(path.name, stream, mapping, block_bytes)
         for batch in batches:
             report_progress(min(file.tell(), size))
             yield batch

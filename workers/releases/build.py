@@ -42,7 +42,7 @@ def build_release(context: JobContext) -> dict[str, Any]:
 
 
 def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
-    writer = ReleaseWriter(context.services.objects)
+    writer = ReleaseWriter(context.services.objects, context.services.split_rows)
     with Snapshot(context.services.settings.worker_database_url, application="release") as snapshot:
         newest = snapshot.rows(SQL.newest)
         version = newest[0][0] if newest else 0
@@ -88,7 +88,7 @@ def write_observations(snapshot: Snapshot, writer: ReleaseWriter, progress: Prog
         writing: Future[list[ReleaseFile]] | None = None
         for month, count in months:
             number = -1  # the month's first slice
-            for columns in month_slices(snapshot, names, month, count):
+            for columns in month_slices(snapshot, names, month, count, writer.split_rows.release_slice):
                 before = writing.result() if writing is not None else []
                 files += before
                 number = 0 if number < 0 else number + len(before)

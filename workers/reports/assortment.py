@@ -20,12 +20,22 @@ _PAIRS_MAX = 5_000_000
 class Quantities:
     """Units by segment and item, month after month; segments are periods and groups. `once`: each item is one unit."""
 
-    def __init__(self, connection: Connection, tree: Tree, chosen: Filter, days: Range, *, once: bool) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        tree: Tree,
+        chosen: Filter,
+        days: Range,
+        *,
+        once: bool,
+        pairs_max: int = _PAIRS_MAX,
+    ) -> None:
         self._connection = connection
         self._tree = tree
         self._chosen = chosen
         self._days = days
         self._once = once
+        self._pairs_max = pairs_max
         self._numbers: dict[Key, int] = {}
         self._parts: list[tuple[Array, Array, Array]] = []
         self.seen: set[int] = set()
@@ -66,7 +76,7 @@ class Quantities:
         periods = np.unique(self._days.periods_of(np.arange(number(self._days.first), number(self._days.last) + 1)))
         begins = np.searchsorted(periods, self._days.periods_of(first_seen))
         counts = len(periods) - begins
-        if counts.sum() > _PAIRS_MAX:
+        if counts.sum() > self._pairs_max:
             raise JobRefused("query-too-large", "There are too many periods: ask for longer ones or a shorter range.")
         of = {"brand": brand, "category": category}
         zeros = np.zeros(len(item), "i8")

@@ -24,7 +24,7 @@ _COLUMNS = (
 _FIXED = ("S1", "i4", "i4", "S3", "S1", "i8", "i8", "i8")
 _ROW = RowLayout(_FIXED, values=_COLUMNS.count(",") + 1 - len(_FIXED))
 _EPOCH = date(2000, 1, 1)
-_WRITE_BYTES = 128 * 1024
+_PIECE_BYTES = 128 * 1024
 Row = tuple[Any, ...]
 
 
@@ -110,13 +110,13 @@ def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> di
     }
 
 
-def written(rows: Iterable[Row]) -> Iterator[bytes]:
-    """Write cells as rows of a binary COPY, in pieces of some size."""
+def written(rows: Iterable[Row], piece_bytes: int = _PIECE_BYTES) -> Iterator[bytes]:
+    """Write cells as rows of a binary COPY, in pieces of about `piece_bytes`; no row is in two of them."""
     piece = bytearray()
     for scope, number, month, currency, kind, n, items, units, *packed in rows:
         days = (month - _EPOCH).days
         piece += _ROW.pack((scope.encode(), number, days, currency.encode(), kind.encode(), n, items, units), packed)
-        if len(piece) >= _WRITE_BYTES:
+        if len(piece) >= piece_bytes:
             yield bytes(piece)
             piece.clear()
     yield bytes(piece)

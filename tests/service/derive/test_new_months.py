@@ -9,19 +9,15 @@ from shared.config import Settings
 from shared.db.connect import connect
 from tests.service.derive.test_cells import cells, rebuilt
 from tests.support.shop import MAPPING, load_rows
+from workers.ingest.buffers import LoadBuffers
 
 SALES = MAPPING.replace(
     'currency = { constant = "HKD" }', 'currency = { constant = "HKD" }\nkind = "sale"\nidentity = "event"'
 )
 
 
-@pytest.fixture(autouse=True)
-def _small_batches_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some ten rows a batch, some thirty a run, pieces of five."""
-    monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 700)
-    monkeypatch.setattr("workers.ingest.month_buffer._KEPT_BYTES_MAX", 1_500)
-    monkeypatch.setattr("workers.ingest.month_buffer._CHUNK_ROWS", 5)
-    monkeypatch.setattr("workers.rollups.rows._WRITE_BYTES", 300)
+# Some ten rows a batch, some thirty a run, pieces of five.
+SMALL = LoadBuffers(block_bytes=700, kept_bytes=1_500, chunk_rows=5)
 
 
 def _rows(chance: random.Random, count: int, *, in_order: bool) -> str:
@@ -45,7 +41,7 @@ def test_many_runs_of_a_month_derive_what_a_rebuild_does(
     settings: Settings, tmp_path: Path, text: str, *, in_order: bool
 ) -> None:
     chance = random.Random(in_order)
-    summary = load_rows(settings, tmp_path, _rows(chance, 600, in_order=in_order), text=text)
+    summary = load_rows(settings, tmp_path, _rows(chance, 600, in_order=in_order), text=text, buffers=SMALL)
     counts = summary.counts
     assert counts["observations_new"] + counts["observations_superseded"] == 600
     # 6 items × 12 days × 2 channels: of states at most so many stay, and each was told several times; of events all.
@@ -57,10 +53,12 @@ def test_many_runs_of_a_month_derive_what_a_rebuild_does(
 
 def test_old_and_new_months_of_one_load_are_derived_both(settings: Settings, tmp_path: Path) -> None:
     chance = random.Random(1)
-    load_rows(settings, tmp_path, _rows(chance, 60, in_order=True).replace("2026-07", "2026-06"), name="a.csv")
+    load_rows(
+        settings, tmp_path, _rows(chance, 60, in_order=True).replace("2026-07", "2026-06"), name="a.csv", buffers=SMALL
+    )
     # Items move to other brands too: their old months are derived anew, the new month is taken as it was written.
     moved = _rows(chance, 200, in_order=False).replace("Brand 1", "Brand 4")
-    load_rows(settings, tmp_path, moved, name="b.csv")
+    load_rows(settings, tmp_path, moved, name="b.csv", buffers=SMALL)
     now = cells(settings)
     assert {str(row[2]) for row in now} == {"2026-04-01", "2026-05-01", "2026-06-01", "2026-07-01"}
     assert now == rebuilt(settings)

@@ -25,12 +25,12 @@ from tests.support.exports import column, manifest_of, ordered, parameters, read
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import run, services_of, worker
-from workers.context import Job, Services
+from workers.context import Job, Services, SplitRows
 from workers.datasets.part import Part
 from workers.datasets.pipeline import write_part
 from workers.dispatch.dispatcher import Dispatcher
 from workers.dispatch.retention import delete_old
-from workers.exports import part_worker, parts, plan
+from workers.exports import part_worker, parts
 from workers.job_handler import Outcome
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
@@ -40,9 +40,9 @@ import sys, time
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from tests.support.workers import run, services_of
-from workers.exports import part_worker, plan
+from workers.context import SplitRows
+from workers.exports import part_worker
 settings, made, write = Settings.from_environment(), [], part_worker.write_part
-plan.PART_ROWS["observations"] = 20
 def slow(*arguments):
     made.append(1)
     if len(made) == int(sys.argv[2]):
@@ -51,13 +51,21 @@ def slow(*arguments):
     return write(*arguments)
 part_worker.write_part = slow
 if sys.argv[3] == "holds":
-    run(settings, sys.argv[1])
+    run(settings, sys.argv[1], split_rows=SplitRows(export_parts={"observations": 20}))
 else:
     services = services_of(settings)
     with services.connect("tests", autocommit=True) as connection:
         while not part_worker.help_export(services, connection, sys.argv[1]):
             time.sleep(0.05)
 """
+
+
+MANY_PARTS = SplitRows(export_parts={"observations": 20}, export_shared=1)
+
+
+def run_in_parts(settings: Settings, job: str) -> str | None:
+    """Run an export that a worker of this process splits into many parts; return the state it reached."""
+    return run(settings, job, split_rows=MANY_PARTS)
 
 
 def things(settings: Settings, folder: Path) -> None:
@@ -68,12 +76,6 @@ def things(settings: Settings, folder: Path) -> None:
 @pytest.fixture
 def contents() -> Contents:
     return things
-
-
-@pytest.fixture(autouse=True)
-def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(plan.PART_ROWS, "observations", 20)
-    monkeypatch.setattr(plan, "SPLIT_ROWS", 1)
 
 
 @pytest.fixture
@@ -142,7 +144,7 @@ def test_a_killed_worker_repeats_one_part_and_not_the_export(quick: Settings) ->
     assert [before[n][0] for n in (1, 2, 3)] == ["done", "done", "running"]
     assert column(quick, job, "result") is None
     lapse(quick, job)
-    assert run(quick, job) == "succeeded"
+    assert run_in_parts(quick, job) == "succeeded"
     after = parts_of(quick, job)
     assert (after[1], after[2]) == (before[1], before[2])
     assert after[3][1] == 2 and after[3][2] != before[3][2]
@@ -154,7 +156,7 @@ def test_a_helper_that_is_killed_costs_the_export_one_part(quick: Settings, monk
     job, helped = ordered(quick, WANTED), threading.Event()
     patched(monkeypatch, lambda number: helped.wait(60) or None)
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run, quick, job)
+        running = pool.submit(run_in_parts, quick, job)
         with hanging(quick, job, 1, "helps") as process:
             process.kill()
         helped.set()
@@ -175,7 +177,7 @@ def test_two_workers_share_the_parts(settings: Settings, monkeypatch: pytest.Mon
 
     patched(monkeypatch, note)
     with ThreadPoolExecutor(2) as pool:
-        running = pool.submit(run, settings, job)
+        running = pool.submit(run_in_parts, settings, job)
         while not parts_of(settings, job):
             time.sleep(0.01)
         helping = pool.submit(worker(settings).help_export, job)
@@ -195,7 +197,7 @@ def test_a_load_in_the_middle_is_not_seen(settings: Settings, tmp_path: Path, mo
             )
 
     patched(monkeypatch, load)
-    assert run(settings, job) == "succeeded"
+    assert run_in_parts(settings, job) == "succeeded"
     assert loaded and len(expected(settings)) == len(before) + 1
     manifest = manifest_of(settings, job)
     assert (manifest.data_version, rows_in(settings, manifest)) == (1, before)
@@ -207,7 +209,7 @@ def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(quick: S
         pass
     load_rows(quick, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
     lapse(quick, job)
-    assert run(quick, job) == "succeeded"
+    assert run_in_parts(quick, job) == "succeeded"
     manifest = manifest_of(quick, job)
     assert (manifest.data_version, manifest.rows) == (2, 121)
     assert rows_in(quick, manifest) == expected(quick)
@@ -245,7 +247,10 @@ class _Full:
 def test_a_full_disk_fails_the_export_and_leaves_nothing(settings: Settings, format: str) -> None:
     job = ordered(settings, {**WANTED, "format": format})
     owed(settings, job)
-    assert worker(settings, objects=FullDisk(settings.results_dir), part_attempts_max=2).run(job) == "failed"
+    assert (
+        worker(settings, objects=FullDisk(settings.results_dir), part_attempts_max=2, split_rows=MANY_PARTS).run(job)
+        == "failed"
+    )
     assert column(settings, job, "error") == {"slug": "job-failed", "detail": "A part could not be made: OSError."}
     assert column(settings, job, "result") is None
     assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
@@ -273,7 +278,7 @@ def test_a_disk_that_has_room_again_lets_the_export_go_on(settings: Settings, mo
 
     patched(monkeypatch, once)
     job = ordered(settings, WANTED)
-    assert run(settings, job) == "succeeded"
+    assert run_in_parts(settings, job) == "succeeded"
     assert parts_of(settings, job)[2][1] == 2
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings)
 
@@ -292,7 +297,7 @@ def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
     monkeypatch.setattr(part_worker, "write_part", endless)
     owed(settings, job)
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run, settings, job)
+        running = pool.submit(run_in_parts, settings, job)
         assert began.wait(30)
         with connect(settings.database_url, application="tests") as connection:
             connection.execute(JOBS.cancel, (job,))

@@ -22,8 +22,7 @@ from tests.service.reports import market
 from tests.support.exports import made, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.servers import Servers
-from workers.datasets.writers import release_observations, release_table
-from workers.exports import plan
+from workers.context import SplitRows
 
 
 def small_market(settings: Settings, folder: Path) -> None:
@@ -35,10 +34,7 @@ def data(request: pytest.FixtureRequest, servers: Servers) -> Iterator[Settings]
     """The same data twice: exports read it from PostgreSQL, or from a release where that holds all that is needed."""
     with servers.fresh(contents=small_market) as settings:
         if request.param == "a release":
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(release_observations, "FILE_ROWS", 400)
-                patch.setattr(release_table, "FILE_ROWS", 100)
-                cut(settings)
+            cut(settings, split_rows=SplitRows(release_observations=400, release_table=100))
         yield settings
 
 
@@ -176,12 +172,10 @@ def test_what_nothing_matches_is_one_empty_file_with_its_schema(data: Settings) 
 
 
 @pytest.mark.parametrize(("dataset", "part_rows"), [("items", 60), ("observations", 500)])
-def test_parts_together_are_the_whole_and_no_row_is_in_two(
-    data: Settings, dataset: str, part_rows: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(plan.PART_ROWS, dataset, part_rows)
+def test_parts_together_are_the_whole_and_no_row_is_in_two(data: Settings, dataset: str, part_rows: int) -> None:
     wanted = parameters(dataset)
-    manifest, expected = made(data, wanted), rows_by_sql(data, wanted)
+    split_rows = SplitRows(export_parts={dataset: part_rows})
+    manifest, expected = made(data, wanted, split_rows=split_rows), rows_by_sql(data, wanted)
     assert len(manifest.files) > 3
     assert normal(arrow_rows(manifest, data)) == normal(expected)
     assert manifest.rows == len(expected)

@@ -18,12 +18,20 @@ from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import run, worker
-from workers.context import Services
+from workers.context import Services, SplitRows
 from workers.datasets.part import RELEASE, Part
 from workers.dispatch.dispatcher import SQL as RELAY
-from workers.exports import part_worker, plan
+from workers.exports import part_worker
 
 WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
+
+
+MANY_PARTS = SplitRows(export_parts={"observations": 20})
+
+
+def run_in_parts(settings: Settings, job: str) -> str | None:
+    """Run an export that a worker of this process splits into many parts; return the state it reached."""
+    return run(settings, job, split_rows=MANY_PARTS)
 
 
 def things(settings: Settings, folder: Path) -> None:
@@ -42,11 +50,6 @@ def released_things(settings: Settings, folder: Path) -> None:
 @pytest.fixture
 def contents() -> Contents:
     return released_things
-
-
-@pytest.fixture(autouse=True)
-def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(plan.PART_ROWS, "observations", 20)
 
 
 def asked(settings: Settings, query: str, *values: Any) -> list[Any]:
@@ -69,7 +72,7 @@ def expected(settings: Settings, wanted: Any) -> list[tuple[str, ...]]:
 
 
 def test_parquet_as_it_lies_is_the_releases_own_bytes(settings: Settings) -> None:
-    manifest = made(settings, parameters("observations", "parquet", "zstd"))
+    manifest = made(settings, parameters("observations", "parquet", "zstd"), split_rows=MANY_PARTS)
     files = asked(
         settings, "SELECT sha256, rows, bytes FROM release_files WHERE dataset = 'observations' ORDER BY place"
     )
@@ -87,7 +90,7 @@ def test_out_of_a_bucket_and_into_it(settings: Settings, s3: str) -> None:
     for format, compression in (("parquet", "zstd"), ("csv", "none")):
         wanted = {**WANTED, "format": format, "compression": compression}
         job = ordered(bucket, wanted)
-        assert run(bucket, job) == "succeeded"
+        assert run_in_parts(bucket, job) == "succeeded"
         assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
         for file in manifest_of(bucket, job).files:
             reader = store_of(bucket).open(file.key)
@@ -106,7 +109,7 @@ def test_days_choose_files_and_then_rows(settings: Settings) -> None:
         **{"from": "2026-07-31", "to": "2026-08-31"},
     )
     job = ordered(settings, wanted)
-    assert run(settings, job) == "succeeded"
+    assert run_in_parts(settings, job) == "succeeded"
     assert plan_of(settings, job) == [(RELEASE, 1), (RELEASE, 1)]
     found = rows_in(settings, manifest_of(settings, job))
     assert 0 < len(found) < 40
@@ -116,14 +119,14 @@ def test_days_choose_files_and_then_rows(settings: Settings) -> None:
 @pytest.mark.parametrize("more", [{"brand": ["vita"]}, {"category": ["drinks"]}, {"since": 1}])
 def test_what_the_files_do_not_tell_comes_from_postgresql(settings: Settings, more: dict[str, Any]) -> None:
     job = ordered(settings, parameters("observations", "csv", "none", **more))
-    assert run(settings, job) == "succeeded"
+    assert run_in_parts(settings, job) == "succeeded"
     assert RELEASE not in {source for source, _ in plan_of(settings, job)}
 
 
 def test_a_release_of_an_older_version_is_not_read(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
     job = ordered(settings, WANTED)
-    assert run(settings, job) == "succeeded"
+    assert run_in_parts(settings, job) == "succeeded"
     assert RELEASE not in {source for source, _ in plan_of(settings, job)}
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
 
@@ -137,7 +140,7 @@ def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, harm: st
     else:
         path.write_bytes(path.read_bytes()[:-1])
     job = ordered(settings, WANTED)
-    assert run(settings, job) == "succeeded"
+    assert run_in_parts(settings, job) == "succeeded"
     assert RELEASE not in {source for source, _ in plan_of(settings, job)}
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
 
@@ -149,12 +152,11 @@ def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Sett
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     job = ordered(settings, parameters("observations", "parquet", "zstd"))
-    assert worker(settings, part_attempts_max=2).run(job) == "failed"
+    assert worker(settings, part_attempts_max=2, split_rows=MANY_PARTS).run(job) == "failed"
     assert column(settings, job, "result") is None
 
 
-def test_small_files_are_read_together(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(plan.PART_ROWS, "observations", 1_000_000)
+def test_small_files_are_read_together(settings: Settings) -> None:
     job = ordered(settings, WANTED)
     assert run(settings, job) == "succeeded"
     assert plan_of(settings, job) == [(RELEASE, 1)]
@@ -172,7 +174,7 @@ def test_a_part_that_fails_is_repeated_alone(settings: Settings, monkeypatch: py
 
     monkeypatch.setattr(part_worker, "write_part", once)
     job = ordered(settings, WANTED)
-    assert run(settings, job) == "succeeded"
+    assert run_in_parts(settings, job) == "succeeded"
     assert plan_of(settings, job) == [(RELEASE, 1), (RELEASE, 2), (RELEASE, 1)]
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
 
@@ -191,12 +193,12 @@ def test_a_release_that_comes_between_two_workers_is_split_anew(
     with monkeypatch.context() as patch:
         patch.setattr(part_worker, "write_part", die)
         with pytest.raises(Killed):
-            run(settings, job)
+            run_in_parts(settings, job)
     assert RELEASE not in {source for source, _ in plan_of(settings, job)}
     cut(settings)
     asked(settings, "UPDATE jobs SET lease_until = now() - interval '1 minute' WHERE id = $1 RETURNING 1", job)
     assert asked(settings, RELAY.requeue_expired)[0][0] == job
-    assert run(settings, job) == "succeeded"
+    assert run_in_parts(settings, job) == "succeeded"
     assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
     assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
 
@@ -210,8 +212,8 @@ def test_a_release_that_lacks_a_column_is_not_read_for_it(settings: Settings) ->
     )
     wanted = parameters("items", "ndjson", "none", columns=["iid", "sources"])
     job = ordered(settings, wanted)
-    assert run(settings, job) == "succeeded"
+    assert run_in_parts(settings, job) == "succeeded"
     assert RELEASE not in {snapshot for snapshot, _ in plan_of(settings, job)}
     older = ordered(settings, parameters("items", "ndjson", "none", columns=["iid", "name"]))
-    assert run(settings, older) == "succeeded"
+    assert run_in_parts(settings, older) == "succeeded"
     assert {snapshot for snapshot, _ in plan_of(settings, older)} == {RELEASE}

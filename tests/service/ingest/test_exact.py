@@ -12,6 +12,7 @@ from shared.db.connect import connect
 from shared.ids import mint
 from tests.service.ingest.test_load import ask
 from tests.support.shop import MAPPING, ROWS, load_rows, mapping
+from workers.ingest.buffers import LoadBuffers
 from workers.ingest.event_identity import currency_bits
 from workers.ingest.load import Summary, load
 from workers.ingest.mapping import read
@@ -45,11 +46,11 @@ currency = "cur"
 """
 
 
-def put(settings: Settings, folder: Path, text: str, content: str, name: str = "a.csv") -> Summary:
+def put(settings: Settings, folder: Path, text: str, content: str, name: str = "a.csv", **options: Any) -> Summary:
     """Load a file of any content through a mapping."""
     path = folder / name
     path.write_text(content)
-    return load(settings, mapping(folder, text), [path])
+    return load(settings, mapping(folder, text), [path], **options)
 
 
 def rejected(settings: Settings) -> list[tuple[Any, ...]]:
@@ -178,17 +179,14 @@ def test_two_ids_that_claim_one_iid_are_a_reject_and_no_merge(settings: Settings
     ]
 
 
-def test_text_and_price_of_an_item_come_from_the_same_newest_row(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_and_price_of_an_item_come_from_the_same_newest_row(settings: Settings, tmp_path: Path) -> None:
     content = (
         "id,name,day,shop,price,cur\n"
         + "".join(f"a,Title of day {day},2026-07-{day:02d},S1,{day}.00,USD\n" for day in (3, 9, 5, 1))
         + "a,Last title of day 9,2026-07-09,S2,9.50,USD\n"
         + "a,Title of day 2,2026-07-02,S1,2.00,USD\n" * 40
     )
-    monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 100)
-    put(settings, tmp_path, PRICES, content)
+    put(settings, tmp_path, PRICES, content, buffers=LoadBuffers(block_bytes=100))
     assert ask(settings, "SELECT name FROM items") == [("Last title of day 9",)]
 
 

@@ -20,6 +20,7 @@ from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.ids import mint
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows, mapping
+from workers.ingest.buffers import LoadBuffers
 from workers.ingest.load import load
 
 SALES = MAPPING.replace(
@@ -31,13 +32,14 @@ HANGING = """
 import sys, time
 from pathlib import Path
 from shared.config import Settings
-from workers.ingest import load, month_buffer, readers
+from workers.ingest.buffers import LoadBuffers
+from workers.ingest.load import load
 from workers.ingest.mapping import read
-readers._BLOCK_BYTES, month_buffer._KEPT_BYTES_MAX, month_buffer._CHUNK_ROWS = 700, 1_500, 5
+small = LoadBuffers(block_bytes=700, kept_bytes=1_500, chunk_rows=5)
 def hang(done):
     if done > 50_000:
         time.sleep(600)
-load.load(Settings.from_environment(), read(Path(sys.argv[1])), [Path(sys.argv[2])], hang)
+load(Settings.from_environment(), read(Path(sys.argv[1])), [Path(sys.argv[2])], hang, buffers=small)
 """
 
 
@@ -108,12 +110,9 @@ def test_equal_sales_each_count_and_come_back_the_same(settings: Settings, tmp_p
     assert (summary.counts["observations_new"], summary.counts["observations_same"]) == (1, 3)
 
 
-def test_equal_sales_of_different_batches_each_count(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 500)
+def test_equal_sales_of_different_batches_each_count(settings: Settings, tmp_path: Path) -> None:
     sale = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
-    load_rows(settings, tmp_path, sale * 40, text=SALES)
+    load_rows(settings, tmp_path, sale * 40, text=SALES, buffers=LoadBuffers(block_bytes=500))
     assert ask(settings, "SELECT count(*), count(DISTINCT mark) FROM observations") == [(40, 40)]
 
 
@@ -271,29 +270,23 @@ def _sales(*days: str, price: str = "10.90") -> str:
     return "".join(f"1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,{day},NORTH,{price},12\n" for day in days)
 
 
-def test_a_month_that_comes_again_after_it_was_passed_is_whole(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 700)
+def test_a_month_that_comes_again_after_it_was_passed_is_whole(settings: Settings, tmp_path: Path) -> None:
     rows = "".join(
         _sales(*[day] * 12) for day in ("2026-05-01", "2026-06-01", "2026-05-01", "2026-07-01", "2026-05-01")
     )
-    summary = load_rows(settings, tmp_path, rows, text=SALES)
+    summary = load_rows(settings, tmp_path, rows, text=SALES, buffers=LoadBuffers(block_bytes=700))
     assert summary.counts["observations_new"] == 60
     counted = ask(settings, "SELECT day::text, count(DISTINCT mark) FROM observations GROUP BY day ORDER BY day")
     assert counted == [("2026-05-01", 36), ("2026-06-01", 12), ("2026-07-01", 12)]
     assert load_rows(settings, tmp_path, rows + "\n", text=SALES, name="again.csv").state == "unchanged"
 
 
-def test_a_passed_month_keeps_the_last_word_of_a_state(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("workers.ingest.readers._BLOCK_BYTES", 700)
+def test_a_passed_month_keeps_the_last_word_of_a_state(settings: Settings, tmp_path: Path) -> None:
     rows = "".join(
         _sales(*[day] * 12, price=price)
         for day, price in (("2026-05-01", "1"), ("2026-06-01", "2"), ("2026-05-01", "3"), ("2026-07-01", "4"))
     )
-    summary = load_rows(settings, tmp_path, rows)
+    summary = load_rows(settings, tmp_path, rows, buffers=LoadBuffers(block_bytes=700))
     assert (summary.counts["observations_new"], summary.counts["observations_superseded"]) == (3, 45)
     assert summary.counts["observations_replaced"] == 0
     assert ask(settings, "SELECT price_minor FROM observations ORDER BY day") == [(300,), (200,), (400,)]

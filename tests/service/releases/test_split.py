@@ -1,5 +1,6 @@
 """Where tables are split: by content, so that what changes in one place leaves the files elsewhere as they are."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,18 +14,19 @@ from shared.datasets.schema import DATASETS, key_of
 from shared.objects.open import store_of
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.datasets.sources import release_rows
+from workers.context import SplitRows
 from workers.datasets.sources.snapshot import Snapshot
-from workers.datasets.writers import release_observations, release_table
 from workers.datasets.writers.release_file import ReleaseWriter, ends_of_files
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 from workers.releases.build import Files, write_files
 
+SMALL = SplitRows(release_observations=100, release_table=60)
 
-def cut(settings: Settings) -> tuple[Files, ReleaseWriter]:
-    writer = ReleaseWriter(store_of(settings))
+
+def cut(settings: Settings, split_rows: SplitRows) -> tuple[Files, ReleaseWriter]:
+    writer = ReleaseWriter(store_of(settings), split_rows)
     with Snapshot(settings.worker_database_url, application="tests") as snapshot:
         return write_files(snapshot, writer), writer
 
@@ -60,13 +62,10 @@ def test_ends_are_where_keys_begin_and_are_stable() -> None:
     assert len({end + int(lengths[0]) for end in fewer} & set(ends)) > len(ends) // 2
 
 
-def test_small_slices_and_parts_hold_the_same_rows(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_slices_and_parts_hold_the_same_rows(settings: Settings) -> None:
     """A month that is too large to be held at once is read in ranges; nothing is lost or twice at their rims."""
-    whole, _ = cut(settings)
-    monkeypatch.setattr(release_rows, "ROWS_AT_ONCE", 250)
-    monkeypatch.setattr(release_observations, "FILE_ROWS", 100)
-    monkeypatch.setattr(release_table, "FILE_ROWS", 60)
-    split, _ = cut(settings)
+    whole, _ = cut(settings, SplitRows())
+    split, _ = cut(settings, replace(SMALL, release_slice=250))
     assert len(split["observations"]) > 3 * len(whole["observations"]) and len(split["items"]) > 5
     for dataset in DATASETS:
         if whole[dataset]:
@@ -77,16 +76,12 @@ def test_small_slices_and_parts_hold_the_same_rows(settings: Settings, monkeypat
         assert keys == sorted(keys), dataset
 
 
-def test_a_change_in_one_place_leaves_other_files_alone(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(release_observations, "FILE_ROWS", 100)
-    monkeypatch.setattr(release_table, "FILE_ROWS", 60)
-    before, first = cut(settings)
-    again, second = cut(settings)
+def test_a_change_in_one_place_leaves_other_files_alone(settings: Settings, tmp_path: Path) -> None:
+    before, first = cut(settings, SMALL)
+    again, second = cut(settings, SMALL)
     assert again == before and second.written_bytes == 0 and second.shared_bytes == first.written_bytes
     load_rows(settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-06-03,NORTH,10.90,12\n")
-    after, third = cut(settings)
+    after, third = cut(settings, SMALL)
     for dataset, most in (("items", 3), ("observations", 3)):
         new = {part.sha256 for part in after[dataset]} - {part.sha256 for part in before[dataset]}
         assert 0 < len(new) <= most, (dataset, len(new), len(after[dataset]))

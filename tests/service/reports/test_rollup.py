@@ -17,6 +17,8 @@ from tests.service.reports.market import opened
 from tests.service.reports.test_cohorts import known, quiet
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
+from workers.reports.assortment import Quantities
+from workers.reports.filters import Tree, filter_of, range_of
 from workers.reports.sustainability_rollup import make
 from workers.rollups import layout
 
@@ -214,7 +216,11 @@ def test_items_without_a_price_are_in_the_assortment_from_the_day_they_were_firs
     ]
 
 
-def test_more_periods_than_can_be_answered_are_refused(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.reports.assortment._PAIRS_MAX", 10)
+def test_more_periods_than_can_be_answered_are_refused(connection: Connection) -> None:
+    parameters = {"brand": ["oakley"], "from": "2026-04-01", "to": "2026-06-30", "granularity": "day"}
+    tree = Tree.read(connection)
+    chosen = filter_of(connection, tree, parameters)
+    days = range_of(connection, chosen, parameters)
     with pytest.raises(JobRefused, match="too many periods"):
-        make(connection, {"brand": ["oakley"], "from": "2026-04-01", "to": "2026-06-30", "granularity": "day"}, quiet)
+        Quantities(connection, tree, chosen, days, once=True, pairs_max=10).add_unpriced()
+    Quantities(connection, tree, chosen, days, once=True, pairs_max=10_000).add_unpriced()

@@ -16,6 +16,7 @@ from edge.delta_sharing.predicates import PredicateHints
 from shared.datasets.arrow import arrow_schema
 from shared.datasets.schema import DATASETS, ReleaseFile, schema_of
 from shared.objects.directory import DirectoryStore
+from workers.context import SplitRows
 from workers.datasets.writers.release_file import ReleaseWriter
 
 OBSERVATIONS = DATASETS["observations"]
@@ -78,7 +79,7 @@ def judge() -> Iterator[duckdb.DuckDBPyConnection]:
 def released(store: DirectoryStore, listed: list[dict[str, Any]]) -> tuple[pa.Table, ReleaseFile]:
     """Write one file as a release does; return its rows, and what the edge knows of it."""
     table = pa.Table.from_pylist(listed, arrow_schema(OBSERVATIONS))
-    part = ReleaseWriter(store).write(OBSERVATIONS, table, "part.parquet", str)
+    part = ReleaseWriter(store, SplitRows()).write(OBSERVATIONS, table, "part.parquet", str)
     return table, ReleaseFile(*part[:-1], json.loads(json.dumps(part.statistics)))
 
 

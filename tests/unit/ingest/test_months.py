@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workers.ingest import month_buffer
+from workers.ingest.buffers import DEFAULT_BUFFERS, LoadBuffers
 from workers.ingest.month_buffer import Chunk, Months, in_order
 from workers.ingest.observations import OBSERVATION
 
@@ -58,17 +58,16 @@ def test_rows_without_equals_come_in_the_order_of_the_index() -> None:
 def test_a_month_is_passed_when_the_file_has_gone_on() -> None:
     rows = _rows(600, days=70)
     rows.sort(order="day")
-    gathered = Months(CONSTANTS, events=False)
+    gathered = Months(CONSTANTS, events=False, buffers=DEFAULT_BUFFERS)
     chunks = list(gathered.take(rows, ["NORTH"]))
     assert [(str(chunk.month), chunk.passed) for chunk in chunks] == [("2000-01-01", True), ("2000-02-01", True)]
     assert [(str(chunk.month), chunk.passed) for chunk in gathered.rest()] == [("2000-03-01", False)]
 
 
 @pytest.mark.parametrize("days", [31, 365])
-def test_rows_in_no_order_are_all_written_and_few_are_kept(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
-    monkeypatch.setattr(month_buffer, "_KEPT_BYTES_MAX", 64 * 1024)
-    monkeypatch.setattr(month_buffer, "_CHUNK_ROWS", 100)
-    gathered, chunks = Months(CONSTANTS, events=True), list[Chunk]()
+def test_rows_in_no_order_are_all_written_and_few_are_kept(days: int) -> None:
+    buffers = LoadBuffers(kept_bytes=64 * 1024, chunk_rows=100)
+    gathered, chunks = Months(CONSTANTS, events=True, buffers=buffers), list[Chunk]()
     for n in range(10):
         chunks += gathered.take(_rows(1_000, seed=n, days=days), ["NORTH", "SOUTH"])
         assert gathered.kept_bytes() <= 64 * 1024
@@ -83,8 +82,8 @@ def test_a_row_is_as_long_as_it_has_values() -> None:
     rows = _rows(4)
     rows["list"] = [-1, 5, -1, 6]
     with_list, without = (
-        Months(CONSTANTS | {"units": 1, "currency": "USD"}, events=True),
-        Months(CONSTANTS, events=True),
+        Months(CONSTANTS | {"units": 1, "currency": "USD"}, events=True, buffers=DEFAULT_BUFFERS),
+        Months(CONSTANTS, events=True, buffers=DEFAULT_BUFFERS),
     )
     for gathered, fields in ((with_list, 6), (without, 8)):
         [*_], chunks = list(gathered.take(rows.copy(), ["NORTH"])), list(gathered.rest())

@@ -65,10 +65,10 @@ def put(folder: Path, content: str | bytes, name: str = "a.csv") -> Path:
     ],
 )
 def test_a_stray_quotation_mark_costs_its_own_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, kept: list[int], lost: list[int], block: int
+    tmp_path: Path, content: str, kept: list[int], lost: list[int], block: int
 ) -> None:
-    monkeypatch.setattr(readers, "_BLOCK_BYTES", block)
-    rows, rejects = rows_of(put(tmp_path, "id,name,brand\n" + content), a_mapping(tmp_path))
+    path = put(tmp_path, "id,name,brand\n" + content)
+    rows, rejects = rows_of(path, a_mapping(tmp_path), block_bytes=block)
     assert [row[0] for row in rows] == kept
     assert [line for line, _ in rejects] == lost
 
@@ -79,12 +79,9 @@ def test_a_mapping_may_trust_cells_that_hold_rows(tmp_path: Path) -> None:
     assert rows_of(path, a_mapping(tmp_path, before="cells_span_lines = true\n"))[0] == [(2, "1", "a\n2,b,c\nd", "x")]
 
 
-def test_any_file_that_a_csv_writer_wrote_is_read_as_it_was_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_file_that_a_csv_writer_wrote_is_read_as_it_was_written(tmp_path: Path) -> None:
     """The judge is Python's csv module. Few bytes a block, so that records end in every place of one."""
     chance = random.Random(7)
-    monkeypatch.setattr(readers, "_BLOCK_BYTES", 40)
     mapping = a_mapping(tmp_path, before="cells_span_lines = true\n")
     for _ in range(300):
         written = io.StringIO()
@@ -98,7 +95,7 @@ def test_any_file_that_a_csv_writer_wrote_is_read_as_it_was_written(
             for _ in range(chance.randrange(1, 9))
         ]
         writer.writerows([["id", "name", "brand"], *rows])
-        found, rejects = rows_of(put(tmp_path, written.getvalue()), mapping)
+        found, rejects = rows_of(put(tmp_path, written.getvalue()), mapping, block_bytes=40)
         assert rejects == []
         assert [list(row[1:]) for row in found] == rows
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from workers.ingest.buffers import DEFAULT_BUFFERS
 from workers.ingest.month_buffer import Months
 from workers.ingest.observations import OBSERVATION
 from workers.ingest.spool import Spool
@@ -19,7 +20,7 @@ def _rows(marks: list[int], prices: list[int], *, listed: bool, month: date = MA
     rows["item"], rows["mark"], rows["price"], rows["list"] = 7, marks, prices, 5 if listed else -1
     rows["day"] = (month - date(2000, 1, 1)).days
     rows["units"], rows["currency"] = 2, b"USD"
-    months = Months(CONSTANTS, events=True)
+    months = Months(CONSTANTS, events=True, buffers=DEFAULT_BUFFERS)
     chunks = [*months.take(rows, ["NORTH"]), *months.rest()]
     return np.concatenate([chunk.rows for chunk in chunks])
 

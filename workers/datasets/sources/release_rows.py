@@ -15,8 +15,6 @@ from workers.datasets.codecs.observations import Columns, joined
 from workers.datasets.sources.snapshot import Snapshot
 
 SQL = beside(__file__, "release_rows.sql")
-ROWS_AT_ONCE = 2_097_152
-"""How many rows of a month are held at once, twice: one slice is read while the previous one is written."""
 _AFTER_ALL = "~"  # sorts after every IID
 
 
@@ -52,14 +50,14 @@ def read_months(snapshot: Snapshot) -> list[tuple[date, int]]:
     return [(month, count) for month, count in snapshot.rows(SQL.months)]
 
 
-def month_slices(snapshot: Snapshot, names: Names, month: date, count: int) -> Iterator[Columns]:
-    """Yield the observations of a month, all at once or by ranges of IIDs, in any order within each."""
+def month_slices(snapshot: Snapshot, names: Names, month: date, count: int, slice_rows: int) -> Iterator[Columns]:
+    """Yield the observations of a month, at once or by ranges of IIDs, in any order within each."""
     after = (month + timedelta(days=32)).replace(day=1)
-    if count <= ROWS_AT_ONCE:
+    if count <= slice_rows:
         yield joined(snapshot.copy(SQL.observations, month, after, format="binary"))
         return
     # Where a slice begins depends on the IIDs alone, like where a file begins: else every release would differ.
-    wanted = 2 ** int(np.ceil(np.log2(count / ROWS_AT_ONCE)) + 1)
+    wanted = 2 ** int(np.ceil(np.log2(count / slice_rows)) + 1)
     mask = (1 << max(0, round(np.log2(len(names.ids) / wanted)))) - 1
     firsts = sorted(names.iids[int(rank)].as_py() for rank in names.ranks[(names.ids & mask) == 0])
     for low, high in zip(["", *firsts], [*firsts, _AFTER_ALL], strict=True):

@@ -16,11 +16,10 @@ import pyarrow.parquet as pq
 
 from shared.datasets.schema import Dataset, ReleaseFile, key_of
 from shared.objects.directory import ResultStore
+from workers.context import SplitRows
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ROW_GROUP_ROWS = 122_880
-FILE_ROWS = 1_048_576
-"""How many rows a file has at most, roughly; at least half as many, if the dataset has them."""
 _STATISTICS_CHARACTERS_MAX = 64
 _STATISTICS_TYPES = ("string", "dictionary", "date", "integer", "long")
 _TOO_WIDE = ("name", "identifiers", "attributes", "sources")
@@ -46,8 +45,9 @@ def ends_of_files(hashes: Array, starts: Array, rows: int, part_rows: int, *, mo
 class ReleaseWriter:
     """Writes files into a store. `shared_bytes` counts those that it had already."""
 
-    def __init__(self, store: ResultStore) -> None:
+    def __init__(self, store: ResultStore, split_rows: SplitRows) -> None:
         self._store = store
+        self.split_rows = split_rows
         self.written_bytes = 0
         self.shared_bytes = 0
 

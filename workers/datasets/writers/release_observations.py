@@ -9,7 +9,7 @@ from shared.datasets.schema import DATASETS, ReleaseFile
 from shared.db.copy_binary import Array
 from workers.datasets.codecs.observations import Columns, OwnDictionaries, observations_batch
 from workers.datasets.sources.release_rows import Names
-from workers.datasets.writers.release_file import FILE_ROWS, ReleaseWriter, ends_of_files
+from workers.datasets.writers.release_file import ReleaseWriter, ends_of_files
 
 
 def write_slice(names: Names, columns: Columns, month: date, number: int, writer: ReleaseWriter) -> list[ReleaseFile]:
@@ -25,7 +25,7 @@ def write_slice(names: Names, columns: Columns, month: date, number: int, writer
     order = _order(rank, columns)
     rank, item = rank[order], columns["item"][order]
     starts = np.flatnonzero(np.r_[True, item[1:] != item[:-1]]) if len(item) else np.empty(0, "i8")
-    ends = ends_of_files(item[starts].astype("u8"), starts, len(item), FILE_ROWS)
+    ends = ends_of_files(item[starts].astype("u8"), starts, len(item), writer.split_rows.release_observations)
     dictionaries = OwnDictionaries(names.channels, names.sources)
     written: list[ReleaseFile] = []
     for start, end in zip([0, *ends], ends, strict=False):

@@ -10,21 +10,19 @@ import pyarrow as pa
 from shared.datasets.schema import Dataset, ReleaseFile
 from workers.datasets.writers.release_file import ReleaseWriter, ends_of_files
 
-FILE_ROWS = 262_144
-"""Rows of these datasets are wide: names, attributes."""
-
 
 def write_table(
     batches: Iterable[Any], dataset: Dataset, writer: ReleaseWriter, progress: Callable[[int], None]
 ) -> list[ReleaseFile]:
     """Write a whole dataset; return its files in their order."""
     files: list[ReleaseFile] = []
+    file_rows = writer.split_rows.release_table
     pending: list[pa.Table] = []
     done = 0
 
     def write(table: pa.Table, *, more: bool) -> pa.Table:
         """Write the files that are complete; return the rows that are left."""
-        ends = _ends(table, dataset, more=more)
+        ends = _ends(table, dataset, file_rows, more=more)
         for start, end in zip([0, *ends], ends, strict=False):
             rows = _own_dictionaries(table.slice(start, end - start))
             keys = rows.column(dataset.order[0])
@@ -36,7 +34,7 @@ def write_table(
         pending.append(pa.Table.from_batches([batch]))
         done += batch.num_rows
         progress(done)
-        if sum(table.num_rows for table in pending) >= FILE_ROWS:
+        if sum(table.num_rows for table in pending) >= file_rows:
             pending = [write(pa.concat_tables(pending), more=True)]
     rest = pa.concat_tables(pending) if pending else None
     if rest is not None and rest.num_rows:
@@ -53,9 +51,9 @@ def _own_dictionaries(table: pa.Table) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def _ends(table: pa.Table, dataset: Dataset, *, more: bool) -> list[int]:
+def _ends(table: pa.Table, dataset: Dataset, file_rows: int, *, more: bool) -> list[int]:
     keys = table.column(dataset.order[0]).to_pylist()
     starts = np.array([row for row, key in enumerate(keys) if row == 0 or key != keys[row - 1]], "i8")
     hashes = np.array([zlib.crc32(keys[row].encode()) for row in starts.tolist()], "u8")
     # As if it were one full part and more: the spacing of possible ends must not depend on how much is pending.
-    return ends_of_files(hashes, starts, len(keys), FILE_ROWS, more=more)
+    return ends_of_files(hashes, starts, len(keys), file_rows, more=more)
