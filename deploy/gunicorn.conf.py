@@ -6,7 +6,7 @@ from typing import Any
 from edge.startup import check_role, checked_settings
 from edge.watchdog import watch_workers
 from shared.config import settings_or_exit
-from shared.telemetry.http_server import keep_watch
+from shared.telemetry.http_server import serve_metrics
 
 # Settings that must not be used end gunicorn here, with a line for each instead of a worker's traceback.
 _SETTINGS = settings_or_exit(checked_settings)
@@ -34,7 +34,7 @@ def on_starting(server: Any) -> None:
 
 def when_ready(server: Any) -> None:
     """Serve the metrics of all processes, and watch the workers: the master is the one process without callers."""
-    keep_watch(_SETTINGS)
+    serve_metrics(_SETTINGS)
     watch_workers(server, _SETTINGS.heartbeat_file)
 
 

@@ -29,7 +29,7 @@ from edge.storage.redis_cluster import ClusterClient
 from edge.storage.run_marker import RunMarker
 from shared.config import Settings
 from shared.objects.directory import ResultStore
-from shared.objects.open import store_of
+from shared.objects.open import open_object_store
 from shared.redis.urls import is_cluster
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
@@ -112,7 +112,7 @@ def build(settings: Settings) -> Resources:
         resolutions=_resolutions(settings, cache, version, database),
         search=search,
         job_waiters=job_waiters,
-        results=store_of(settings, _RESULTS_SECONDS),
+        results=open_object_store(settings, _RESULTS_SECONDS),
         spans=Spans(settings, "edge"),
         plan_notices=PlanNotices(database, settings, log),
         monitor=RuntimeMonitor(

@@ -48,7 +48,7 @@ class WorkerProgress:
         _BEAT.pack_into(self._beats, _BEAT.size * (index % PROCESSES_MAX), self._clock())
 
     @property
-    def well(self) -> bool:
+    def healthy(self) -> bool:
         """Whether the event loop turns, or none runs because the broker is unavailable."""
         return self._turned_at is None or self._clock() - self._turned_at <= LOOP_SECONDS_MAX
 
@@ -80,7 +80,7 @@ def beat_until_end(progress: WorkerProgress, index: int) -> None:
 def watch(progress: WorkerProgress, processes: Callable[[], list[tuple[int, int]]], heartbeat: Path | None) -> None:
     """Watch the worker from a thread of its main process. `processes` returns index and number of each in the pool."""
     _in_background("progress", lambda: kill_stuck(progress, processes()))
-    touch_while(lambda: progress.well, heartbeat)
+    touch_while(lambda: progress.healthy, heartbeat)
 
 
 def kill_stuck(progress: WorkerProgress, processes: Iterable[tuple[int, int]]) -> None:
@@ -91,10 +91,10 @@ def kill_stuck(progress: WorkerProgress, processes: Iterable[tuple[int, int]]) -
             os.kill(pid, signal.SIGKILL)
 
 
-def touch_while(well: Callable[[], bool], heartbeat: Path | None) -> None:
-    """Touch a file from a thread, as long as its process is well, so that a supervisor sees a standstill."""
+def touch_while(healthy: Callable[[], bool], heartbeat: Path | None) -> None:
+    """Touch a file from a thread, as long as its process is healthy, so that a supervisor sees a standstill."""
     if heartbeat is not None:
-        _in_background("heartbeat", lambda: heartbeat.touch() if well() else None)
+        _in_background("heartbeat", lambda: heartbeat.touch() if healthy() else None)
 
 
 def _in_background(name: str, act: Callable[[], None]) -> None:

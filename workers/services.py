@@ -1,7 +1,7 @@
 """The composition root of the tier: builds the services of one process from its settings."""
 
 from shared.config import Settings
-from shared.objects.open import store_of
+from shared.objects.open import open_object_store
 from shared.telemetry.log import Log
 from shared.telemetry.spans import Spans
 from workers.app import CeleryMessages, celery_app
@@ -17,6 +17,6 @@ def build_services(settings: Settings, part: str) -> Services:
         settings=settings,
         log=Log(part, level=settings.log_level),
         spans=Spans(settings, part),
-        objects=store_of(settings),
+        objects=open_object_store(settings),
         messages=CeleryMessages(celery_app(settings)),
     )

@@ -11,7 +11,7 @@ from celery import signals
 from shared.config import Settings, settings_or_exit
 from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT
 from shared.telemetry import metrics
-from shared.telemetry.http_server import keep_watch
+from shared.telemetry.http_server import serve_metrics
 from shared.telemetry.log import Log, adopt_libraries
 from workers.app import celery_app
 from workers.consumer import JobConsumer
@@ -75,7 +75,7 @@ class Worker:
         if self._progress.watched:
             return
         self._progress.watched = True
-        keep_watch(self._settings, lambda: self._progress.well)
+        serve_metrics(self._settings, lambda: self._progress.healthy)
         watch(self._progress, lambda: _pool_of(sender.controller), self._settings.heartbeat_file)
 
     def _begin_process(self, **given: Any) -> None:

@@ -7,7 +7,7 @@ import click
 from deploy.ctl.console import data_dir_option, json_option, report, settings
 from shared.config import Settings
 from shared.db.connect import connect
-from shared.telemetry.http_server import keep_watch
+from shared.telemetry.http_server import serve_metrics
 from workers.provenance import reindex, reviews
 
 # An operator decides pair after pair: decisions within this time become one data_version.
@@ -33,7 +33,7 @@ def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
         return
     with connect(chosen.database_url, application="matches", autocommit=True) as listener:
         listener.execute("LISTEN match_reviews")
-        keep_watch(chosen)
+        serve_metrics(chosen)
         while True:
             count, version = _applied(chosen)
             if count:

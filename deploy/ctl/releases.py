@@ -13,7 +13,7 @@ from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.jobs.contract import ENDED
 from shared.jobs.contract import SQL as JOBS
-from shared.objects.open import store_of
+from shared.objects.open import open_object_store
 from shared.telemetry.log import Log
 from workers.releases.retention import SQL as RELEASES
 from workers.releases.retention import expire, order
@@ -64,7 +64,7 @@ def expire_(data_dir: Path, as_json: bool) -> None:
     """Forget releases that were kept for their time, and delete files that no release names, as the dispatcher does."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
-        deleted = expire(connection, store_of(chosen), Log("ctl"))
+        deleted = expire(connection, open_object_store(chosen), Log("ctl"))
     report("files deleted: {deleted}", as_json=as_json, deleted=deleted)
 
 

@@ -279,7 +279,7 @@ class Stack:
 
     def _environment(self) -> dict[str, str]:
         # All processes of the host write their metrics beside each other; any edge serves them all.
-        # Only one of them could have the address of a watchpost, and the front's listener shows the same.
+        # Only one of them could have the address of a metrics server, and nginx's listener shows the same.
         metrics = {"PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics"), "METRICS_LISTEN": ""}
         return {**self.settings.environment(), **metrics}
 

@@ -62,7 +62,7 @@ def _routes(between: Between) -> SafeTable:
 def _quota(between: Between) -> SafeTable:
     table = _table("plan", "decision", "/s", title="quota")
     rows = {**between.rates("quota_decisions_total", "plan", "outcome")}
-    rows |= {("unverified", *key): rate for key, rate in between.rates("quota_unverified_total", "outcome").items()}
+    rows |= {("unverified", *key): rate for key, rate in between.rates("quota_degraded_total", "outcome").items()}
     for (plan, outcome), rate in sorted(rows.items()):
         table.add_row(plan, outcome, _rate(rate), style="yellow" if plan == "unverified" else "")
     if not rows:
@@ -77,7 +77,7 @@ def _reads(between: Between) -> SafeTable:
     for where in ("memory", "cache", "database", "absent"):
         rate = rates.get((where,), 0.0)
         table.add_row(where, _rate(rate), f"{rate / total:.1%}" if total else _NOTHING)
-    joined = sum(between.rates("flights_joined_total", "what").values())
+    joined = sum(between.rates("coalesced_reads_total", "what").values())
     table.add_row("joined flights", _rate(joined), "")
     return table
 

@@ -12,7 +12,7 @@ from shared.errors import InvalidParameter, ItemNotFound, ItemWithdrawn
 DEFAULT_DAYS = 90
 
 
-def found_or_raise(row: Any, url: str, channels: Sequence[str], below: str = "") -> Any:
+def require_active_item(row: Any, url: str, channels: Sequence[str], below: str = "") -> Any:
     """Return the row of an active item. Raises the domain error of any other item, and of unknown channels."""
     if row is None:
         raise ItemNotFound

@@ -14,7 +14,7 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 from edge.analytics import envelope, schemas
 from edge.analytics.aside import aside
 from edge.analytics.conversion import in_currency, read_converter, with_original
-from edge.analytics.items import found_or_raise, range_of
+from edge.analytics.items import range_of, require_active_item
 from edge.analytics.prices import Price
 from edge.analytics.reductions import reductions, summary
 from edge.analytics.unit_prices import ROUNDING, unit_prices
@@ -137,7 +137,7 @@ class Pricing:
         Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection."""
         letter = kind[0] if kind else None
         row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency, letter)
-        row = found_or_raise(row, f"{self._base_url}/index/pricing", channels)
+        row = require_active_item(row, f"{self._base_url}/index/pricing", channels)
         first, last = range_of(first, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
         attributes = msgspec.json.decode(row["attributes"], type=dict[str, Any])

@@ -11,7 +11,7 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 
 from edge.analytics import envelope
 from edge.analytics.conversion import in_currency, read_converter, with_original
-from edge.analytics.items import found_or_raise, range_of
+from edge.analytics.items import range_of, require_active_item
 from edge.analytics.prices import Price
 from edge.analytics.pricing import coverage
 from edge.analytics.prior_price_schemas import PriorPriceQuery, PriorPriceReply
@@ -104,7 +104,7 @@ class PriorPrice:
         include = asked["outliers"] == "include"
         values = (iid, asked["asked_on"], asked["channel"], asked["currency"], HISTORY_DAYS, include)
         row = await self._database.fetch_row(SQL.listings, *values)
-        return found_or_raise(row, f"{self._base_url}/index/pricing", asked["channel"], "/reference")
+        return require_active_item(row, f"{self._base_url}/index/pricing", asked["channel"], "/reference")
 
     async def _converter(self, listed: list[dict[str, Any]], to: str, name: str, last: date) -> tuple[Converter, int]:
         days = [one["as_of"] for one in listed] or [last]

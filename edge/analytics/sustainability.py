@@ -11,7 +11,7 @@ from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.analytics import envelope, schemas
-from edge.analytics.items import found_or_raise, range_of
+from edge.analytics.items import range_of, require_active_item
 from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
@@ -126,7 +126,7 @@ class Sustainability:
     ) -> tuple[Any, dict[str, Any]]:
         """Return an item's rows and their meta. Raises ItemNotFound, ItemWithdrawn, or a redirection."""
         row = await self._database.fetch_row(SQL.figures, iid, first, to, channels)
-        row = found_or_raise(row, f"{self._base_url}/index/sustainability", channels)
+        row = require_active_item(row, f"{self._base_url}/index/sustainability", channels)
         first, last = range_of(first, row["last_day"])
         days = (last - first).days + 1
         coverage = {

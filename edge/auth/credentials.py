@@ -73,7 +73,7 @@ class CredentialStore:
             flight = self._flights[digest] = asyncio.create_task(self._learn(form, kind, credential, digest))
             flight.add_done_callback(lambda done: self._landed(digest, done))
         else:
-            metrics.flights_joined.labels("credential").inc()
+            metrics.coalesced_reads.labels("credential").inc()
         return await asyncio.shield(flight)
 
     def forget(self) -> None:

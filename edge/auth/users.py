@@ -38,7 +38,7 @@ class UserService:
         self._clock = clock
         self._known: dict[bytes, tuple[float, Person]] = {}
 
-    async def by_token(self, text: str, *, fresh: bool = False) -> Person:
+    async def authenticate(self, text: str, *, fresh: bool = False) -> Person:
         """Return the person behind an ID token; with `fresh`, with the memberships that the database holds now.
 
         Without it they are a few seconds old at most. A person who has just created an organization asks another edge
@@ -50,8 +50,8 @@ class UserService:
         digest = hashlib.sha256(text.encode(errors="surrogateescape")).digest()
         entry = self._known.get(digest)
         if entry is None or entry[0] <= time.monotonic():
-            identity, left = await self.identify(text)
-            person = await self.join(identity)
+            identity, left = await self.verify_id_token(text)
+            person = await self.get_or_create(identity)
             if len(self._known) >= _REMEMBERED_MAX:
                 self._known.clear()
             entry = (time.monotonic() + min(left, _REMEMBERED_SECONDS), person)
@@ -60,7 +60,7 @@ class UserService:
             return replace(entry[1], memberships=await self._memberships(entry[1].id))
         return entry[1]
 
-    async def identify(self, text: str, nonce: str | None = None) -> tuple[Identity, float]:
+    async def verify_id_token(self, text: str, nonce: str | None = None) -> tuple[Identity, float]:
         """Return whom a token speaks of and for how many seconds it will; with `nonce`, only one made for it."""
         assert self.provider is not None
         token = id_token.parse(text)
@@ -87,7 +87,7 @@ class UserService:
         row = await self._database.fetch_row(SQL.person, self.provider.issuer, subject, scope=_SIGN_IN)
         return str(row["id"]) if row else None
 
-    async def join(self, identity: Identity) -> Person:
+    async def get_or_create(self, identity: Identity) -> Person:
         """Return the person, created at the first call.
 
         Nothing is written for a person whose name and address are known already, so that they can still be read while

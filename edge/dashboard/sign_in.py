@@ -92,10 +92,10 @@ class SignInPages:
             raise PageError(403, "The provider did not sign you in. Begin again, or ask its operator.")
         token = await self._redeem(provider, code, sign_in)
         try:
-            identity, _ = await self._users.identify(token, sign_in.nonce)
+            identity, _ = await self._users.verify_id_token(token, sign_in.nonce)
         except InvalidToken:
             raise PageError(400, _AGAIN) from None
-        person = await self._users.join(identity)
+        person = await self._users.get_or_create(identity)
         await self._limits.consume_call(person.id, request[CONTEXT].network, request[CONTEXT].charge_id)
         old = request.cookies.get(self._cookies.session)
         if old:

@@ -53,14 +53,14 @@ class FileResponder:
         if organization is not None and request.method == hdrs.METH_GET:
             length = file.bytes if part is None else part.stop - part.start
             await self._allowance.consume(organization, length, request[CONTEXT].charge_id)
-        if self._accel_location and _nginx_agrees(request, part):
+        if self._accel_location and _can_accelerate(request, part):
             there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}
             return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
         reader = await in_store_thread(self._store.open, file.key)
         return stream.sending(ResultBody(reader, file.bytes, b"", etag), part, fields)
 
 
-def _nginx_agrees(request: web.Request, part: Slice | None) -> bool:
+def _can_accelerate(request: web.Request, part: Slice | None) -> bool:
     """Return whether nginx would decide as this code does.
 
     It knows our ETag too late for `If-Match`, answers 416 to some ranges that mean nothing, where the whole is right,

@@ -13,14 +13,14 @@ class Counts:
     """The counts of one process since the last flush."""
 
     def __init__(self) -> None:
-        self._tallies: defaultdict[tuple[str, int], metrics.Tally] = defaultdict(metrics.Tally)
+        self._histograms: defaultdict[tuple[str, int], metrics.LocalHistogram] = defaultdict(metrics.LocalHistogram)
         self._outcomes: defaultdict[tuple[str, str], int] = defaultdict(int)
         self._reads: defaultdict[str, int] = defaultdict(int)
         self._timer: asyncio.TimerHandle | None = None
 
     def note(self, route: str, decision: Decision, status: int, seconds: float, *, refunded: bool) -> None:
         """Count one response and its charge; `refunded` counts that too, as the ordinary way does for a 304."""
-        self._tallies[route, status].note(seconds)
+        self._histograms[route, status].note(seconds)
         if decision.verified:
             self._outcomes[decision.plan.name, outcome_name(decision.outcome)] += 1
             if refunded:
@@ -39,10 +39,10 @@ class Counts:
         metrics.record_reads.labels("memory").inc(reads["record"] + reads["identifier"])
         metrics.identifier_reads.labels("memory").inc(reads["identifier"])
         metrics.answers_reused.inc(reads["answer"])
-        for (route, status), tally in self._tallies.items():
+        for (route, status), tally in self._histograms.items():
             metrics.requests.labels(route, status).inc(tally.count)
             tally.flush_into(metrics.request_seconds.labels(route))
         for (plan, outcome), number in self._outcomes.items():
             metrics.quota_decisions.labels(plan, outcome).inc(number)
-        for counted in (self._tallies, self._outcomes, self._reads):
+        for counted in (self._histograms, self._outcomes, self._reads):
             counted.clear()

@@ -113,7 +113,7 @@ class VersionedCache(Generic[E]):
         """
         waiting = self._waiting.get(key)
         if waiting is not None:
-            metrics.flights_joined.labels(self._kind.name).inc()
+            metrics.coalesced_reads.labels(self._kind.name).inc()
             waiting.append(done)
             return
         self._waiting[key] = [done]

@@ -73,7 +73,7 @@ class Authentication:
     async def _signed_in(self, token: str, rule: Rule, context: Context) -> Principal:
         try:
             # Charged calls are many and do not depend on memberships.
-            person = await self._users.by_token(token, fresh=not rule.is_charged)
+            person = await self._users.authenticate(token, fresh=not rule.is_charged)
         except ExpiredToken:
             raise self._unauthorized(rule, "expired-credentials", "The ID token has expired.") from None
         except InvalidToken:

@@ -32,7 +32,7 @@ class DegradedLimiter:
         if day != self._day:
             self._day, self._used = day, {}
         outcome = self._outcome(account, plan)
-        metrics.quota_unverified.labels("served" if outcome == TAKEN else "refused").inc()
+        metrics.quota_degraded.labels("served" if outcome == TAKEN else "refused").inc()
         ends_in = _DAY_SECONDS - seconds % _DAY_SECONDS
         return Decision(account, charge_id, plan, units, outcome, plan.daily_units, 0, day, ends_in, verified=False)
 

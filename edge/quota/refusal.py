@@ -5,7 +5,7 @@ from edge.quota.policy import NOT_COUNTED, Decision
 from shared.clock import rfc3339
 from shared.errors import StoreUnavailable
 
-_LIFTS = {
+_UPGRADE_HINTS = {
     "anonymous": "Free sign-up has a higher limit; the Brand plan counts your organization, not your address.",
     "free": "The Brand plan has a higher limit and counts your organization, not your address.",
     "brand": "The Institutional plan has higher limits.",
@@ -48,6 +48,6 @@ def refusal(decision: Decision, network: str) -> Problem:
         "limit": limit,
         "resets_at": resets_at,
         "counted_as": counted_as,
-        "lifted_by": _LIFTS.get(plan.name, "A higher plan has higher limits."),
+        "lifted_by": _UPGRADE_HINTS.get(plan.name, "A higher plan has higher limits."),
     }
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(seconds)})

@@ -190,7 +190,7 @@ class ClusterClient(RedisClient):
             since = now if node is None or node.healthy else node.disconnected_at
             pending.expires = since + self._hold_seconds
             if now < pending.expires:
-                metrics.store_held.labels(self.name).inc()
+                metrics.store_delayed_commands.labels(self.name).inc()
         if now >= pending.expires or len(self._held) >= _HELD_MAX:
             self._fail(pending)
         else:

@@ -6,7 +6,7 @@ from shared.objects.directory import DirectoryStore, ResultStore
 _PATIENT_SECONDS = 30.0
 
 
-def store_of(settings: Settings, answer_seconds: float = _PATIENT_SECONDS) -> ResultStore:
+def open_object_store(settings: Settings, answer_seconds: float = _PATIENT_SECONDS) -> ResultStore:
     """Return the store of results, exports and releases; nothing is opened or asked yet.
 
     An object store that is silent for `answer_seconds` is asked again, for twice as long in all.

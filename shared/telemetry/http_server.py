@@ -13,18 +13,18 @@ _SOCKET_SECONDS = 5.0
 
 
 class MetricsServer(ThreadingHTTPServer):
-    """Answers GET /metrics, and GET /health with 200 as long as `well` says so, else 503."""
+    """Answers GET /metrics, and GET /health with 200 as long as `healthy` says so, else 503."""
 
     daemon_threads = True
 
-    def __init__(self, settings: Settings, well: Callable[[], bool]) -> None:
+    def __init__(self, settings: Settings, healthy: Callable[[], bool]) -> None:
         super().__init__(_address(settings.metrics_listen), _Answers)
         self.settings = settings
-        self.well = well
+        self.healthy = healthy
 
     def start(self) -> None:
         """Serve in the background until the process ends."""
-        threading.Thread(target=self.serve_forever, name="watchpost", daemon=True).start()
+        threading.Thread(target=self.serve_forever, name="metrics-server", daemon=True).start()
 
 
 class _Answers(BaseHTTPRequestHandler):
@@ -35,8 +35,8 @@ class _Answers(BaseHTTPRequestHandler):
         if self.path == "/metrics":
             self._answer(200, EXPOSITION, exposition(self.server.settings.metrics_dir))
         elif self.path == "/health":
-            well = self.server.well()
-            self._answer(200 if well else 503, "text/plain", b"ok\n" if well else b"not well\n")
+            healthy = self.server.healthy()
+            self._answer(200 if healthy else 503, "text/plain", b"ok\n" if healthy else b"not well\n")
         else:
             self._answer(404, "text/plain", b"")
 
@@ -51,12 +51,12 @@ class _Answers(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def keep_watch(settings: Settings, well: Callable[[], bool] = lambda: True) -> MetricsServer | None:
-    """Open the watchpost where a setting names its address. Raises ConfigurationError where that cannot be used."""
+def serve_metrics(settings: Settings, healthy: Callable[[], bool] = lambda: True) -> MetricsServer | None:
+    """Open the metrics server if a setting names its address. Raises ConfigurationError if that cannot be used."""
     if not settings.metrics_listen:
         return None
     try:
-        post = MetricsServer(settings, well)
+        post = MetricsServer(settings, healthy)
     except OSError as error:
         raise ConfigurationError(
             f"METRICS_LISTEN: {settings.metrics_listen} cannot be used: {error.strerror}"

@@ -41,7 +41,7 @@ requests_in_flight = _gauge("requests_in_flight", "Requests of the ordinary way 
 quota_decisions = _counter(
     "quota_decisions", "Charges, by plan and outcome: taken, refused, repeated, refunded.", "plan", "outcome"
 )
-quota_unverified = _counter("quota_unverified", "Requests decided without the state store, by outcome.", "outcome")
+quota_degraded = _counter("quota_degraded", "Requests decided without the state store, by outcome.", "outcome")
 usage_lost = _counter(
     "usage_lost", "Calls missing from the statistics of use: PostgreSQL was unavailable for too long."
 )
@@ -54,7 +54,7 @@ identifier_reads = _counter(
     "where",
 )
 answers_reused = _counter("answers_reused", "Answers sent again from memory, as they were made before.")
-flights_joined = _counter("flights_joined", "Reads that waited for an equal one instead of asking again.", "what")
+coalesced_reads = _counter("coalesced_reads", "Reads that waited for an equal one instead of asking again.", "what")
 report_answers = _counter(
     "report_answers", "Heavy GETs, by kind and how: stored, made, accepted (202), failed.", "kind", "how"
 )
@@ -70,8 +70,8 @@ data_version = _gauge(
 # Stores.
 store_emptied = _counter("store_emptied", "Times an edge found that a store had lost all that it held.", "store")
 store_errors = _counter("store_errors", "Calls to a store that failed or were late.", "store")
-store_held = _counter(
-    "store_held", "Calls that had to wait for a store's cluster: a failover, or a slot on its way.", "store"
+store_delayed_commands = _counter(
+    "store_delayed_commands", "Calls that had to wait for a store's cluster: a failover, or a slot on its way.", "store"
 )
 store_up = _gauge(
     "store_up",
@@ -128,13 +128,13 @@ def exposition(directory: Path | None) -> bytes:
     """Return all metrics in Prometheus' text format: of all processes that write into the directory, or of this one."""
     if directory is None:
         return generate_latest(REGISTRY)
-    _forget_the_dead(directory)
+    _remove_stale_gauges(directory)
     registry = CollectorRegistry()
     MultiProcessCollector(registry, path=str(directory))  # type: ignore[no-untyped-call]
     return generate_latest(registry)
 
 
-def _forget_the_dead(directory: Path) -> None:
+def _remove_stale_gauges(directory: Path) -> None:
     # What is summed over the living must not count a process that was killed; its counters stay, they happened.
     for path in directory.glob("gauge_live*.db"):
         pid = _PID.search(path.stem)
@@ -142,7 +142,7 @@ def _forget_the_dead(directory: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-class Tally:
+class LocalHistogram:
     """Durations counted in plain integers, for a path where one histogram call per request would be felt."""
 
     __slots__ = ("_buckets", "_sum", "count")

@@ -4,14 +4,13 @@ import csv
 import hashlib
 import json
 import re
-import time
 from collections.abc import Iterator
 
 import pyarrow.parquet as parquet
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor, new_key
+from tests.browser.conftest import Visitor, new_key, until
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -22,10 +21,17 @@ def plan(founder: Visitor) -> Iterator[None]:
     organizations = json.loads(founder.stack.ctl("orgs", "list", "--json"))
     [acme] = [one["id"] for one in organizations if one["name"].startswith("Acme")]
     founder.stack.ctl("orgs", "plan", acme, "institutional")
-    time.sleep(1.0)  # every edge learns of it within a second
+    until(lambda: every_edge_offers_files(founder, True), 60)
     yield
     founder.stack.ctl("orgs", "plan", acme, "brand")
-    time.sleep(1.0)
+    until(lambda: every_edge_offers_files(founder, False), 60)
+
+
+def every_edge_offers_files(visitor: Visitor, offered: bool) -> bool:
+    """Return whether the edges know the plan that includes files, or that it ended: nginx sends them calls in turn."""
+    address = f"{visitor.origin}/dashboard/datasets"
+    pages = [visitor.context.request.get(address).text() for _ in range(12)]
+    return all(("Files come with the Institutional plan" not in page) is offered for page in pages)
 
 
 @pytest.fixture

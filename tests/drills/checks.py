@@ -11,7 +11,7 @@ import msgspec
 from shared.config import Settings
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from shared.objects.open import store_of
+from shared.objects.open import open_object_store
 from shared.telemetry.log import Log
 from tests.drills.client import Client, decoded
 from tests.drills.workload import is_poison, right_digest
@@ -78,7 +78,7 @@ def _published_once(connection: Connection, jobs: set[str]) -> int:
 
 def _left(settings: Settings, connection: Connection) -> int:
     """Sweep, with an attempt's bytes among the rest that no row knows of; return how many attempts are left."""
-    store = store_of(settings)
+    store = open_object_store(settings)
     with store.writing(f"{uuid4()}/1/nobody.json") as file:
         file.write(b"of a worker that died")
     delete_old(connection, store, Log("drill", level="error"))

@@ -12,7 +12,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.jobs.contract import SQL as JOBS
-from shared.objects.open import store_of
+from shared.objects.open import open_object_store
 from shared.telemetry import metrics
 from tests.service.reports import market
 from tests.support.replica import Pair, in_recovery, ordered
@@ -266,4 +266,4 @@ def test_a_cancelled_report_stops_on_the_replica(pair: Pair, primary: Settings) 
     assert ended == [None]
     running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%long_report' AND state = 'active'"
     assert pair.on_replica(running) == [(0,)]
-    assert list(store_of(primary).attempts()) == []
+    assert list(open_object_store(primary).attempts()) == []

@@ -25,17 +25,17 @@ def clock() -> _Clock:
 def test_a_loop_that_stands_still_is_not_well_and_no_loop_is(clock: _Clock) -> None:
     progress = WorkerProgress(clock)
     clock.now += 10 * LOOP_SECONDS_MAX
-    assert progress.well, "the broker is unavailable, or the worker is still starting"
+    assert progress.healthy, "the broker is unavailable, or the worker is still starting"
     progress.turned()
     clock.now += LOOP_SECONDS_MAX
-    assert progress.well
+    assert progress.healthy
     clock.now += 1
-    assert not progress.well
+    assert not progress.healthy
     progress.turned()
-    assert progress.well
+    assert progress.healthy
     clock.now += LOOP_SECONDS_MAX + 1
     progress.left_loop()
-    assert progress.well
+    assert progress.healthy
 
 
 def test_a_process_that_no_longer_beats_is_stuck_and_one_that_never_did_is_not(clock: _Clock) -> None:

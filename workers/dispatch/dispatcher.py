@@ -12,7 +12,7 @@ from shared.db.queries import beside
 from shared.errors import StoreUnavailable
 from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, QUEUES
 from shared.telemetry import metrics
-from shared.telemetry.http_server import keep_watch
+from shared.telemetry.http_server import serve_metrics
 from workers.context import Services
 from workers.dispatch.missing import confirm_missing
 from workers.dispatch.refunds import Refunds
@@ -188,7 +188,7 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    keep_watch(settings, lambda: dispatcher.healthy)
+    serve_metrics(settings, lambda: dispatcher.healthy)
     touch_while(lambda: dispatcher.healthy, settings.heartbeat_file)
     metrics.processes.labels("dispatcher", settings.revision).set(1)
     metrics.store_up.labels("broker").set(1)

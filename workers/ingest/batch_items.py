@@ -26,8 +26,8 @@ class BatchItems:
     first: Any
     last: Any
 
-    def widen(self, days: Any, codes: Any) -> None:
-        """Widen the items' spans by days, of which some may be NO_DAY."""
+    def extend_spans(self, days: Any, codes: Any) -> None:
+        """Extend the items' spans by days, of which some may be NO_DAY."""
         if len(days) and days.min() == NO_DAY:
             there = np.flatnonzero(days != NO_DAY)
             days, codes = days.take(there), codes.take(there)

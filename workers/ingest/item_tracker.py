@@ -71,8 +71,8 @@ class ItemTracker:
         """Return the keys of items by their numbers."""
         return self._arrays["key"][numbers]
 
-    def widen(self, numbers: Any, first: Any, last: Any) -> None:
-        """Widen the spans of distinct items."""
+    def extend_spans(self, numbers: Any, first: Any, last: Any) -> None:
+        """Extend the spans of distinct items."""
         spans = self._arrays
         spans["first"][numbers] = np.minimum(spans["first"][numbers], first)
         spans["last"][numbers] = np.maximum(spans["last"][numbers], last)
@@ -84,7 +84,7 @@ class ItemTracker:
         newest[numbers[places]] = days[places]
         return places
 
-    def news(self, numbers: Any, contents: Any) -> Any:
+    def changed(self, numbers: Any, contents: Any) -> Any:
         """Return the places of those whose content differs from the last one seen, and remember the new one."""
         places = np.flatnonzero(self._arrays["content"][numbers] != contents)
         self._arrays["content"][numbers] = contents

@@ -132,12 +132,12 @@ class Transformer:
         result.counts["observations_absent"] = sum(missing(one.priced, None, good) for one in shaped)
         result.counts["observations_rejected"] = sum(missing(one.present, one.priced, good) for one in shaped)
         if first_seen is not None:
-            met.widen(first_seen.take(good), met.codes)
+            met.extend_spans(first_seen.take(good), met.codes)
         return result, lambda: self._finish(batch, path, met, numbers, result)
 
     def _place(self, rows: Any, codes: Any, met: BatchItems, numbers: Any, result: Transformed) -> None:
         rows["item"] = self.registry.keys(numbers).take(codes)
-        met.widen(rows["day"], codes)
+        met.extend_spans(rows["day"], codes)
         result.observations = rows
 
     def _check_known(self, ids: clean.Coded, bad: Faults) -> None:
@@ -172,11 +172,11 @@ class Transformer:
             bad.where(mask, reason, field)
 
     def _finish(self, batch: Batch, path: Path, met: BatchItems, numbers: Any, result: Transformed) -> Transformed:
-        self.registry.widen(numbers, met.first, met.last)
+        self.registry.extend_spans(numbers, met.first, met.last)
         # An older row says nothing of the item: its text and its price come from the same, newest row.
         at = self.registry.newer(numbers, met.newest)
         # Most items of a batch are known from the one before: a hash of their raw columns shows it before cleaning.
-        fresh = at[self.registry.news(numbers[at], self._contents(batch, met.chosen[at]))]
+        fresh = at[self.registry.changed(numbers[at], self._contents(batch, met.chosen[at]))]
         days = np.where(met.newest[fresh] == NO_DAY, calendar_days.today(), met.newest[fresh])
         if self._item.join_by and not self._mapping.impacts:
             return result  # observations alone say nothing of the item itself

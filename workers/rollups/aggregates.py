@@ -50,7 +50,7 @@ class ListPrices(NamedTuple):
     times: Array
 
 
-class Tally(NamedTuple):
+class Aggregates(NamedTuple):
     """What is known of each group; `group` in the other members is a place in `ids`."""
 
     ids: Array
@@ -62,10 +62,10 @@ class Tally(NamedTuple):
     prices: Prices
     list_prices: ListPrices
 
-    def negated(self) -> "Tally":
+    def negated(self) -> "Aggregates":
         """Return it so that adding takes away."""
         channels = self.channels._replace(n=-self.channels.n, items=-self.channels.items, units=-self.channels.units)
-        return Tally(
+        return Aggregates(
             self.ids,
             -self.n,
             -self.items,
@@ -89,7 +89,7 @@ class Tally(NamedTuple):
         return zip(days, channels, spread, pairs, strict=True)
 
 
-def tally(month: SortedEntries, by: str, *, prices: bool = True) -> Tally:
+def tally(month: SortedEntries, by: str, *, prices: bool = True) -> Aggregates:
     """Sum a month by `brand`, `category` or `channel`. Items are counted distinctly in each group and channel."""
     pairs = month.pairs
     if by == "channel":
@@ -107,7 +107,7 @@ def tally(month: SortedEntries, by: str, *, prices: bool = True) -> Tally:
     np.add.at(units, channels.group, channels.units)
     spread = Prices(*counted(of_row, month.entries.price)) if prices else Prices(*counted(of_row[:0], of_row[:0]))
     listed = _listed(of_row, month.entries.price, month.entries.list_price)
-    return Tally(ids, days.sum(axis=1), items, units, days, channels, spread, listed)
+    return Aggregates(ids, days.sum(axis=1), items, units, days, channels, spread, listed)
 
 
 def _listed(group: Array, price: Array, list_price: Array) -> ListPrices:
@@ -116,7 +116,7 @@ def _listed(group: Array, price: Array, list_price: Array) -> ListPrices:
     return ListPrices(*counted_pairs(group.take(rows), price.take(rows), list_price.take(rows), ones))
 
 
-def total(tallies: list[Tally], ids: list[Array]) -> Tally:
+def total(tallies: list[Aggregates], ids: list[Array]) -> Aggregates:
     """Add tallies up, each group under the id given for it; groups and prices that come to nothing are left out."""
     given = np.concatenate(ids)
     wanted, place = np.unique(given, return_inverse=True)
@@ -125,15 +125,15 @@ def total(tallies: list[Tally], ids: list[Array]) -> Tally:
     n, items, units = (_added(place, [getattr(one, name) for one in tallies], len(wanted)) for name in _SUMS)
     days = np.zeros((len(wanted), DAYS), "i8")
     np.add.at(days, place, np.concatenate([one.days for one in tallies]))
-    result = Tally(
+    result = Aggregates(
         wanted, n, items, units, days, _channels(tallies, moved), _prices(tallies, moved), _pairs(tallies, moved)
     )
     return _without_empty(result)
 
 
 def larger(
-    by_category: list[Tally], by_channel: list[Tally], above: Ancestors
-) -> Iterator[tuple[str, list[Tally], list[Array]]]:
+    by_category: list[Aggregates], by_channel: list[Aggregates], above: Ancestors
+) -> Iterator[tuple[str, list[Aggregates], list[Array]]]:
     """Yield scope, tallies and ids for the groups that have no entries of their own, to be added up by `total`."""
     yield "h", by_channel, [one.ids for one in by_channel]
     yield "a", by_category, [np.zeros(len(one.ids), "i8") for one in by_category]
@@ -143,9 +143,9 @@ def larger(
         yield "t", lifted, [ups for _, ups in chosen]
 
 
-def _lifted(one: Tally, places: Array) -> Tally:
+def _lifted(one: Aggregates, places: Array) -> Aggregates:
     """Repeat groups: a category's sums count once for each level that it belongs to."""
-    return Tally(
+    return Aggregates(
         one.ids[places],
         one.n[places],
         one.items[places],
@@ -168,14 +168,15 @@ def _repeated(columns: Iterable[Array], places: Array) -> Iterator[Array]:
 _SUMS = ("n", "items", "units")
 
 
-def read(ids: Array, rows: list[tuple[Any, ...]]) -> Tally:
-    """Make a tally of cells as they are kept: n, items, units, days, channels, prices, list prices."""
+def read(ids: Array, rows: list[tuple[Any, ...]]) -> Aggregates:
+    """Read the aggregates of cells as they are stored: n, items, units, days, channels, prices, list prices."""
     channels, prices, pairs = (_unpacked([row[column] for row in rows]) for column in (4, 5, 6))
     n, items, units = (np.array([row[place] for row in rows], "i8") for place in range(3))
     days = np.array([unpack(row[3])[0] for row in rows], "i8").reshape(len(rows), DAYS)
     stacked = Channels(*_stacked(channels, len(Channels._fields)))
     spread = Prices(*_stacked(prices, len(Prices._fields)))
-    return Tally(ids, n, items, units, days, stacked, spread, ListPrices(*_stacked(pairs, len(ListPrices._fields))))
+    listed = ListPrices(*_stacked(pairs, len(ListPrices._fields)))
+    return Aggregates(ids, n, items, units, days, stacked, spread, listed)
 
 
 def _unpacked(packed: list[bytes]) -> list[list[Array]]:
@@ -197,7 +198,7 @@ def _added(place: Array, values: list[Array], count: int) -> Array:
     return summed
 
 
-def _channels(tallies: list[Tally], moved: list[Array]) -> Channels:
+def _channels(tallies: list[Aggregates], moved: list[Array]) -> Channels:
     parts = [[to[one.channels.group], *one.channels[1:]] for one, to in zip(tallies, moved, strict=True)]
     sums = _summed(*_stacked(parts, len(Channels._fields)))
     return Channels(*(column[sums.n > 0] for column in sums))
@@ -212,26 +213,26 @@ def _summed(group: Array, channel: Array, *figures: Array) -> Channels:
     return Channels(group[starts], channel[starts], *(np.add.reduceat(column[order], starts) for column in figures))
 
 
-def _prices(tallies: list[Tally], moved: list[Array]) -> Prices:
+def _prices(tallies: list[Aggregates], moved: list[Array]) -> Prices:
     parts = [[to.take(one.prices.group), *one.prices[1:]] for one, to in zip(tallies, moved, strict=True)]
     group, price, times = counted(*_stacked(parts, 3))
     left = np.flatnonzero(times > 0)
     return Prices(group.take(left), price.take(left), times.take(left))
 
 
-def _pairs(tallies: list[Tally], moved: list[Array]) -> ListPrices:
+def _pairs(tallies: list[Aggregates], moved: list[Array]) -> ListPrices:
     parts = [[to.take(one.list_prices.group), *one.list_prices[1:]] for one, to in zip(tallies, moved, strict=True)]
     sums = ListPrices(*counted_pairs(*_stacked(parts, len(ListPrices._fields))))
     left = np.flatnonzero(sums.times > 0)
     return ListPrices(*(column.take(left) for column in sums))
 
 
-def _without_empty(sums: Tally) -> Tally:
+def _without_empty(sums: Aggregates) -> Aggregates:
     kept = sums.n > 0
     if kept.all():
         return sums
     place = np.cumsum(kept) - 1
-    return Tally(
+    return Aggregates(
         sums.ids[kept],
         sums.n[kept],
         sums.items[kept],

@@ -9,7 +9,7 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.copy_binary import TableLayout
 from workers.rollups import rows
-from workers.rollups.aggregates import Tally, larger, tally, total
+from workers.rollups.aggregates import Aggregates, larger, tally, total
 from workers.rollups.codec import Array, Entries, Stratum
 from workers.rollups.item_groups import Ancestors, Items, copied_out
 from workers.rollups.item_prices import ItemPrices
@@ -116,7 +116,7 @@ class _Month:
             for scope, changes, ids in larger(by_category, by_channel, self._above):
                 self._change(scope, stratum, changes, ids)
 
-    def _change(self, scope: str, stratum: Stratum, changes: list[Tally], ids: list[Array]) -> None:
+    def _change(self, scope: str, stratum: Stratum, changes: list[Aggregates], ids: list[Array]) -> None:
         touched = np.unique(np.concatenate(ids))
         held = rows.read_sums(self._connection, scope, self._month, touched)
         others = {name: sums for name, sums in held.items() if name != stratum}

@@ -29,7 +29,7 @@ Row = tuple[Any, ...]
 
 
 def with_entries(
-    scope: str, month: date, stratum: Stratum, ordered: SortedEntries, sums: aggregates.Tally, prices: ItemPrices
+    scope: str, month: date, stratum: Stratum, ordered: SortedEntries, sums: aggregates.Aggregates, prices: ItemPrices
 ) -> Iterator[Row]:
     """Make the cells of brands (`b`) or of categories (`c`): with entries, in one order whatever the loads were."""
     entries = ordered.entries
@@ -57,13 +57,13 @@ def with_entries(
         yield (scope, group, month, *stratum, *figures, *sums_packed, packed, distinct[low:high].tobytes(), priced)
 
 
-def with_prices(scope: str, month: date, stratum: Stratum, sums: aggregates.Tally) -> Iterator[Row]:
+def with_prices(scope: str, month: date, stratum: Stratum, sums: aggregates.Aggregates) -> Iterator[Row]:
     """Make the cells of larger groups, which have no entries of their own."""
     for (group, *figures), packed in zip(_heads(sums), sums.packed(), strict=True):
         yield (scope, group, month, *stratum, *figures, *packed, None, None, None)
 
 
-def _heads(sums: aggregates.Tally) -> Iterator[tuple[int, ...]]:
+def _heads(sums: aggregates.Aggregates) -> Iterator[tuple[int, ...]]:
     return zip(*(column.tolist() for column in (sums.ids, sums.n, sums.items, sums.units)), strict=True)
 
 
@@ -98,7 +98,7 @@ def read_entries(connection: Connection, scope: str, month: date, ids: Array) ->
     return {stratum: Entries.joined(parts) for stratum, parts in found.items()}
 
 
-def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> dict[Stratum, aggregates.Tally]:
+def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> dict[Stratum, aggregates.Aggregates]:
     """Read larger cells, by stratum."""
     found: dict[Stratum, list[Row]] = {}
     cursor = connection.cursor(binary=True)

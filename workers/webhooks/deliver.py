@@ -19,7 +19,8 @@ from shared.webhooks import RETRY_SECONDS, key_of, signature_headers
 from workers.webhooks.post import SECONDS_MAX, Answer, Poster
 
 SQL = beside(__file__, "deliver.sql")
-_LEASE_SECONDS = 30
+# By which a lease outlasts one call, so that its outcome can be recorded under it.
+_SPARE_SECONDS = 20.0
 _AT_ONCE = 200
 _POLL_SECONDS = 0.2
 _GONE = 410
@@ -48,23 +49,37 @@ class _Event:
     replayed: bool
 
 
-def deliver(settings: Settings, seconds: float, stopping: Callable[[], bool] = lambda: False) -> int:
+def deliver(
+    settings: Settings,
+    seconds: float,
+    stopping: Callable[[], bool] = lambda: False,
+    call_seconds: float = SECONDS_MAX,
+) -> int:
     """Send what is due, to many endpoints at once, until nothing is due or for so many seconds; return how many events.
 
-    An endpoint that hangs holds a thread of its own for the time of one call, and nothing else.
+    An endpoint that hangs holds a thread of its own for the time of one call, `call_seconds`, and nothing else.
     """
+    poster = Poster(settings.webhook_private_addresses, call_seconds)
     with connect(settings.worker_database_url, application="webhooks", autocommit=True) as connection:
-        return _Deliverer(settings, connection, time.monotonic() + seconds, stopping).run()
+        return _Deliverer(settings, connection, poster, time.monotonic() + seconds, stopping).run()
 
 
 class _Deliverer:
     """One run. Its threads share a connection, one transaction at a time; no receiver is called under the lock."""
 
-    def __init__(self, settings: Settings, connection: Connection, until: float, stopping: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        connection: Connection,
+        poster: Poster,
+        until: float,
+        stopping: Callable[[], bool],
+    ) -> None:
         self._settings = settings
         self._connection = connection
         self._lock = threading.Lock()
-        self._poster = Poster(settings.webhook_private_addresses)
+        self._poster = poster
+        self._lease_seconds = poster.seconds + _SPARE_SECONDS
         self._until = until
         self._stopping = stopping
 
@@ -87,7 +102,7 @@ class _Deliverer:
         if not free:
             return []
         with self._lock:
-            rows = self._connection.execute(SQL.claim, (_LEASE_SECONDS, free)).fetchall()
+            rows = self._connection.execute(SQL.claim, (self._lease_seconds, free)).fetchall()
         return [Endpoint(*row) for row in rows]
 
     def _drain(self, endpoint: Endpoint) -> int:
@@ -103,12 +118,12 @@ class _Deliverer:
                 with self._lock:
                     row = self._connection.execute(SQL.next_event, fence).fetchone()
                 # A process that was stopped for a while may have lost the lease: it must not send any more.
-                if row is None or time.monotonic() - read_at > _LEASE_SECONDS - SECONDS_MAX:
+                if row is None or time.monotonic() - read_at > _SPARE_SECONDS:
                     break
                 event = _Event(*row)
                 answer = self._send(endpoint, event)
                 with self._lock:
-                    if not _settle(self._connection, endpoint, event, answer):
+                    if not _settle(self._connection, endpoint, event, answer, self._lease_seconds):
                         return sent
                 sent += 1
             with self._lock:
@@ -131,14 +146,14 @@ class _Deliverer:
         return self._poster.post(endpoint.url, body, fields)
 
 
-def _settle(connection: Connection, endpoint: Endpoint, event: _Event, answer: Answer) -> bool:
+def _settle(connection: Connection, endpoint: Endpoint, event: _Event, answer: Answer, lease_seconds: float) -> bool:
     """Record an attempt and what follows from it; tell whether the next event may be sent."""
     fence = (endpoint.id, endpoint.lease_no)
     with connection.transaction():
         noted = (event.id, event.number, answer.status, answer.outcome, answer.text, answer.milliseconds)
         connection.execute(SQL.note_attempt, (*fence, *noted))
         if answer.accepted:
-            values = (*fence, event.number, event.replayed, _LEASE_SECONDS)
+            values = (*fence, event.number, event.replayed, lease_seconds)
             held = connection.execute(SQL.accepted, values).fetchone() is not None
             if held and event.replayed:
                 connection.execute(SQL.replayed, (endpoint.id, event.number))

@@ -192,7 +192,7 @@ async def test_signing_out_goes_on_to_the_provider_and_names_the_session(farewel
     asked = parse_qs(urlsplit(address.replace("&amp;", "&")).query)
     assert address.startswith(f"{farewell.issuer.url}/end?")
     assert asked["post_logout_redirect_uri"] == ["http://testserver/dashboard/signed-out"]
-    identity, _ = await farewell.edge.resources.users.identify(asked["id_token_hint"][0])
+    identity, _ = await farewell.edge.resources.users.verify_id_token(asked["id_token_hint"][0])
     assert identity.subject == "ada"
     assert await farewell.ask("GET", "/dashboard/signed-out") == 200
     assert "http-equiv" not in farewell.text

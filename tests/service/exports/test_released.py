@@ -11,7 +11,7 @@ from shared.datasets.schema import key_of
 from shared.db.connect import Connection, connect
 from shared.exports.manifest import ExportManifest
 from shared.objects.directory import DirectoryStore
-from shared.objects.open import store_of
+from shared.objects.open import open_object_store
 from tests.support.exports import column, made, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.s3 import in_bucket
@@ -93,7 +93,7 @@ def test_out_of_a_bucket_and_into_it(settings: Settings, s3: str) -> None:
         assert run_in_parts(bucket, job) == "succeeded"
         assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
         for file in manifest_of(bucket, job).files:
-            reader = store_of(bucket).open(file.key)
+            reader = open_object_store(bucket).open(file.key)
             assert hashlib.sha256(reader.read(0, file.bytes)).hexdigest() == file.sha256
             reader.close()
     assert not (settings.results_dir / job).exists()

@@ -222,7 +222,7 @@ async def test_the_fast_path_counts_lines_and_metrics_like_the_ordinary_way(
 
 
 _COUNTED = re.compile(
-    r"itemindex_(requests|request_seconds_count|record_reads|identifier_reads|quota_decisions|quota_unverified)"
+    r"itemindex_(requests|request_seconds_count|record_reads|identifier_reads|quota_decisions|quota_degraded)"
 )
 
 

@@ -15,7 +15,7 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
 from shared.telemetry import metrics
-from shared.telemetry.http_server import MetricsServer, keep_watch
+from shared.telemetry.http_server import MetricsServer, serve_metrics
 from tests.support.client import Edge
 from tests.support.workers import services_of
 from workers.dispatch.dispatcher import Dispatcher
@@ -59,8 +59,8 @@ async def test_metrics_are_readable_and_have_their_sentences(edge: Edge) -> None
 
 @pytest.fixture
 def post(settings: Settings) -> Iterator[MetricsServer]:
-    """A watchpost whose process is well until a test says otherwise."""
-    opened = keep_watch(replace(settings, metrics_listen="127.0.0.1:0"), lambda: True)
+    """The metrics server of a process that is healthy until a test says otherwise."""
+    opened = serve_metrics(replace(settings, metrics_listen="127.0.0.1:0"), lambda: True)
     assert opened is not None
     yield opened
     opened.shutdown()
@@ -74,19 +74,19 @@ def ask(post: MetricsServer, path: str) -> tuple[int, bytes]:
         return answer.status, answer.read()
 
 
-def test_a_watchpost_tells_metrics_and_health(post: MetricsServer) -> None:
+def test_a_metrics_server_answers_with_metrics_and_health(post: MetricsServer) -> None:
     assert b"itemindex_jobs_dispatched" in ask(post, "/metrics")[1]
     assert ask(post, "/health") == (200, b"ok\n")
-    post.well = lambda: False
+    post.healthy = lambda: False
     assert ask(post, "/health")[0] == 503
     assert ask(post, "/elsewhere")[0] == 404
 
 
 @pytest.mark.parametrize("listen", ["nowhere", "127.0.0.1:port", "192.0.2.1:9100"])
-def test_a_watchpost_without_a_usable_address_stops_the_start(settings: Settings, listen: str) -> None:
+def test_a_metrics_server_without_a_usable_address_stops_the_start(settings: Settings, listen: str) -> None:
     with pytest.raises(ConfigurationError, match="METRICS_LISTEN"):
-        keep_watch(replace(settings, metrics_listen=listen))
-    assert keep_watch(settings) is None
+        serve_metrics(replace(settings, metrics_listen=listen))
+    assert serve_metrics(settings) is None
 
 
 def test_a_dispatcher_is_healthy_as_long_as_it_sweeps(settings: Settings) -> None:
@@ -114,7 +114,7 @@ def test_the_dead_are_not_summed_with_the_living(tmp_path: Path) -> None:
     counted = tmp_path / f"counter_{process.pid}.db"
     for path in (dead, living, counted):
         path.touch()
-    metrics._forget_the_dead(tmp_path)
+    metrics._remove_stale_gauges(tmp_path)
     assert (dead.exists(), living.exists(), counted.exists()) == (False, True, True)
 
 

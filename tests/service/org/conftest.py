@@ -50,7 +50,7 @@ class SignedIn:
         link = (await self.ask("POST", "/org/invitations", by, {"email": f"{who}@example.org", "role": role})).json[
             "link"
         ]
-        person = await self.edge.resources.users.by_token(self.issuer.token(who))
+        person = await self.edge.resources.users.authenticate(self.issuer.token(who))
         acts = OrganizationService(self.edge.resources.database, self.edge.settings)
         await acts.accept_invitation(person, link.partition("#")[2])
         self.edge.resources.users.forget()

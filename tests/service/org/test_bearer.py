@@ -88,12 +88,12 @@ async def test_ten_thousand_unknown_keys_cause_one_fetch(signed_in: SignedIn) ->
         token = issuer.token()
         issuer.keys[-1] = real
         with pytest.raises(InvalidToken):
-            await people.by_token(token)
+            await people.authenticate(token)
 
     for start in range(0, 10_000, 1_000):
         await asyncio.gather(*(flood(n) for n in range(start, start + 1_000)))
     assert issuer.fetches - before <= 1
-    assert (await people.by_token(good)).name == "Ada"
+    assert (await people.authenticate(good)).name == "Ada"
 
 
 async def test_while_the_provider_is_down_known_keys_go_on_and_unknown_ones_are_not_blamed(
@@ -178,9 +178,9 @@ async def test_an_invitation_is_not_for_a_person_whose_address_is_not_verified(s
     for claim in (None, False):
         with pytest.raises(Problem, match="state-conflict"):
             await acts.accept_invitation(
-                await people.by_token(signed_in.issuer.token("bob", email_verified=claim)), secret
+                await people.authenticate(signed_in.issuer.token("bob", email_verified=claim)), secret
             )
-    await acts.accept_invitation(await people.by_token(signed_in.issuer.token("bob")), secret)
+    await acts.accept_invitation(await people.authenticate(signed_in.issuer.token("bob")), secret)
 
 
 async def test_two_credentials_are_one_too_many(signed_in: SignedIn) -> None:

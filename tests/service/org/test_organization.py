@@ -218,10 +218,10 @@ async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> Non
     acts = OrganizationService(signed_in.edge.resources.database, signed_in.edge.settings)
     secret = link["link"].partition("#")[2]
     with pytest.raises(Problem, match="state-conflict"):
-        await acts.accept_invitation(await people.by_token(signed_in.issuer.token("eve")), secret)
+        await acts.accept_invitation(await people.authenticate(signed_in.issuer.token("eve")), secret)
     assert (await signed_in.ask("DELETE", f"/org/invitations/{link['id']}")).status == 204
     with pytest.raises(Problem, match="state-conflict"):
-        await acts.accept_invitation(await people.by_token(signed_in.issuer.token("carol")), secret)
+        await acts.accept_invitation(await people.authenticate(signed_in.issuer.token("carol")), secret)
 
 
 async def test_use_is_told_by_day_endpoint_outcome_and_key(signed_in: SignedIn) -> None:

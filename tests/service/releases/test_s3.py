@@ -10,7 +10,7 @@ import pytest
 from shared.config import Settings
 from shared.datasets.schema import PREFIX
 from shared.db.connect import connect
-from shared.objects.open import store_of
+from shared.objects.open import open_object_store
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
@@ -36,7 +36,7 @@ def bucket(settings: Settings, s3: str) -> Settings:
 
 async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> None:
     cut(bucket)
-    key, store = api_key(bucket, "institutional"), store_of(bucket)
+    key, store = api_key(bucket, "institutional"), open_object_store(bucket)
     assert not (bucket.results_dir / PREFIX).exists()
     async with running_edge(bucket, tmp_path) as edge:
         reported = (await edge.get("/index/datasets/observations/releases/latest", key=key)).json

@@ -11,7 +11,7 @@ import pytest
 from shared.config import Settings
 from shared.datasets.arrow import arrow_schema
 from shared.datasets.schema import DATASETS, key_of
-from shared.objects.open import store_of
+from shared.objects.open import open_object_store
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from workers.context import SplitRows
@@ -26,7 +26,7 @@ SMALL = SplitRows(release_observations=100, release_table=60)
 
 
 def cut(settings: Settings, split_rows: SplitRows) -> tuple[Files, ReleaseWriter]:
-    writer = ReleaseWriter(store_of(settings), split_rows)
+    writer = ReleaseWriter(open_object_store(settings), split_rows)
     with Snapshot(settings.worker_database_url, application="tests") as snapshot:
         return write_files(snapshot, writer), writer
 

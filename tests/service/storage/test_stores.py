@@ -16,7 +16,7 @@ import pytest
 from shared.config import Settings
 from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.directory import PARTIAL, DirectoryStore, ResultStore
-from shared.objects.open import store_of
+from shared.objects.open import open_object_store
 from shared.objects.s3 import S3Store
 from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET
 
@@ -207,7 +207,7 @@ def test_an_s3_that_hangs_is_waited_for_as_long_as_was_asked() -> None:
 
 
 def test_the_settings_choose(settings: Settings) -> None:
-    assert isinstance(store_of(settings), DirectoryStore)
+    assert isinstance(open_object_store(settings), DirectoryStore)
     named = Settings.from_environment({"S3_BUCKET": BUCKET, "S3_ENDPOINT": "http://127.0.0.1:9"})
-    assert isinstance(store_of(named), S3Store)
+    assert isinstance(open_object_store(named), S3Store)
     assert "a secret" not in repr(Settings.from_environment({"S3_SECRET_ACCESS_KEY": "a secret"}))

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -37,19 +36,23 @@ async def test_without_an_index_the_search_is_unavailable(engine: SearchEngine) 
 
 async def test_a_search_waits_while_the_first_index_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = _engine(tmp_path, check_seconds=60.0)
-    opening = threading.Event()
+    opening, proceed = threading.Event(), threading.Event()
 
     class Slow(engine_module.SearchIndex):
         def __init__(self, *given: Any) -> None:
             opening.set()
-            time.sleep(0.1)
+            assert proceed.wait(30)
             super().__init__(*given)
 
     monkeypatch.setattr(engine_module, "SearchIndex", Slow)
     build(catalogue(), tmp_path, 1)
     engine.refresh()
-    assert await asyncio.to_thread(opening.wait, 10)
-    assert (await engine.find(SearchQuery(q="soy"))).hits
+    assert await asyncio.to_thread(opening.wait, 30)
+    search = asyncio.create_task(engine.find(SearchQuery(q="soy")))
+    await asyncio.sleep(0)
+    assert not search.done()
+    proceed.set()
+    assert (await search).hits
     engine.close()
 
 
