@@ -5,13 +5,18 @@ from uuid import UUID
 
 import click
 
-from deploy.ctl.console import OPERATOR, data_dir_option, json_option, report, settings, show
+from deploy.ctl.console import OPERATOR, data_dir_option, json_option, report, reveal, settings, show
 from deploy.ctl.selectors import organization_of
+from edge.http.uuid7 import uuid7
 from edge.webhooks.service import SQL as WEBHOOKS
+from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.webhooks import REPLAYED_MAX
+from shared.events import TYPES
+from shared.webhook_secrets import sealed_secret
+from shared.webhook_urls import url_fault
+from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret
 
 SQL = beside(__file__, "webhooks.sql")
 _LISTED = ("id", "organization", "url", "failures", "due_at", "disabled_at", "disabled_reason", "cursor", "pending")
@@ -21,7 +26,7 @@ _NEWEST = 2**62
 
 @click.group()
 def webhooks() -> None:
-    """Webhooks: list, attempts, replay, enable, disable. Organizations make them by the API."""
+    """Webhooks of organizations: the addresses to which their events are sent, and what became of them."""
 
 
 @webhooks.command("list", epilog="Example: itemindex webhooks list --json")
@@ -34,6 +39,56 @@ def list_(organization: str | None, data_dir: Path, as_json: bool) -> None:
         owner = organization_of(connection, organization) if organization else None
         rows = connection.execute(SQL.listed, (owner,)).fetchall()
     show((dict(zip(_LISTED, row, strict=True)) for row in rows), as_json=as_json, title="webhooks")
+
+
+@webhooks.command(epilog="Example: itemindex webhooks create 'Acme Ltd' https://example.org/hook --type watch.fired")
+@click.argument("organization")
+@click.argument("url")
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; repeat."
+)
+@data_dir_option
+@json_option
+def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, as_json: bool) -> None:
+    """Have an organization's events sent to an address, and print the secret that signs them, once."""
+    chosen = settings(data_dir)
+    fault = url_fault(url, private_allowed=chosen.webhook_private_addresses)
+    if fault is not None:
+        raise ItemIndexError(f"the address {fault}")
+    webhook, secret = str(uuid7()), new_secret()
+    sealed = _sealed(chosen, webhook, secret)
+    with connect(chosen.database_url, application="webhooks") as connection:
+        owner = organization_of(connection, organization)
+        [[count]] = connection.execute(WEBHOOKS.count, (owner,)).fetchall()
+        if count >= ENDPOINTS_MAX:
+            raise ItemIndexError(f"the organization has {ENDPOINTS_MAX} webhooks, which is the most; delete one first")
+        connection.execute(WEBHOOKS.add, (owner, webhook, url, list(types) or None, sealed, OPERATOR))
+    reveal(secret, as_json=as_json, id=webhook, secret=secret)
+
+
+@webhooks.command(epilog="Example: itemindex webhooks rotate 01a1…")
+@click.argument("webhook", type=click.UUID)
+@data_dir_option
+@json_option
+def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
+    """Replace a webhook's secret and print the new one, once; for 24 hours the one before signs as well."""
+    chosen, secret = settings(data_dir), new_secret()
+    sealed = _sealed(chosen, str(webhook), secret)
+    with connect(chosen.database_url, application="webhooks") as connection:
+        values = (_owner(connection, webhook), str(webhook), sealed, ROTATION_SECONDS, OPERATOR)
+        connection.execute(WEBHOOKS.rotate, values)
+    reveal(secret, as_json=as_json, id=str(webhook), secret=secret)
+
+
+@webhooks.command(epilog="Example: itemindex webhooks delete 01a1…")
+@click.argument("webhook", type=click.UUID)
+@data_dir_option
+@json_option
+def delete(webhook: UUID, data_dir: Path, as_json: bool) -> None:
+    """Delete a webhook with its attempts: nothing is sent there any more."""
+    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+        connection.execute(WEBHOOKS.delete, (_owner(connection, webhook), str(webhook), OPERATOR))
+    report("webhook {webhook} is deleted", as_json=as_json, webhook=str(webhook))
 
 
 @webhooks.command(epilog="Example: itemindex webhooks attempts 01a1… --limit 5")
@@ -91,6 +146,12 @@ def disable(webhook: UUID, reason: str, data_dir: Path, as_json: bool) -> None:
         if connection.execute(SQL.disable, (str(webhook), reason)).fetchone() is None:
             raise ItemIndexError("there is no webhook of this id that is enabled")
     report("webhook {webhook} is disabled", as_json=as_json, webhook=str(webhook))
+
+
+def _sealed(chosen: Settings, webhook: str, secret: str) -> bytes:
+    if not chosen.signing_secret:
+        raise ItemIndexError("SIGNING_SECRET must be set, to the value that the edges have")
+    return sealed_secret(chosen.signing_secret, webhook, secret)
 
 
 def _owner(connection: Connection, webhook: UUID) -> str:

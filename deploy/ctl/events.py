@@ -1,0 +1,42 @@
+"""`itemindex events`: the log of events as an organization reads it."""
+
+import json
+from pathlib import Path
+
+import click
+
+from deploy.ctl.console import data_dir_option, json_option, print_json, settings, show
+from deploy.ctl.selectors import organization_of
+from edge.events.feed import SQL
+from shared.db.connect import connect
+from shared.errors import ItemIndexError
+from shared.events import KEPT_DAYS, TYPES, event_document
+
+
+@click.command(epilog="Example: itemindex events 'Acme Ltd' --after 4711 --type watch.fired --json")
+@click.argument("organization")
+@click.option("--after", type=click.IntRange(0, 10**18 - 1), help="Those later than this cursor; the oldest if absent.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 10_000), help="At most so many.")
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; repeat."
+)
+@data_dir_option
+@json_option
+def events(
+    organization: str, after: int | None, limit: int, types: tuple[str, ...], data_dir: Path, as_json: bool
+) -> None:
+    """List what happened to an organization and to the index, the oldest first, as its programs read it.
+
+    Exit code 1 where events after the cursor are no longer kept; the oldest cursor is named.
+    """
+    with connect(settings(data_dir).database_url, application="events") as connection:
+        owner = organization_of(connection, organization)
+        rows = connection.execute(SQL.page, (owner, after or 0, list(types) or None, limit)).fetchall()
+        [[deleted_up_to]] = connection.execute(SQL.deleted_up_to).fetchall()
+    if after is not None and after < deleted_up_to:
+        raise ItemIndexError(f"events are kept for {KEPT_DAYS} days; the oldest comes after the cursor {deleted_up_to}")
+    documents = [event_document(*row) for row in rows]
+    if as_json:
+        print_json(documents)
+        return
+    show(({**one, "data": json.dumps(one["data"])} for one in documents), as_json=False, title="events")
