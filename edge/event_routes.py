@@ -47,6 +47,7 @@ def _webhook_routes(webhooks: Webhooks) -> tuple[Route, ...]:
         Route("GET", one, webhooks.show, _organizations("webhook", missing)),
         Route("DELETE", one, webhooks.delete, _organizations("webhook-delete", missing)),
         Route("POST", f"{one}/rotations", webhooks.rotate, _organizations("webhook-rotation", missing)),
+        Route("POST", f"{one}/deactivations", webhooks.disable, _organizations("webhook-deactivation", missing)),
         Route("POST", f"{one}/activations", webhooks.enable, _organizations("webhook-activation", missing)),
         Route(
             "POST", f"{one}/replays", webhooks.replay, _organizations("webhook-replay", "missing-parameter", missing)

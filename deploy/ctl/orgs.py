@@ -125,7 +125,9 @@ def audit(organization: str | None, limit: int, verify: bool, data_dir: Path, as
     if organization is None:
         raise ItemIndexError("name the organization; see `itemindex orgs list`")
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        rows = connection.execute(SQL.audit, (organization_of(connection, organization), None, limit)).fetchall()
+        rows = connection.execute(
+            SQL.audit, (organization_of(connection, organization), None, limit, None, None, None)
+        ).fetchall()
     listed = ({"at": row[1], "actor": row[2], "act": row[3], "subject": row[4]} for row in rows)
     show(listed, as_json=as_json, title="audit")
 

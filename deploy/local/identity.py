@@ -15,12 +15,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import edge
 from deploy.local.paths import Paths, port_is_free
 from deploy.local.process import Program
 
 CLIENT_ID = "item-index"
 _SCOPES = "openid profile email"
 _TOKEN_SECONDS = 3_600
+_THEME = Path(__file__).with_name("sign_in")
+_PRODUCT_FILES = Path(edge.__file__).with_name("meta") / "static"
 PEOPLE = (("ada", "Ada", "Lovelace"), ("grace", "Grace", "Hopper"))
 STAFF = "ada@example.org"
 """Who of them is an operator, too: decides in the dashboard which items are one article."""
@@ -84,11 +87,18 @@ def application(kept: dict[str, Any], port: int, origin: str) -> Any:
             "SERVER_NAME": f"127.0.0.1:{port}",
             "PREFERRED_URL_SCHEME": "http",
             "SESSION_COOKIE_NAME": "identity",
-            "CANAILLE": {"NAME": "Item Index, local sign-in", "SMTP": None, "FORCE_HTTPS": False, "JAVASCRIPT": False},
+            "CANAILLE": {
+                "NAME": "Item Index, local sign-in",
+                "SMTP": None,
+                "FORCE_HTTPS": False,
+                "JAVASCRIPT": False,
+                "THEME": str(_THEME),
+            },
             "CANAILLE_OIDC": {"ACTIVE_JWKS": [kept["jwk"]]},
         },
         env_prefix="IDENTITY_",
     )
+    _dress(app, origin)
     with app.app_context():
         _people(kept["passwords"])
         _client(kept["client_secret"], origin)
@@ -108,6 +118,14 @@ def id_token(kept: dict[str, Any], name: str) -> str:
         client = Backend.instance.get(models.Client, client_id=CLIENT_ID)
         claims = UserInfo(generate_user_claims(person)).filter(_SCOPES)
         return str(generate_id_token({}, claims, aud=[CLIENT_ID], exp=_TOKEN_SECONDS, **get_jwt_config(client)))
+
+
+def _dress(app: Any, origin: str) -> None:
+    """Serve the product's style to the pages of `sign_in/`: the provider's policy lets no other host's in."""
+    from flask import send_from_directory
+
+    app.add_url_rule("/product/<name>", "product", lambda name: send_from_directory(_PRODUCT_FILES, name))
+    app.context_processor(lambda: {"product_origin": origin})
 
 
 def _people(passwords: dict[str, str]) -> None:

@@ -109,7 +109,8 @@ class ExplorerPages:
     async def _history(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
         history = await self._pricing.history(iid, None, None, [], None)
         figures, _ = await self._footprint.figures(iid, None, None, [])
-        rows, titles = figures.to_pylist(), {one.code: one.title for one in INDICATORS}
+        rows = [row for row in figures.to_pylist() if {row["per_unit"], row["cumulative"]} != {None}]
+        titles = {one.code: one.title for one in INDICATORS}
         return render(
             request,
             "history.html" if is_part(request) else "history_page.html",

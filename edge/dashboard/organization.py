@@ -1,6 +1,8 @@
 """Pages about the visitor's organization: overview, key, members, audit; and the forms on them."""
 
+from datetime import date
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from aiohttp import web
 
@@ -10,7 +12,7 @@ from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, re
 from edge.dashboard.usage import plot_by_day
 from edge.meta.quota import windows_of
 from edge.organizations.member_handlers import invitation_link
-from edge.organizations.service import Actor, OrganizationService, as_dicts
+from edge.organizations.service import Actor, AuditFilter, OrganizationService, as_dicts
 from edge.organizations.usage import usage_range
 from edge.quota.limiter import RateLimiter
 from shared.credentials import KEY_PREFIX
@@ -171,10 +173,29 @@ class OrganizationPages:
         return see(_MEMBERS_PAGE)
 
     async def audit(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """The audit log, a page at a time."""
-        entries = await self._acts.audit(visitor.acting, id_in(request, "before"), _AUDIT_ROWS + 1)
-        older = entries[_AUDIT_ROWS - 1]["id"] if len(entries) > _AUDIT_ROWS else None
-        return render(request, "audit.html", visitor, entries=entries[:_AUDIT_ROWS], older=older)
+        """The audit log, a page at a time; the address can narrow it to an act, an actor and a day."""
+        given = {name: request.query.get(name, "") for name in ("act", "person", "day")}
+        wanted = AuditFilter(given["act"] or None, given["person"] or None, _day(given["day"]))
+        entries = await self._acts.audit(visitor.acting, id_in(request, "before"), _AUDIT_ROWS + 1, wanted)
+        acts, actors = await self._acts.audit_choices(visitor.acting)
+        last = entries[_AUDIT_ROWS - 1]["id"] if len(entries) > _AUDIT_ROWS else None
+        return render(
+            request,
+            "audit.html",
+            visitor,
+            entries=entries[:_AUDIT_ROWS],
+            older=urlencode({**{k: v for k, v in given.items() if v}, "before": last}) if last else None,
+            given=given,
+            acts=acts,
+            actors=actors,
+        )
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise PageError(400, "A day is written as 2026-07-31.") from None
 
 
 def _first_steps(key: bool, called: bool, alone: bool) -> list[Step]:

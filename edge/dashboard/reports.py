@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from aiohttp import web
@@ -97,6 +98,7 @@ class ReportPages:
             status,
             reports=REPORTS_BY_KIND,
             chosen=chosen,
+            links=_links(given),
             fields=fields,
             given=given,
             foreign=sorted(name for name, value in given.items() if value.strip() and name not in names),
@@ -182,6 +184,12 @@ class ReportPages:
             body.close()
         answer = await asyncio.to_thread(msgspec.json.decode, text)
         return answer["data"], answer["meta"]
+
+
+def _links(given: dict[str, str]) -> dict[str, str]:
+    """Return the query that opens each report's form with what was typed; also what the chosen one has no field for."""
+    kept = {name: value for name, value in given.items() if value.strip() and name not in ("kind", "csrf")}
+    return {kind: urlencode({"kind": kind, **kept}) for kind in REPORTS_BY_KIND}
 
 
 def _question(order: Order) -> str:

@@ -182,6 +182,7 @@ def _events(guard: SessionGuard, services: Services, secret: OneTimeSecrets) -> 
         _post("/webhooks", guard.form(webhooks.create)),
         _get("/webhooks/{id}", guard.page(webhooks.one)),
         _post("/webhooks/{id}/rotation", guard.form(webhooks.rotate)),
+        _post("/webhooks/{id}/deactivation", guard.form(webhooks.disable)),
         _post("/webhooks/{id}/activation", guard.form(webhooks.enable)),
         _post("/webhooks/{id}/replays", guard.form(webhooks.replay)),
         _post("/webhooks/{id}/removal", guard.form(webhooks.delete)),

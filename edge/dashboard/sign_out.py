@@ -12,6 +12,7 @@ from aiohttp import web
 from edge.auth.id_token import TOKEN_BYTES_MAX, InvalidToken
 from edge.auth.logout_token import LIFETIME_SECONDS_MAX, LogoutNotice
 from edge.auth.users import UserService
+from edge.dashboard.agents import browser_of
 from edge.dashboard.session_guard import SignedIn, form_of, render, see
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.http.problems import Problem
@@ -66,6 +67,7 @@ class SignOutPages:
         listed = [
             {
                 "session": session,
+                "browser": browser_of(session.beginning.agent),
                 "current": self._sessions.is_of(session, visitor.cookie),
                 "hours": int((now - session.beginning.born) // 3600),
             }

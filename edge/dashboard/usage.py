@@ -72,6 +72,8 @@ def caller_name(credential: str, names: dict[str, str]) -> str:
     kind, _, identifier = credential.partition(":")
     if kind == "api-key":
         return f"Key {identifier}"
+    if kind == "refund":
+        return "Refunds of jobs"
     return names.get(identifier, "A former member") if kind == "bearer" else "Public token"
 
 

@@ -78,6 +78,12 @@ class WebhookPages:
         await self._webhooks.enable(acting_of(visitor), request.match_info["id"])
         return see(f"{_PAGE}/{request.match_info['id']}")
 
+    async def disable(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """Send nothing to it for now; events wait."""
+        await self._rights.require(visitor, _RIGHT)
+        await self._webhooks.disable(acting_of(visitor), request.match_info["id"])
+        return see(f"{_PAGE}/{request.match_info['id']}")
+
     async def replay(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Have one event sent again, or those after a cursor."""
         await self._rights.require(visitor, _RIGHT)

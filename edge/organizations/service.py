@@ -48,6 +48,18 @@ class CreatedOrganization:
     requested_plan: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries of the audit log: of one act, of one actor by name, of one UTC day; None is every one."""
+
+    act: str | None = None
+    actor: str | None = None
+    day: date | None = None
+
+
+EVERY_ENTRY = AuditFilter()
+
+
 class OrganizationService:
     """Reads and changes organizations."""
 
@@ -190,9 +202,15 @@ class OrganizationService:
             )
         return str(row["organization_id"])
 
-    async def audit(self, actor: Actor, before: str | None, limit: int) -> list[Row]:
-        """Return what was done in the organization, the newest first."""
-        return await self._database.fetch(SQL.audit, actor.membership.organization_id, before, limit, scope=actor.scope)
+    async def audit(self, actor: Actor, before: str | None, limit: int, wanted: AuditFilter = EVERY_ENTRY) -> list[Row]:
+        """Return the entries of the organization's audit log, the newest first, before the entry of an id."""
+        values = (actor.membership.organization_id, before, limit, wanted.act, wanted.actor, wanted.day)
+        return await self._database.fetch(SQL.audit, *values, scope=actor.scope)
+
+    async def audit_choices(self, actor: Actor) -> tuple[list[str], list[str]]:
+        """Return the acts and the actors that the organization's audit log has."""
+        [row] = await self._database.fetch(SQL.audit_choices, actor.membership.organization_id, scope=actor.scope)
+        return list(row["acts"]), list(row["actors"])
 
     async def audit_count(self, actor: Actor) -> int:
         """Return how many entries the organization's audit log has."""

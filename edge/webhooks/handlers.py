@@ -88,6 +88,18 @@ class Webhooks:
         return _json(await self._webhooks.enable(acting_of(request), request[PATH]["id"]))
 
     @docs(
+        operationId="disableWebhook",
+        summary="Send nothing to a webhook for now",
+        description="Events wait for it until it is enabled, as long as the log keeps them.",
+        tags=_TAGS,
+    )
+    @match_info_schema(schemas.WebhookPath())
+    @response_schema(schemas.Webhook(), 200, description="The webhook as it is now")
+    async def disable(self, request: web.Request) -> web.StreamResponse:
+        """Disable."""
+        return _json(await self._webhooks.disable(acting_of(request), request[PATH]["id"]))
+
+    @docs(
         operationId="replayEvents",
         summary="Have events sent again",
         description="One by its id, or those after a cursor. They are sent in their order, with their own ids.",

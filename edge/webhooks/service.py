@@ -20,6 +20,7 @@ from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_s
 
 SQL = beside(__file__, "webhooks.sql")
 _NEWEST = 2**62
+_DISABLED = "Disabled by its organization."
 
 
 class WebhookService:
@@ -67,6 +68,11 @@ class WebhookService:
     async def enable(self, acting: Acting, endpoint: str) -> dict[str, Any]:
         """Send to a disabled webhook again, and to one that waits for its next attempt at once."""
         await self._act(acting, SQL.enable, _uuid(endpoint))
+        return await self.one(acting, endpoint)
+
+    async def disable(self, acting: Acting, endpoint: str) -> dict[str, Any]:
+        """Send nothing to a webhook until it is enabled; events wait for it as long as the log keeps them."""
+        await self._act(acting, SQL.disable, _uuid(endpoint), _DISABLED)
         return await self.one(acting, endpoint)
 
     async def delete(self, acting: Acting, endpoint: str) -> None:

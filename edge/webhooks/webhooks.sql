@@ -42,6 +42,14 @@ WITH changed AS (
     WHERE organization_id = $1::uuid AND id = $2::uuid RETURNING organization_id, id)
 SELECT audit_notices(c.organization_id, $3, 'webhook.enabled', c.id::text) AS audited FROM changed c;
 
+-- name: disable
+-- With its notice, by the table's trigger. The position stays: nothing is lost when it is enabled within the log's time.
+WITH changed AS (
+    UPDATE webhook_endpoints SET disabled_at = coalesce(disabled_at, statement_timestamp()),
+        disabled_reason = CASE WHEN disabled_at IS NULL THEN $3 ELSE disabled_reason END
+    WHERE organization_id = $1::uuid AND id = $2::uuid RETURNING organization_id, id)
+SELECT audit_notices(c.organization_id, $4, 'webhook.disabled', c.id::text) AS audited FROM changed c;
+
 -- name: attempts
 -- The newest first.
 SELECT a.event_id::text, a.number::text AS cursor, a.at, a.status, a.outcome, a.answer, a.milliseconds

@@ -335,7 +335,9 @@ CREATE FUNCTION public.log_webhook_disabled() RETURNS trigger
 BEGIN
     INSERT INTO event_log (organization_id, type, data) VALUES (NEW.organization_id, 'webhook.disabled',
         jsonb_build_object('webhook', NEW.id, 'reason', NEW.disabled_reason));
-    PERFORM write_audit(NEW.organization_id, NULL, 'the service', 'webhook.disabled', NEW.id::text);
+    IF context_organization() IS NULL THEN
+        PERFORM write_audit(NEW.organization_id, NULL, 'the service', 'webhook.disabled', NEW.id::text);
+    END IF;
     RETURN NULL;
 END $$;
 

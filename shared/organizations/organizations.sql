@@ -145,9 +145,17 @@ SELECT email FROM withdraw_invitation($1::uuid, $2::uuid, $3::uuid, $4);
 SELECT organization_id FROM accept_invitation($1, $2::uuid);
 
 -- name: audit
--- The newest first; $2 is the id before which the page begins.
+-- The newest first; $2 is the id before which the page begins. $4, $5, $6: only this act, this actor, this UTC day.
 SELECT id::text, at, actor, act, subject FROM audit
-WHERE organization_id = $1::uuid AND ($2::uuid IS NULL OR id < $2::uuid) ORDER BY id DESC LIMIT $3;
+WHERE organization_id = $1::uuid AND ($2::uuid IS NULL OR id < $2::uuid)
+  AND ($4::text IS NULL OR act = $4) AND ($5::text IS NULL OR actor = $5)
+  AND ($6::date IS NULL OR (at >= $6::date::timestamp AT TIME ZONE 'UTC' AND at < ($6::date + 1)::timestamp AT TIME ZONE 'UTC'))
+ORDER BY id DESC LIMIT $3;
+
+-- name: audit_choices
+-- What a filter of the log can be set to.
+SELECT coalesce(array_agg(DISTINCT act ORDER BY act), '{}') AS acts, coalesce(array_agg(DISTINCT actor ORDER BY actor), '{}') AS actors
+FROM audit WHERE organization_id = $1::uuid;
 
 -- name: audit_count
 -- How many entries there are in all.

@@ -72,7 +72,7 @@ class Visitor:
     def shoot(self, name: str) -> None:
         """Keep a picture of the page as it is."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=SCREENSHOTS / f"{name}.jpeg", type="jpeg", full_page=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
 
     def check_accessibility(self) -> None:
         """Fail where axe-core finds a serious fault."""
@@ -95,6 +95,11 @@ class Visitor:
             f"innerWidth === {_NARROW['width']} && matchMedia('(prefers-color-scheme: dark)').matches"
         )
         self.page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+
+    def hold_wide_light(self) -> None:
+        """See the page in a wide window that is set to light again."""
+        self.page.emulate_media(color_scheme="light")
+        self.page.set_viewport_size(_WIDE)
 
     def refused(self, status: int) -> None:
         """Take it as meant that one page was refused; the browser tells it as an error."""
@@ -120,8 +125,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A stack of the browser's own, with the demo data."""
-    running = start(tmp_path_factory.mktemp("browser"))
+    """A stack of the browser's own, with the demo data. It may send webhooks to receivers on loopback."""
+    running = start(tmp_path_factory.mktemp("browser"), environment={"WEBHOOK_PRIVATE_ADDRESSES": "true"})
     yield running
     running.ctl("down", check=False)
 

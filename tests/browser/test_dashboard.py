@@ -1,7 +1,9 @@
 """What people do in the dashboard, in a real browser, on the whole stack."""
 
 import json
+import os
 import re
+import signal
 
 import pytest
 from playwright.sync_api import expect
@@ -25,6 +27,10 @@ PAGES = {
     "exports": "/exports",
     "export-new": "/exports/new",
     "sessions": "/sessions",
+    "watches": "/watches",
+    "watch-new": "/watches/new?condition=new-low",
+    "events": "/events",
+    "webhooks": "/webhooks",
 }
 
 
@@ -138,6 +144,7 @@ def test_open_a_record_and_its_history_on_demand(member: Visitor) -> None:
     member.page.get_by_role("link", name="Show prices and footprint").click()
     expect(member.page.get_by_role("heading", name="Footprint", exact=True)).to_be_visible()
     expect(member.page.locator("#history canvas").first).to_be_visible()
+    assert member.page.locator("h1").count() == 1, "a part of the page, and no page within the page"
     member.shoot("record")
     member.check_accessibility()
 
@@ -154,6 +161,7 @@ def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
     expect(member.page.locator("#options-brand option[value=vitasoy]")).to_have_count(1)
     member.page.locator("#brand").fill("vitasoy")
     expect(member.page.locator("#fault-brand")).to_be_empty()
+    expect(member.page.locator("#brand")).not_to_have_attribute("aria-invalid", "true")
     member.page.get_by_role("combobox", name="Periods").select_option("week")
     expect(member.page.locator("[data-cost]")).to_have_text(re.compile("10|1"))
     member.page.get_by_text("The same by curl").click()
@@ -182,6 +190,103 @@ def test_a_report_shows_its_own_fields_and_refuses_another_reports(member: Visit
     member.page.get_by_role("link", name="Price index").click()
     expect(member.page.locator("#method")).to_be_visible()
     assert member.page.locator("#slug").count() == 0
+
+
+def test_what_was_typed_is_kept_when_another_report_is_chosen(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=cohorts")
+    member.page.locator("#brand").fill("vitasoy")
+    member.page.locator("#from").fill("2026-07-01")
+    member.page.locator("#outliers").select_option("include")
+    member.page.get_by_role("link", name="Price index").click()
+    expect(member.page.locator("#method")).to_be_visible()
+    expect(member.page.locator("#brand")).to_have_value("vitasoy")
+    expect(member.page.locator("#from")).to_have_value("2026-07-01")
+    expect(member.page.locator("#outliers")).to_have_value("include")
+    member.page.get_by_role("link", name=re.compile("^Brand ")).click()
+    assert member.page.locator("#brand").count() == 0
+    member.page.get_by_role("link", name="Price index").click()
+    expect(member.page.locator("#brand")).to_have_value("vitasoy")
+
+
+def test_the_progress_of_a_job_leaves_the_focus_where_it_is(member: Visitor) -> None:
+    worker = member.stack.pid("worker-reports")
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        member.go("/dashboard/reports?kind=cohorts&brand=vitasoy&granularity=day&group_by=category")
+        member.page.get_by_role("button", name="Run it").click()
+        member.page.wait_for_url("**/dashboard/jobs/*")
+        cancel = member.page.get_by_role("button", name="Cancel it")
+        cancel.focus()
+        for _ in range(2):
+            with member.page.expect_response("**/state"):
+                pass
+        expect(cancel).to_be_focused()
+        member.shoot("job-queued")
+        member.page.keyboard.press("Enter")
+        expect(member.page.locator("#job .state")).to_have_text("cancelled")
+        assert member.page.locator("main").inner_text().lower().count("nothing was charged") == 1
+        member.shoot("job-cancelled")
+        member.check_accessibility()
+    finally:
+        os.kill(worker, signal.SIGCONT)
+
+
+def test_the_overview_warns_at_80_and_at_100_per_cent_of_the_day(member: Visitor) -> None:
+    used = used_today(member)
+    if not used:
+        assert member.api("/index/brands", new_key(member)) == 200
+        used = used_today(member)
+    before = next(p for p in json.loads(member.stack.ctl("plans", "list", "--json")) if p["name"] == "brand")
+    try:
+        for limit, level in ((used * 5 // 4, "80"), (used, "100")):
+            member.stack.ctl("plans", "set", "brand", "--daily-units", str(limit))
+            until(lambda level=level: f'data-quota="{level}"' in page_text(member, "/dashboard"), 60)
+            member.go("/dashboard")
+            expect(member.page.locator(f"[data-quota='{level}']")).to_contain_text("of today are used")
+            member.shoot(f"overview-quota-{level}")
+            member.check_accessibility()
+    finally:
+        member.stack.ctl("plans", "set", "brand", "--daily-units", str(before["daily_units"]))
+    until(lambda: "data-quota" not in page_text(member, "/dashboard"), 60)
+
+
+def page_text(visitor: Visitor, path: str) -> str:
+    """The text of a page, asked for beside the one that is open."""
+    return visitor.context.request.get(visitor.origin + path).text()
+
+
+def test_the_audit_log_is_narrowed_by_its_address(member: Visitor) -> None:
+    new_key(member)
+    member.go("/dashboard/audit")
+    member.page.get_by_label("Act", exact=True).select_option("organization.created")
+    member.page.get_by_label("Person or key").select_option("Ada Lovelace")
+    member.page.get_by_role("button", name="Show", exact=True).click()
+    assert "act=organization.created" in member.page.url
+    expect(member.page.get_by_role("row")).to_have_count(2)
+    member.page.reload()
+    expect(member.page.get_by_role("row", name=re.compile("Organization created"))).to_have_count(1)
+    member.shoot("audit-filtered")
+    member.check_accessibility()
+    member.page.get_by_label("Day (UTC)").fill("2020-01-01")
+    member.page.get_by_role("button", name="Show", exact=True).click()
+    expect(member.page.get_by_text("No entry is of this choice")).to_be_visible()
+    member.page.get_by_role("link", name="Show all").click()
+    expect(member.page).to_have_url(f"{member.origin}/dashboard/audit")
+
+
+def test_a_long_name_of_an_organization_breaks_no_page(visitor: Visitor) -> None:
+    visitor.sign_in("grace")
+    visitor.go("/dashboard/organizations/new")
+    visitor.page.get_by_label("Name").fill("Handelsgesellschaft" * 10)
+    visitor.page.get_by_role("button", name="Create it").click()
+    expect(visitor.page.get_by_role("heading", name="API key")).to_be_visible()
+    visitor.go("/dashboard")
+    visitor.shoot("long-name-wide")
+    visitor.check_width()
+    visitor.hold_dark_phone()
+    visitor.shoot("long-name-dark-phone")
+    visitor.check_width()
+    visitor.check_accessibility()
 
 
 def test_a_category_as_a_page(member: Visitor) -> None:

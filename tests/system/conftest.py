@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,15 @@ class Running:
     folder: Path
     port: int
 
-    def ctl(self, *arguments: str, check: bool = True) -> str:
-        """Run `itemindex` on this stack and return what it printed."""
+    def ctl(self, *arguments: str, check: bool = True, environment: Mapping[str, str] | None = None) -> str:
+        """Run `itemindex` on this stack, with more variables if given, and return what it printed."""
         done = subprocess.run(
             [*COMMAND, *arguments, "--data-dir", str(self.folder)],
             capture_output=True,
             text=True,
             check=False,
             cwd=PROJECT,
-            env=clean_environment(),
+            env={**clean_environment(), **(environment or {})},
             timeout=120,
         )
         assert not check or done.returncode == 0, done.stdout + done.stderr
@@ -54,10 +54,10 @@ def clean_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
 
 
-def start(folder: Path, *options: str) -> Running:
-    """Start a stack in the background."""
+def start(folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> Running:
+    """Start a stack in the background, with more variables if given."""
     running = Running(folder, free_port())
-    running.ctl("up", "--detach", "--port", str(running.port), *options)
+    running.ctl("up", "--detach", "--port", str(running.port), *options, environment=environment)
     return running
 
 

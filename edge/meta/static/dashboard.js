@@ -21,12 +21,13 @@ function takeInvitation(form) {
 }
 
 function showLocalTimes(root) {
-  const format = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
+  const style = (timeStyle) => new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle });
+  const minutes = style("short"), seconds = style("medium");
   for (const time of root.querySelectorAll("time[datetime]:not([title])")) {
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.getTime())) continue;
     time.title = time.textContent.trim();
-    time.textContent = format.format(moment);
+    time.textContent = (/:\d\d:\d\d/.test(time.title) ? seconds : minutes).format(moment);
   }
 }
 
@@ -52,6 +53,15 @@ function showProblem(event) {
   }
 }
 
+// A field is marked as long as a sentence beside it says what is wrong.
+function markFaults() {
+  for (const fault of document.querySelectorAll(".fault[id]")) {
+    const field = document.getElementById(fault.id.replace("fault-", ""));
+    if (fault.textContent) field?.setAttribute("aria-invalid", "true");
+    else field?.removeAttribute("aria-invalid");
+  }
+}
+
 // Readers hear a job's state when it changes, not with each new number of rows.
 function announceState(root) {
   const state = root.querySelector("[data-state]")?.dataset.state, place = document.getElementById("announced");
@@ -74,6 +84,16 @@ function toggleMenu(button) {
   button.setAttribute("aria-expanded", String(shown));
 }
 
+// What was typed into a form goes along to another one of its kind; empty fields take the address's value away.
+function keepTyped(link, form) {
+  const address = new URL(link.href);
+  for (const field of form.querySelectorAll("input:not([type=hidden]), select")) {
+    if (field.value) address.searchParams.set(field.name, field.value);
+    else address.searchParams.delete(field.name);
+  }
+  link.href = address;
+}
+
 document.documentElement.classList.add("js");
 document.addEventListener("DOMContentLoaded", () => {
   prepare(document);
@@ -82,6 +102,8 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]"), all = event.target.closest("[data-check]");
     const menu = event.target.closest("[data-menu]");
+    const keeper = event.target.closest("[data-keeps] a");
+    if (keeper) keepTyped(keeper, document.getElementById(keeper.closest("[data-keeps]").dataset.keeps));
     if (button) copy(button);
     if (menu) toggleMenu(menu);
     if (all) {
@@ -99,6 +121,7 @@ document.addEventListener("DOMContentLoaded", () => {
     prepare(event.target);
     announceState(event.target);
   });
+  document.addEventListener("htmx:afterSettle", markFaults);
   const again = () => drawPlots(document);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   let width = innerWidth;

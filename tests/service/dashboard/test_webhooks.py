@@ -99,6 +99,29 @@ async def test_a_replaced_secret_is_shown_once_on_the_webhooks_page(browser: Bro
         assert re.findall(SECRET, browser.text) == []
 
 
+async def test_a_disabled_webhook_is_sent_nothing_until_it_is_enabled_and_the_audit_log_names_the_person(
+    browser: Browser, settings: Settings
+) -> None:
+    organization = await member(browser)
+    with receiver() as there:
+        page, _ = await made(browser, there)
+        form = {"csrf": browser.csrf()}
+        for _ in range(2):
+            assert await browser.ask("POST", f"{page}/deactivation", form) == 303
+        await browser.ask("GET", page)
+        assert "Disabled by its organization." in browser.text and "Enable it" in browser.text
+        insert = "INSERT INTO event_log (organization_id, type, data) VALUES ($1, 'key.rotated', '{}')"
+        execute(settings, insert, organization)
+        assert await send(settings) == 0
+        audit = "SELECT DISTINCT actor FROM audit WHERE act = 'webhook.disabled'"
+        assert execute(settings, audit) == [("Ada",)]
+        notice = "SELECT data->>'reason' FROM event_log WHERE type = 'webhook.disabled'"
+        assert execute(settings, notice) == [("Disabled by its organization.",)]
+        assert await browser.ask("POST", f"{page}/activation", form) == 303
+        await send(settings)
+        assert len(there.accepted) == 2
+
+
 @pytest.mark.parametrize("url", ["", "ftp://example.org", "https://user:pw@example.org/", "https://exa mple.org"])
 async def test_an_address_that_cannot_be_sent_to_is_refused_beside_its_field(browser: Browser, url: str) -> None:
     await member(browser)
@@ -121,7 +144,7 @@ async def test_a_member_reads_and_an_admin_changes(browser: Browser, settings: S
         assert await browser.ask("GET", page) == 200
         assert (f"{page}/rotation" in browser.text) is allowed
         wanted = 303 if allowed else 403
-        for act in ("/replays", "/activation", "/rotation", "/removal"):
+        for act in ("/replays", "/deactivation", "/activation", "/rotation", "/removal"):
             assert await browser.ask("POST", f"{page}{act}", form) == wanted, (role, act)
         assert await browser.ask("GET", PAGE) == 200
         assert ("Make the webhook" in browser.text) is allowed
@@ -139,5 +162,5 @@ async def test_another_organization_finds_no_webhook(browser: Browser) -> None:
     assert "There is no webhook yet" in other.text
     form = {"csrf": other.csrf(), "once": other.once(), "after": "0"}
     assert await other.ask("GET", page) == 404
-    for act in ("/replays", "/activation", "/rotation", "/removal"):
+    for act in ("/replays", "/deactivation", "/activation", "/rotation", "/removal"):
         assert await other.ask("POST", f"{page}{act}", form) == 404, act

@@ -1,0 +1,62 @@
+"""The page of the local identity provider, in the product's own look."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+def see_in_every_form(visitor: Visitor, name: str) -> None:
+    """Keep pictures of the page, wide in light and narrow in dark, and check both."""
+    visitor.shoot(f"{name}-wide")
+    visitor.check_accessibility()
+    visitor.check_width()
+    visitor.hold_dark_phone()
+    visitor.shoot(f"{name}-dark-phone")
+    visitor.check_accessibility()
+    visitor.check_width()
+    visitor.hold_wide_light()
+
+
+def test_the_sign_in_page_has_the_products_look_and_says_what_is_wrong(visitor: Visitor) -> None:
+    blocked: list[str] = []
+    visitor.page.on("console", lambda line: blocked.append(line.text) if line.type == "error" else None)
+    visitor.go("/dashboard/explorer?q=soy+milk")
+    assert not visitor.page.url.startswith(visitor.origin)
+    expect(visitor.page.get_by_role("heading", name="Sign in")).to_be_visible()
+    accent = "getComputedStyle(document.querySelector('button')).backgroundColor"
+    assert visitor.page.evaluate(accent) == "rgb(11, 110, 79)"
+    assert "canaille" not in visitor.page.content().lower()
+    see_in_every_form(visitor, "sign-in")
+    visitor.page.get_by_label("User name").fill("ada")
+    visitor.page.get_by_role("button", name="Continue").click()
+    see_in_every_form(visitor, "sign-in-password")
+    visitor.page.get_by_label("Password").fill("not it")
+    visitor.page.get_by_role("button", name="Sign in").click()
+    expect(visitor.page.get_by_role("alert")).to_be_visible()
+    visitor.shoot("sign-in-refused")
+    visitor.check_accessibility()
+    passwords = json.loads((visitor.stack.folder / "identity.json").read_text())["passwords"]
+    visitor.page.get_by_role("link", name="another person").click()
+    visitor.page.get_by_label("User name").fill("ada")
+    visitor.page.get_by_role("button", name="Continue").click()
+    visitor.page.get_by_label("Password").fill(passwords["ada"])
+    visitor.page.get_by_role("button", name="Sign in").click()
+    visitor.page.wait_for_url(f"{visitor.origin}/dashboard/explorer?q=soy+milk")
+    assert blocked == [], "the provider's policy lets every file of the page in"
+
+
+def test_a_wrong_address_of_the_provider_leads_back_to_the_dashboard(visitor: Visitor) -> None:
+    visitor.go("/dashboard")
+    provider = visitor.page.url.split("/", 3)
+    visitor.page.goto("/".join([*provider[:3], "nonsense"]))
+    expect(visitor.page.get_by_role("heading", name="Not found")).to_be_visible()
+    visitor.shoot("sign-in-not-found")
+    visitor.check_accessibility()
+    assert (
+        visitor.page.get_by_role("link", name="To the dashboard").get_attribute("href") == f"{visitor.origin}/dashboard"
+    )
