@@ -92,14 +92,14 @@ class Pricing:
             return envelope.estimate(request, "pricing", found.meta["data_version"])
         listed = rows(found.prices)
         if asked["convert"] is None:
-            return await envelope.light_answer(request, pa.Table.from_pylist(listed, SCHEMA), found.meta)
+            return await envelope.light_answer(request, listed, SCHEMA, found.meta)
         converter, version = await self._converter(found, asked["convert"], asked["rates"])
         while version != found.meta["data_version"]:  # a load has committed between the two statements
             found = await self._asked(request)
             converter, version = await self._converter(found, asked["convert"], asked["rates"])
         listed = [in_currency(row, MONEY, row["day"], converter) for row in rows(found.prices)]
         meta = converted_meta(found.meta, converter)
-        return await envelope.light_answer(request, pa.Table.from_pylist(listed, with_original(SCHEMA)), meta)
+        return await envelope.light_answer(request, listed, with_original(SCHEMA), meta)
 
     async def _asked(self, request: web.Request) -> "History":
         asked = request[QUERY]

@@ -90,14 +90,14 @@ class PriorPrice:
             return envelope.estimate(request, "prior-price", row["version"])
         listed, meta = await asyncio.to_thread(_judged, row, asked)
         if asked["convert"] is None:
-            return await envelope.light_answer(request, pa.Table.from_pylist(listed, SCHEMA), meta)
+            return await envelope.light_answer(request, listed, SCHEMA, meta)
         converter, version = await self._converter(listed, asked["convert"], asked["rates"], meta["to"])
         while version != meta["data_version"]:  # a load has committed between the two statements
             listed, meta = await asyncio.to_thread(_judged, await self._listings(request), asked)
             converter, version = await self._converter(listed, asked["convert"], asked["rates"], meta["to"])
         listed = [_converted(one, converter) for one in listed]
         meta |= {"rounding": {**ROUNDING, **dict.fromkeys(MONEY, ROUNDED)}, "conversion": converter.meta()}
-        return await envelope.light_answer(request, pa.Table.from_pylist(listed, with_original(SCHEMA)), meta)
+        return await envelope.light_answer(request, listed, with_original(SCHEMA), meta)
 
     async def _listings(self, request: web.Request) -> Any:
         asked, iid = request[QUERY], request[PATH]["iid"]

@@ -114,7 +114,7 @@ class Sustainability:
         )
         if asked["dry_run"]:
             return envelope.estimate(request, "sustainability", meta["data_version"])
-        return await envelope.light_answer(request, rows, meta)
+        return await envelope.light_answer(request, rows.to_pylist(), rows.schema, meta)
 
     async def figures(
         self,

@@ -13,6 +13,7 @@ from shared.units.content import PER, Content
 from shared.units.quantity import decimal_text
 
 ROUNDING = {"unit_prices.low": SIX_DECIMALS, "unit_prices.median": SIX_DECIMALS, "unit_prices.high": SIX_DECIMALS}
+_MILLION = 10**6
 _FIGURES = ("low", "median", "high")
 _MONEY = {"description": "Decimal amount in `currency`", "example": "18.900000"}
 
@@ -50,5 +51,9 @@ def unit_prices(statistics: Sequence[Mapping[str, Any]], held: Sequence[Content]
 def _divided(amount: str | None, content: Fraction) -> str | None:
     if amount is None:
         return None
-    # Fractions are exact, so the result is rounded once.
-    return f"{Decimal(round(Fraction(amount) / content * 10**6)).scaleb(-6):.6f}"
+    numerator, denominator = Decimal(amount).as_integer_ratio()
+    # Integers are exact, so the result is rounded once, half to even.
+    whole, rest = divmod(numerator * content.denominator * _MILLION, denominator * content.numerator)
+    doubled = 2 * rest - denominator * content.numerator
+    millionths = whole + (doubled > 0 or (doubled == 0 and whole % 2 == 1))
+    return f"{millionths // _MILLION}.{millionths % _MILLION:06}"

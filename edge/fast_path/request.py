@@ -1,4 +1,4 @@
-"""Recognizes the requests that the fast path may answer: a GET below /v1/index as our own nginx forwards it."""
+"""Recognizes requests that the fast path may answer: a GET of the index or of a document, as our nginx forwards it."""
 
 import re
 from functools import lru_cache
@@ -10,7 +10,7 @@ from shared.accounts import counted_network
 # Case, order and number of the lines are nginx.conf's, not the caller's. A line that is not named here has a meaning
 # that this module does not know: the request takes the ordinary way.
 _PLAIN = re.compile(
-    rb"GET (?P<target>/v1/index/(?:"
+    rb"GET (?P<target>/v1/(?:openapi\.json|openapi\.yaml|(?:docs|errors)(?:/[0-9A-Za-z_.-]{1,60}){0,3})|/v1/index/(?:"
     rb"lookup/(?P<iid>[Ii][Ii][Dd](?:-[0-9A-Za-z]{1,16}){1,8})"
     rb"|resolve\?(?P<scheme>gtin|ean|upc|isbn)=(?P<number>[0-9Xx-]{8,17})"
     rb"|[0-9A-Za-z/_.-]{1,120}(?:\?[!-~]{0,1500})?)) HTTP/1\.1\r\n"
@@ -19,8 +19,8 @@ _PLAIN = re.compile(
     rb"(?:X-Request-Id: (?P<request_id>[A-Za-z0-9_-]{8,64})\r\n)?"
     rb"X-Charge-Id: (?P<charge_id>[0-9a-f]{32})\r\n"
     rb"(?:X-Began: (?P<began>[0-9]{1,12}\.[0-9]{3})\r\n)?"
-    rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80})"
-    rb"|Authorization: (?i:ApiKey) (?P<key>[0-9A-Za-z_]{1,80}))\r\n"
+    rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80})\r\n"
+    rb"|Authorization: (?i:ApiKey) (?P<key>[0-9A-Za-z_]{1,80})\r\n)?"
     rb"(?:Accept: (?P<accept>[ -~]{1,300})\r\n)?"
     rb"(?P<gzip>Accept-Encoding: gzip\r\n)?"
     rb"(?:If-None-Match: (?P<if_none_match>[ -~]{1,600})\r\n)?"
@@ -35,7 +35,7 @@ LONGEST = 4_096
 
 
 class PlainRequest(NamedTuple):
-    """The parts of a recognized request. Of `token` and `key` one is there; `iid` and `scheme` name a record."""
+    """The parts of a recognized request. It has one of `token` and `key`, or none; `iid`, `scheme` name a record."""
 
     target: bytes
     iid: bytes | None

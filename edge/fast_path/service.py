@@ -5,22 +5,19 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from time import perf_counter
-from typing import NamedTuple
 
 import msgspec
 
 from edge import rules
 from edge.fast_path import answers
+from edge.fast_path.call import LOOKUP, NOT_CHARGED, UNREAD, Call, call_of, of_record
 from edge.fast_path.counts import Counts
 from edge.fast_path.request import PlainRequest, network_of, representation
-from edge.http.answer_cache import JSON_SELECTED, Answer, Key
+from edge.http.answer_cache import JSON_SELECTED, PUBLIC, Answer, Key
 from edge.http.compression import COMPRESSED_FROM_BYTES
-from edge.http.conditional import none_match
-from edge.http.context import request_id_from, trace_members
+from edge.http.context import trace_members
 from edge.http.problems import unavailable
-from edge.http.routing import Rule
 from edge.index.identifiers import asked_identifier
-from edge.index.lookup import CACHE_CONTROL
 from edge.index.records import Record
 from edge.middleware.request_context import span_attributes
 from edge.quota.policy import Decision
@@ -32,34 +29,8 @@ from shared.ids import canonical_iid
 from shared.telemetry.trace_context import SpanContext, step_from
 
 _TRACE_ID = re.compile(rb"[0-9a-f]{32}")
-_CACHED = f"Cache-Control: {CACHE_CONTROL}\r\n".encode()
-_LOOKUP, _RESOLVE = rules.free("lookup"), rules.free("resolve")
-_JSON_FIELD = b"Content-Type: application/json\r\n"
+_RESOLVE = rules.free("resolve")
 _LINE = b'{"ts":"%b","request_id":"%b","method":"GET","route":"%b","path":"%b","status":%d,"us":%d,%b,"problem":%b%b}\n'
-
-
-UNREAD = Answer(_LOOKUP, _LOOKUP.units, b"", b"", "", b"")
-"""The place of a record that is read once the call is charged."""
-
-
-class Call(NamedTuple):
-    """A request that the fast path answers as soon as it is charged."""
-
-    request: PlainRequest
-    principal: Principal
-    network: str
-    account: str
-    answer: Answer
-    unchanged: bool
-    request_id: bytes
-    started: float
-
-    @property
-    def source(self) -> str:
-        """What the answer was read from, as the metrics name it: a record, an identifier's record, an answer."""
-        if self.request.iid is not None:
-            return "record"
-        return "identifier" if self.request.scheme is not None else "answer"
 
 
 class FastPath:
@@ -84,9 +55,13 @@ class FastPath:
 
     def call(self, request: PlainRequest) -> Call | None:
         """Return what a request leads to; None where memory does not have everything, or anything is unusual."""
-        principal = self._known((request.token or request.key or b"").decode())
         network = network_of(request.address)
-        if principal is None or network is None:
+        if network is None:
+            return None
+        if request.token is None and request.key is None:
+            return self._public(request, network)
+        principal = self._known((request.token or request.key or b"").decode())
+        if principal is None:
             return None
         if principal.kind != ("public-token" if request.token else "api-key"):
             return None
@@ -95,11 +70,13 @@ class FastPath:
             return None
         if not answer.units and principal.plan.counted_by != "organization":
             return None
-        condition = request.if_none_match
-        unchanged = bool(condition and answer.etag and none_match(condition.decode(), answer.etag))
-        request_id = request.request_id or request_id_from(None).encode()
-        account = account_of(principal, network)
-        return Call(request, principal, network, account, answer, unchanged, request_id, perf_counter())
+        return call_of(request, principal, network, account_of(principal, network), answer)
+
+    def _public(self, request: PlainRequest, network: str) -> Call | None:
+        """Return the call of a document, which needs no credential and is not counted."""
+        accept = request.accept.decode() if request.accept is not None else ""
+        answer = self._answer(Key(request.target, accept, PUBLIC, request.gzip is not None))
+        return call_of(request, None, network, None, answer) if answer is not None and not answer.rule.accepts else None
 
     def charge(self, call: Call, respond: Callable[[bytes], None], decline: Callable[[], None]) -> None:
         """Charge a call and give the bytes of its response to `respond`. A 304 costs nothing, so it is only checked.
@@ -114,6 +91,9 @@ class FastPath:
             else:
                 self._respond(call, decision, respond)
 
+        if call.principal is None or call.account is None:
+            decided(NOT_CHARGED)
+            return
         began, charge_id = float(call.request.began or 0), call.request.charge_id.decode()
         if not call.answer.units:
             self._unmetered.consume_then(call.account, call.principal.plan, charge_id, decided)
@@ -141,7 +121,7 @@ class FastPath:
             elif isinstance(found, Exception) or found.state != "+":
                 decline()
             else:
-                answer = _of_record(found, b"", _LOOKUP)
+                answer = of_record(found, b"", LOOKUP)
                 self._respond(call._replace(answer=answer), decision, respond, read=True)
 
         assert call.request.iid is not None
@@ -169,7 +149,8 @@ class FastPath:
         refunded = bool(call.unchanged and decision.allowed and call.answer.units)
         self._counts.note(route, decision, status, seconds, refunded=refunded)
         units = call.answer.units if status == 200 else 0
-        self._used(principal, call.network, route, status, units, seconds, call.request_id.decode())
+        if principal is not None:
+            self._used(principal, call.network, route, status, units, seconds, call.request_id.decode())
         span = self._span(call.request.traceparent, call.request_id)
         self._access_log.append(
             _LINE
@@ -180,7 +161,7 @@ class FastPath:
                 call.request.target.partition(b"?")[0],
                 status,
                 int(seconds * 1_000_000),
-                _caller(call.network, call.account, principal.organization_id, principal.credential_id),
+                _caller(call.network, call.account, *call.ids),
                 slug,
                 _trace(span, call.request_id.decode()) if span is not None else b"",
             )
@@ -197,7 +178,7 @@ class FastPath:
 
     def _note_span(self, call: Call, span: SpanContext, status: int, slug: bytes, seconds: float) -> None:
         problem = None if slug == b"null" else slug.decode().strip('"')
-        organization = call.principal.organization_id
+        organization, _ = call.ids
         name = call.answer.rule.name
         attributes = span_attributes("GET", name, status, call.request_id.decode(), organization, problem)
         self._spans.note(span, f"GET {name}", "server", seconds, attributes, failed=status >= 500)
@@ -224,7 +205,7 @@ class FastPath:
         if record is None or record.state != "+" or not selected.endswith(JSON_SELECTED):
             return None
         where = f"{self._address}{iid}\r\n".encode() if by_number else b""
-        return _of_record(record, where, _RESOLVE if by_number else _LOOKUP)
+        return of_record(record, where, _RESOLVE if by_number else LOOKUP)
 
     def _unread(self, request: PlainRequest) -> Answer | None:
         """Return UNREAD for the look-up of a record that memory does not have and may be read; else None."""
@@ -232,11 +213,6 @@ class FastPath:
             return None
         iid = canonical_iid(request.iid.decode())
         return UNREAD if iid is not None and self._records.peek(iid) is None else None
-
-
-def _of_record(record: Record, where: bytes, rule: Rule) -> Answer:
-    unchanged = _CACHED + where + b"ETag: " + record.etag.encode() + b"\r\n"
-    return Answer(rule, rule.units, unchanged + _JSON_FIELD, unchanged, record.etag, record.body)
 
 
 @lru_cache(maxsize=8192)
@@ -250,7 +226,7 @@ def _key(scheme: bytes, number: bytes) -> str | None:
 
 
 @lru_cache(maxsize=8192)
-def _caller(network: str, account: str, organization: str | None, key: str) -> bytes:
+def _caller(network: str, account: str | None, organization: str | None, key: str | None) -> bytes:
     """Return the members of an access line that identify the caller, as JSON."""
     members = {"network": network, "account": account, "organization": organization, "key": key}
     return msgspec.json.encode(members)[1:-1]

@@ -28,6 +28,12 @@ BODY_BYTES_MAX = 256 * 1024
 _CONTENT_FIELDS = ("Content-Type", "Content-Encoding", "Content-Disposition", "Repr-Digest", "Link")
 
 
+PUBLIC = ""
+"""Instead of an organization: a document that needs no credential."""
+# Their callers are not charged: a caller that varies `Accept` must not push out what others ask for.
+_DOCUMENTS_MAX = 64
+
+
 class Key(NamedTuple):
     """What an answer is found by: the target as sent, what `Accept` selects, whose it is, and whether gzip is read."""
 
@@ -70,6 +76,7 @@ class AnswerCache:
         self._bytes_max = bytes_max
         self._clock = clock
         self._answers: dict[Key, Answer] = {}
+        self._documents: dict[Key, None] = {}
         self._bytes = 0
         self.generation = 0
         """Grows whenever everything is dropped: an answer that was begun before is not kept after."""
@@ -80,7 +87,7 @@ class AnswerCache:
     def find(self, key: Key) -> Answer | None:
         """Return the answer to a question, that of the caller's organization first where there is one."""
         answer = self._answers.get(key)
-        if answer is None and key.organization_id is not None:
+        if answer is None and key.organization_id:  # what needs a credential is no document
             key = Key(key.target, key.representation, None, key.gzip)
             answer = self._answers.get(key)
         if answer is not None and answer.until <= self._clock():
@@ -96,17 +103,23 @@ class AnswerCache:
             self._drop(key)
         self._answers[key] = answer
         self._bytes += _size(key, answer)
+        if key.organization_id == PUBLIC:
+            self._documents[key] = None
+            if len(self._documents) > _DOCUMENTS_MAX:
+                self._drop(next(iter(self._documents)))
         while self._bytes > self._bytes_max:
             self._drop(next(iter(self._answers)))
 
     def clear(self) -> None:
         """Drop everything: the data has changed."""
         self._answers.clear()
+        self._documents.clear()
         self._bytes = 0
         self.generation += 1
 
     def _drop(self, key: Key) -> None:
         self._bytes -= _size(key, self._answers.pop(key))
+        self._documents.pop(key, None)
 
 
 def _size(key: Key, answer: Answer) -> int:

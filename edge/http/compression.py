@@ -22,7 +22,8 @@ def compress(response: web.Response) -> None:
     body = response.body
     if not isinstance(body, bytes) or len(body) < COMPRESSED_FROM_BYTES:
         return
-    if response.content_type != "application/json" or "Repr-Digest" in response.headers:
+    fields = response.headers
+    if response.content_type != "application/json" or "Repr-Digest" in fields or hdrs.CONTENT_ENCODING in fields:
         return
     response.body = igzip.compress(body, _LEVEL, mtime=0)
     response.headers[hdrs.CONTENT_ENCODING] = CODING

@@ -9,7 +9,9 @@ from typing import Generic, TypeVar
 
 from aiohttp import web
 
+from edge.http.answer_cache import PUBLIC, UNTIL_THE_DATA_CHANGES, Offer
 from edge.http.conditional import none_match
+from edge.http.context import CONTEXT
 
 _CACHE_SECONDS = 300
 _COMPRESSED_FROM_BYTES = 1_024
@@ -32,20 +34,28 @@ class Representation:
         compressed = gzip.compress(body, 9, mtime=0) if len(body) >= _COMPRESSED_FROM_BYTES else b""
         return cls(body, compressed, content_type, f'W/"{hashlib.sha256(body).hexdigest()[:32]}"')
 
-    def respond(self, request: web.Request, headers: Mapping[str, str] | None = None) -> web.Response:
-        """Answer a GET: 304 where the caller has it already, compressed where the caller can read that."""
+    def respond(
+        self, request: web.Request, headers: Mapping[str, str] | None = None, *, until: float = UNTIL_THE_DATA_CHANGES
+    ) -> web.Response:
+        """Answer a GET: 304 where the caller has it already, compressed where the caller can read that.
+
+        The answer is kept for the fast path, and no longer than `until`, in seconds since 1970.
+        """
         given = {
             "ETag": self.etag,
             "Cache-Control": f"public, max-age={_CACHE_SECONDS}",
             "Vary": "Accept, Accept-Encoding",
             **(headers or {}),
         }
+        content = {"Content-Type": self.content_type}
+        body = self.body
+        if self.compressed and accepts_gzip(request):
+            body, content["Content-Encoding"] = self.compressed, "gzip"
+        whole = web.Response(body=body, headers={**given, **content})
+        request[CONTEXT].offer = Offer(whole, 0, for_today=False, organization_id=PUBLIC, until=until)
         if none_match(request.headers.get("If-None-Match"), self.etag):
             return web.Response(status=304, headers=given)
-        given["Content-Type"] = self.content_type
-        if self.compressed and accepts_gzip(request):
-            return web.Response(body=self.compressed, headers={**given, "Content-Encoding": "gzip"})
-        return web.Response(body=self.body, headers=given)
+        return whole
 
 
 class MadeOnce(Generic[T]):

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import time
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,8 @@ from shared.plans import Plan
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _SCALAR = Path(__file__).parent / "static" / "vendor" / "scalar.js.gz"
+# How long the page may show plans as they were.
+_PLANS_SECONDS = 1.0
 SCALAR_VERSION = "1.46.4"
 # Scalar styles its parts by attributes and embeds fonts and icons as data; no other page may. It calls this origin.
 _REFERENCE_FIELDS = {
@@ -74,9 +77,10 @@ class Docs:
         if self._page is None or self._page[0] != known:
             self._page = known, asyncio.create_task(asyncio.to_thread(self._make, plans, guides))
         page = await asyncio.shield(self._page[1])
+        until = time.time() + _PLANS_SECONDS
         if best_format(request.headers.get("Accept"), FORMS) == "markdown":
-            return page.markdown.respond(request)
-        return page.html.respond(request, PAGE_FIELDS)
+            return page.markdown.respond(request, until=until)
+        return page.html.respond(request, PAGE_FIELDS, until=until)
 
     async def reference(self, request: web.Request) -> web.StreamResponse:
         """Answer with the reference of all calls, which the browser makes from the OpenAPI document."""

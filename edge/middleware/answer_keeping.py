@@ -6,8 +6,8 @@ from typing import Any
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, AnswerCache, Key, Offer, answer_of, representation_of
-from edge.http.compression import compress, set_validators, takes_gzip
+from edge.http.answer_cache import PUBLIC, UNTIL_THE_DATA_CHANGES, AnswerCache, Key, Offer, answer_of, representation_of
+from edge.http.compression import CODING, compress, set_validators, takes_gzip
 from edge.http.context import CONTEXT
 from edge.http.routing import rule_of
 
@@ -44,19 +44,27 @@ def answer_keeping(answers: AnswerCache) -> Any:
         # An error after the offer was no answer.
         if offered is None or request.method != hdrs.METH_GET or response.status not in (200, 206, 304):
             return response
-        gzip = takes_gzip(request)
-        if gzip:
+        if takes_gzip(request):
             response = _compressed(response, offered.response)
+        key = _key(request, offered)
         # Data that changed meanwhile may have been read before or after.
-        if generation == answers.generation and request.raw_path.isascii():
-            representation = representation_of(request.headers.get(hdrs.ACCEPT))
-            key = Key(request.raw_path.encode(), representation, offered.organization_id, gzip)
+        if key is not None and generation == answers.generation:
             midnight = (began // _DAY_SECONDS + 1) * _DAY_SECONDS
             until = min(offered.until, midnight) if offered.for_today else offered.until
             answers.keep(key, answer_of(rule_of(request), offered, until))
         return response
 
     return keep
+
+
+def _key(request: web.Request, offered: Offer) -> Key | None:
+    """Return what the answer is found by; None where the fast path recognizes no such request."""
+    if not request.raw_path.isascii() or request.headers.get(hdrs.ACCEPT_ENCODING, CODING) != CODING:
+        return None
+    accept = request.headers.get(hdrs.ACCEPT)
+    # Documents have other types than reports have: each text may select another one.
+    selected = accept or "" if offered.organization_id == PUBLIC else representation_of(accept)
+    return Key(request.raw_path.encode(), selected, offered.organization_id, takes_gzip(request))
 
 
 def _compressed(response: web.StreamResponse, whole: web.Response) -> web.StreamResponse:

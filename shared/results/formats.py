@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, BinaryIO
 
@@ -33,6 +33,38 @@ def digest(table: pa.Table) -> str:
     for line in _lines(table):
         total.update(line + b"\n")
     return total.hexdigest()
+
+
+def lines(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> list[bytes]:
+    """Return few rows as lines of NDJSON without their ends, as `write` would; all are in memory."""
+    names = schema.names
+    if all(_as_in_python(field.type) for field in schema):
+        return [_ENCODER.encode(_plain({name: row.get(name) for name in names}, None)) for row in rows]
+    return list(_lines(pa.Table.from_pylist(rows, schema)))
+
+
+def digest_of(lines: Sequence[bytes]) -> str:
+    """Return the digest of rows whose lines are these."""
+    return hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
+
+
+def few(
+    lines: Sequence[bytes], rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any], format: str
+) -> bytes:
+    """Return an answer of few rows in a format of MEDIA_TYPES: the bytes that `write` would write."""
+    if format == "json":
+        return b'{"data":[' + b",".join(lines) + b'],"meta":' + _ENCODER.encode(meta) + b"}"
+    if format == "ndjson":
+        return b"".join(line + b"\n" for line in lines)
+    sink = io.BytesIO()
+    write(pa.Table.from_pylist(rows, schema), meta, format, sink)
+    return sink.getvalue()
+
+
+def _as_in_python(kind: pa.DataType) -> bool:
+    """Return whether Arrow gives values of a type back as they are, so that they need not go through it."""
+    tests = (pa.types.is_date32, pa.types.is_string, pa.types.is_int64, pa.types.is_decimal)
+    return any(test(kind) for test in tests)
 
 
 def money(amount: Decimal, currency: str | None) -> str:

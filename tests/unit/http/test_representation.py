@@ -2,15 +2,25 @@
 
 import asyncio
 import threading
+from typing import Any
 
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
+from edge.http.context import CONTEXT, Context
 from edge.http.representation import MadeOnce
 from edge.meta.guides import Guides
 from edge.meta.problem_types import Errors
 from edge.meta.well_known import WellKnown
 from shared.config import Settings
+
+
+def _request(method: str, path: str, *arguments: Any, **named: Any) -> web.Request:
+    request = make_mocked_request(method, path, *arguments, **named)
+    request[CONTEXT] = Context("request", "charge", "network")
+    return request
+
 
 HTML, MARKDOWN, JSON = "text/html", "text/markdown", "application/json"
 
@@ -47,9 +57,9 @@ async def test_a_second_request_for_the_problems_makes_no_page_again(accept: str
 
     async def bodies() -> list[object]:
         head = {"Accept": accept}
-        one = make_mocked_request("GET", "/v1/errors/not-found", head, match_info={"slug": "not-found"})
+        one = _request("GET", "/v1/errors/not-found", head, match_info={"slug": "not-found"})
         return [
-            (await errors.list(make_mocked_request("GET", "/v1/errors", head))).body,  # type: ignore[attr-defined]
+            (await errors.list(_request("GET", "/v1/errors", head))).body,  # type: ignore[attr-defined]
             (await errors.show(one)).body,  # type: ignore[attr-defined]
         ]
 
@@ -60,5 +70,5 @@ async def test_a_second_request_for_the_problems_makes_no_page_again(accept: str
 async def test_a_second_request_makes_no_well_known_document_again() -> None:
     documents = WellKnown(Settings(), Guides())
     for handler in (documents.api_catalog, documents.robots, documents.llms):
-        first, second = [await handler(make_mocked_request("GET", "/")) for _ in range(2)]
+        first, second = [await handler(_request("GET", "/")) for _ in range(2)]
         assert first.body is second.body  # type: ignore[attr-defined]

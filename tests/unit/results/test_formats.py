@@ -119,3 +119,17 @@ def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not
         "'\tx",
         "plain",
     ]
+
+
+@pytest.mark.parametrize("format", formats.MEDIA_TYPES)
+@pytest.mark.parametrize("flat", [True, False], ids=["flat", "nested"])
+def test_few_rows_have_the_bytes_that_many_would_have(format: str, flat: bool) -> None:
+    table = TABLE.select(["brand", "period", "currency", "median"]) if flat else TABLE
+    rows = [dict(reversed(row.items())) for row in table.to_pylist()]  # the schema orders the columns, not the rows
+    rows[0].pop("brand")
+    table = pa.Table.from_pylist(rows, table.schema)
+    sink = io.BytesIO()
+    formats.write(table, META, format, sink)
+    lines = formats.lines(rows, table.schema)
+    assert formats.few(lines, rows, table.schema, META, format) == sink.getvalue()
+    assert formats.digest_of(lines) == formats.digest(table)
