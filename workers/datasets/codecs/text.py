@@ -1,9 +1,11 @@
-"""Arrow columns as text, a column at a time: the cells of CSV, the members of NDJSON. Pure.
+"""Arrow columns as text: the cells of CSV, the members of NDJSON. Pure.
 
-A column of few distinct values is spelled once per value and indexed. Text that needs care (quotes, formulas, control
-characters) is searched for in a whole column first; a column without it pays nothing more.
+A line is joined from pieces (pieces.py): columns of few values are spelled once per value, the others a row at a time.
+Text that needs care (quotes, formulas, control characters) is searched for in a whole column first; a column without it
+pays nothing more.
 """
 
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -14,14 +16,16 @@ import pyarrow.compute as pc
 
 from shared.exports.contract import FORMULA_PREFIX, JSON_COLUMNS
 from shared.money import minor_digits
+from workers.datasets.codecs.pieces import TABLE_MAX, Piece, Values, lines, with_absent
 
-_TABLE_MAX = 4096
 # Letters, digits and hyphens only, and never a hyphen first: nothing to look for, in CSV or in JSON.
 _HARMLESS = frozenset({"iid", "survivor_iid"})
 _FORMULA, _NUMBER = r"^[=+\-@\t\r\n]", r"^-(\d+\.?\d*|\.\d+)$"
 _TO_QUOTE = '[",\r\n]'
 _TO_ESCAPE = '["\\\\\x00-\x1f\u2028\u2029]'
 _FRACTION_AT = np.array([0, 1, 11, 111, 1111])
+# Ten-thousandths in a minor unit, by the currency's digits.
+_MINOR_UNITS = np.array([10_000, 1000, 100, 10, 1], "u8")
 
 
 @cache
@@ -32,9 +36,7 @@ def _fractions() -> Any:
 
 def csv_lines(batch: Any, names: list[str]) -> Any:
     """Return each row as a line of CSV (RFC 4180), its end included."""
-    cells = [batch.column(name) if name in _HARMLESS else _csv(batch.column(name), batch) for name in names]
-    cells[-1] = pc.binary_join_element_wise(cells[-1], "\r\n", "", **_ABSENT)
-    return pc.binary_join_element_wise(*cells, ",", **_ABSENT) if len(cells) > 1 else cells[0]
+    return lines(_csv_pieces(batch, names))
 
 
 def csv_head(names: list[str]) -> bytes:
@@ -44,11 +46,36 @@ def csv_head(names: list[str]) -> bytes:
 
 def ndjson_lines(batch: Any, names: list[str]) -> Any:
     """Return each row as a line of NDJSON, its end included."""
-    pieces: list[Any] = []
+    return lines(_ndjson_pieces(batch, names))
+
+
+def _csv_pieces(batch: Any, names: list[str]) -> Iterator[Piece]:
     for number, name in enumerate(names):
-        pieces.append(f'{"," if number else "{"}"{name}":')
-        pieces.append(_json(batch.column(name), batch, name))
-    return pc.binary_join_element_wise(*pieces, "}\n", "", **_ABSENT)
+        if number:
+            yield ","
+        column = batch.column(name)
+        found = _values(column, _csv_text, "", "{}")
+        if found is not None:
+            yield found
+        else:
+            yield pc.fill_null(column if name in _HARMLESS else _csv(column, batch), "")
+    yield "\r\n"
+
+
+def _ndjson_pieces(batch: Any, names: list[str]) -> Iterator[Piece]:
+    for number, name in enumerate(names):
+        yield f'{"," if number else "{"}"{name}":'
+        column = batch.column(name)
+        found = _values(column, _json_text, "null", '"{}"' if _is_quoted(column.type) else "{}")
+        if found is not None:
+            yield found
+        elif column.null_count or not (name in _HARMLESS or _is_quoted(column.type)):
+            yield _json(column, batch, name)
+        else:
+            yield '"'
+            yield column if name in _HARMLESS else _number(column, batch)
+            yield '"'
+    yield "}\n"
 
 
 def bytes_of(lines: Any) -> memoryview:
@@ -60,7 +87,30 @@ def bytes_of(lines: Any) -> memoryview:
     return memoryview(values)[at[0] : at[-1]]
 
 
-_ABSENT: dict[str, Any] = {"null_handling": "replace", "null_replacement": ""}
+def _values(column: Any, spell: Callable[[Any], Any], absent: str, form: str) -> Values | None:
+    """Return a column of few values with their texts, `absent` for null; None for one that has many."""
+    kind = column.type
+    if column.null_count == len(column) and not pa.types.is_list(kind):
+        return Values([absent], np.zeros(len(column), "i4"))
+    if pa.types.is_dictionary(kind):
+        if len(column.dictionary) >= TABLE_MAX:
+            return None
+        texts = pc.fill_null(spell(column.dictionary.cast(pa.string())), absent).to_pylist()
+        return with_absent(texts, column.indices, absent)
+    if pa.types.is_date32(kind) or pa.types.is_integer(kind):
+        numbers = column.view(pa.int32()) if pa.types.is_date32(kind) else column
+        ends = pc.min_max(numbers).as_py()
+        least, most = ends["min"], ends["max"]
+        if most - least >= TABLE_MAX:
+            return None
+        spelled = pa.array(np.arange(least, most + 1), numbers.type).view(kind).cast(pa.string())
+        texts = [form.format(text) for text in spelled.to_pylist()]
+        return with_absent(texts, pc.subtract(numbers, pa.scalar(least, numbers.type)), absent)
+    return None
+
+
+def _is_quoted(kind: Any) -> bool:
+    return any(test(kind) for test in (pa.types.is_decimal, pa.types.is_date, pa.types.is_timestamp))
 
 
 def _csv(column: Any, batch: Any) -> Any:
@@ -99,7 +149,7 @@ def _json(column: Any, batch: Any, name: str) -> Any:
     if pa.types.is_list(kind):
         return _json_lists(column)
     text = _number(column, batch)
-    if pa.types.is_decimal(kind) or pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+    if _is_quoted(kind):
         text = _quoted(text)
     return pc.fill_null(text, "null")
 
@@ -138,27 +188,23 @@ def _json_lists(column: Any) -> Any:
 
 def _number(column: Any, batch: Any) -> Any:
     kind = column.type
-    if column.null_count == len(column):
-        return pa.nulls(len(column), pa.string())
     if pa.types.is_decimal(kind):
         return _money(column, batch)
     if pa.types.is_timestamp(kind):
         return pc.strftime(
             column.cast(pa.timestamp("ms", tz="UTC"), safe=False).cast(pa.timestamp("ms")), "%Y-%m-%dT%H:%M:%SZ"
         )
-    if pa.types.is_date(kind):
-        return _by_table(column, column.view(pa.int32()))
-    return _by_table(column, column) if pa.types.is_integer(kind) else column.cast(pa.string())
+    return _from_table(column) if pa.types.is_integer(kind) else column.cast(pa.string())
 
 
-def _by_table(column: Any, numbers: Any) -> Any:
-    """Spell numbers that lie close together by a table of all of them between."""
-    ends = pc.min_max(numbers).as_py()
+def _from_table(column: Any) -> Any:
+    """Spell numbers that lie closer together than they are many by a table of all between."""
+    ends = pc.min_max(column).as_py()
     least, most = ends["min"], ends["max"]
-    if least is None or most - least > _TABLE_MAX:
+    if least is None or 2 * (most - least) > len(column):
         return column.cast(pa.string())
-    table = pa.array(np.arange(least, most + 1), numbers.type).view(column.type).cast(pa.string())
-    return table.take(pc.subtract(numbers, pa.scalar(least, numbers.type)))
+    table = pa.array(np.arange(least, most + 1), column.type).cast(pa.string())
+    return table.take(pc.subtract(column, pa.scalar(least, column.type)))
 
 
 def _money(column: Any, batch: Any) -> Any:
@@ -167,13 +213,26 @@ def _money(column: Any, batch: Any) -> Any:
     currency = batch.column("currency")
     of_currency = np.array([minor_digits(name) for name in currency.dictionary.to_pylist()] or [2], "i8")
     digits = of_currency.take(np.asarray(currency.indices))
-    whole, rest = np.divmod(words, np.uint64(10_000))
-    places = _FRACTION_AT.take(digits) + np.where(
-        digits == 0, 0, rest // np.array([1, 1000, 100, 10, 1], "u8").take(digits)
-    ).astype("i8")
-    whole_text = pa.array(whole.astype("i8")).cast(pa.string())
-    text = pc.binary_join_element_wise(whole_text, _fractions().take(pa.array(places)), "")
+    text = _amounts(words, digits)
     return pc.if_else(column.is_valid(), text, pa.scalar(None, pa.string())) if column.null_count else text
+
+
+def _amounts(words: Any, digits: Any) -> Any:
+    """Spell amounts in ten-thousandths with so many digits each; by a table where they lie close together."""
+    if len(digits) and (digits == digits[0]).all():
+        minor = words // _MINOR_UNITS[digits[0]]
+        least, most = minor.min(), minor.max()
+        if 2 * int(most - least) < len(words):
+            near = np.arange(least, most + 1, dtype="u8") * _MINOR_UNITS[digits[0]]
+            return _spelled_amounts(near, digits[:1].repeat(len(near))).take(pa.array(minor - least))
+    return _spelled_amounts(words, digits)
+
+
+def _spelled_amounts(words: Any, digits: Any) -> Any:
+    whole, rest = np.divmod(words, np.uint64(10_000))
+    places = _FRACTION_AT.take(digits) + np.where(digits == 0, 0, rest // _MINOR_UNITS.take(digits)).astype("i8")
+    whole_text = pa.array(whole.astype("i8")).cast(pa.string())
+    return pc.binary_join_element_wise(whole_text, _fractions().take(pa.array(places)), "")
 
 
 def _taken(column: Any, spell: Any) -> Any:

@@ -1,0 +1,84 @@
+"""Rows as text are what other readers of JSON and CSV read as the same rows, however few values a column has."""
+
+import csv
+import io
+import json
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.money import minor_digits
+from workers.datasets.codecs.text import bytes_of, csv_lines, ndjson_lines
+
+_TEXTS = st.sampled_from(["a", "", "x,y", 'q"q', "two\nlines", "\u2028", "ü", "null", "{}"])
+_CURRENCIES = ("HKD", "JPY", "KWD", "CLF")
+_ROWS = st.integers(1, 40)
+
+
+@st.composite
+def _batches(draw: st.DrawFn) -> Any:
+    rows = draw(_ROWS)
+
+    def column(values: st.SearchStrategy[Any], kind: pa.DataType) -> Any:
+        absent = draw(st.sampled_from([0, 1, 2]))  # nowhere, here and there, everywhere
+        strategy = {0: values, 1: st.none() | values, 2: st.none()}[absent]
+        return pa.array(draw(st.lists(strategy, min_size=rows, max_size=rows)), kind)
+
+    width = draw(st.sampled_from([1, 50, 10**9]))
+    days = st.integers(0, width % 10_000).map(lambda n: date(1990, 1, 1) + timedelta(days=n))
+    currencies = draw(st.lists(st.sampled_from(_CURRENCIES[: draw(st.integers(1, 4))]), min_size=rows, max_size=rows))
+    prices = [
+        None if draw(st.booleans()) and width == 50 else Decimal(draw(st.integers(0, width))).scaleb(-minor_digits(one))
+        for one in currencies
+    ]
+    columns = {
+        "iid": pa.array([f"IID-{n % 7}" for n in range(rows)]),
+        "day": column(days, pa.date32()),
+        "channel": column(_TEXTS, pa.string()).dictionary_encode(),
+        "currency": pa.array(currencies).dictionary_encode(),
+        "price": pa.array(prices, pa.decimal128(20, 4)),
+        "count": column(st.integers(0, width), pa.int64()),
+        "name": column(_TEXTS, pa.string()),
+    }
+    names = draw(st.permutations(list(columns)))
+    return pa.RecordBatch.from_arrays([columns[name] for name in names], names)
+
+
+def _expected(row: dict[str, Any]) -> dict[str, Any]:
+    day, price = row["day"], row["price"]
+    digits = minor_digits(row["currency"])
+    return {
+        **row,
+        "day": day.isoformat() if day is not None else None,
+        "price": f"{price:.{digits}f}" if price is not None else None,
+    }
+
+
+@settings(max_examples=150, deadline=None)
+@given(batch=_batches())
+def test_ndjson_is_read_as_the_same_rows(batch: Any) -> None:
+    lines = bytes(bytes_of(ndjson_lines(batch, batch.schema.names))).decode().split("\n")
+    assert lines.pop() == ""
+    read = [json.loads(line) for line in lines]
+    assert read == [_expected(row) for row in batch.to_pylist()]
+    assert [list(row) for row in read] == [batch.schema.names] * batch.num_rows
+
+
+@settings(max_examples=150, deadline=None)
+@given(batch=_batches())
+def test_csv_is_read_as_the_same_rows(batch: Any) -> None:
+    text = bytes(bytes_of(csv_lines(batch, batch.schema.names))).decode()
+    read = list(csv.reader(io.StringIO(text, newline="")))
+    expected = [["" if value is None else str(value) for value in _expected(row).values()] for row in batch.to_pylist()]
+    assert read == expected
+
+
+@pytest.mark.parametrize("write", [csv_lines, ndjson_lines])
+def test_no_row_is_no_text(write: Any) -> None:
+    batch = pa.RecordBatch.from_arrays([pa.array([], pa.string()), pa.array([], pa.date32())], ["name", "day"])
+    assert bytes(bytes_of(write(batch, ["name", "day"]))) == b""
