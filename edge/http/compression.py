@@ -14,20 +14,21 @@ def takes_gzip(request: web.BaseRequest) -> bool:
     return request.headers.get(hdrs.ACCEPT_ENCODING) == CODING
 
 
-def compress(response: web.Response) -> None:
+def compress(response: web.Response) -> bool:
     """Compress the body of a large JSON answer in place, and weaken its ETag, as nginx would.
 
-    An answer with a digest of its bytes stays as it is.
+    Return whether it was: one with a digest of its bytes, or compressed already, stays as it is.
     """
     body = response.body
     if not isinstance(body, bytes) or len(body) < COMPRESSED_FROM_BYTES:
-        return
+        return False
     fields = response.headers
     if response.content_type != "application/json" or "Repr-Digest" in fields or hdrs.CONTENT_ENCODING in fields:
-        return
+        return False
     response.body = igzip.compress(body, _LEVEL, mtime=0)
     response.headers[hdrs.CONTENT_ENCODING] = CODING
     set_validators(response)
+    return True
 
 
 def set_validators(response: web.StreamResponse) -> None:

@@ -69,9 +69,9 @@ def _key(request: web.Request, offered: Offer) -> Key | None:
 
 def _compressed(response: web.StreamResponse, whole: web.Response) -> web.StreamResponse:
     """Compress the whole answer where that pays, and return what the caller gets instead of `response`."""
-    compress(whole)
+    done = compress(whole)
     if response.status == 200:
         return whole
-    if response.status == 304 and hdrs.CONTENT_ENCODING in whole.headers:
+    if response.status == 304 and done:
         set_validators(response)
     return response
