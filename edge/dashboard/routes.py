@@ -170,7 +170,7 @@ def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) ->
 def _events(guard: SessionGuard, services: Services, secret: OneTimeSecrets) -> tuple[Route, ...]:
     rights = PlanRights(services.resources.credentials)
     watches = WatchPages(services.watches, secret, rights)
-    webhooks = WebhookPages(services.webhooks, secret, rights, services.settings)
+    webhooks = WebhookPages(services.webhooks, services.events, secret, rights, services.settings)
     return (
         _get("/events", guard.page(EventPages(services.events).list)),
         _get("/watches", guard.page(watches.list)),
@@ -184,6 +184,7 @@ def _events(guard: SessionGuard, services: Services, secret: OneTimeSecrets) -> 
         _post("/webhooks/{id}/rotation", guard.form(webhooks.rotate)),
         _post("/webhooks/{id}/deactivation", guard.form(webhooks.disable)),
         _post("/webhooks/{id}/activation", guard.form(webhooks.enable)),
+        _post("/webhooks/{id}/test", guard.form(webhooks.test)),
         _post("/webhooks/{id}/replays", guard.form(webhooks.replay)),
         _post("/webhooks/{id}/removal", guard.form(webhooks.delete)),
     )

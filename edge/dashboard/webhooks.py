@@ -9,7 +9,8 @@ from marshmallow import ValidationError
 from edge.dashboard.acting import PlanRights, acting_of
 from edge.dashboard.form_faults import FormFaults
 from edge.dashboard.one_time import OneTimeSecrets
-from edge.dashboard.session_guard import SignedIn, form_of, render, see
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.events.feed import EventFeed
 from edge.http.problems import Problem
 from edge.storage.database import Transaction
 from edge.webhooks.schemas import NewWebhook, Replay
@@ -29,9 +30,15 @@ class WebhookPages:
     """The handlers. Every member reads; owners and admins change, where the plan includes webhooks."""
 
     def __init__(
-        self, webhooks: WebhookService, secret: OneTimeSecrets, rights: PlanRights, settings: Settings
+        self,
+        webhooks: WebhookService,
+        feed: EventFeed,
+        secret: OneTimeSecrets,
+        rights: PlanRights,
+        settings: Settings,
     ) -> None:
         self._webhooks = webhooks
+        self._feed = feed
         self._secret = secret
         self._rights = rights
         self._settings = settings
@@ -94,6 +101,17 @@ class WebhookPages:
             return await self._one(request, visitor, form, error.faults)
         endpoint = request.match_info["id"]
         count = await self._webhooks.replay(acting_of(visitor), endpoint, event, after, to)
+        return see(f"{_PAGE}/{endpoint}?replayed={count}")
+
+    async def test(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """Have the newest event of its types sent again: a receiver is tried with what it will really get."""
+        await self._rights.require(visitor, _RIGHT)
+        acting, endpoint = acting_of(visitor), request.match_info["id"]
+        webhook = await self._webhooks.one(acting, endpoint)
+        newest = await self._feed.newest(acting.organization, None, 1, webhook["types"])
+        if not newest:
+            raise PageError(409, "No event of its types is kept yet; a replaced API key makes one.")
+        count = await self._webhooks.replay(acting, endpoint, UUID(newest[0]["id"]), None, None)
         return see(f"{_PAGE}/{endpoint}?replayed={count}")
 
     async def delete(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:

@@ -347,6 +347,11 @@ def test_every_page_is_accessible_in_light_and_dark_wide_and_narrow(member: Visi
         member.check_width()
 
 
+def test_a_session_is_listed_with_its_browser(member: Visitor) -> None:
+    member.go("/dashboard/sessions")
+    expect(member.page.get_by_role("rowheader", name=re.compile(r"Chrome \d+ on Linux \(this one\)"))).to_be_visible()
+
+
 def test_a_name_with_markup_stays_text(member: Visitor) -> None:
     member.go("/dashboard/audit")
     assert member.page.locator("main script").count() == 0

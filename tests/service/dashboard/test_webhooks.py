@@ -99,6 +99,27 @@ async def test_a_replaced_secret_is_shown_once_on_the_webhooks_page(browser: Bro
         assert re.findall(SECRET, browser.text) == []
 
 
+async def test_a_receiver_is_tried_with_the_newest_event_of_the_webhooks_types(
+    browser: Browser, settings: Settings
+) -> None:
+    organization = await member(browser)
+    with receiver() as there:
+        page, _ = await made(browser, there, types="key.rotated")
+        form = {"csrf": browser.csrf()}
+        assert await browser.ask("POST", f"{page}/test", form) == 409
+        assert "No event of its types is kept yet" in browser.text
+        for type_ in ("key.rotated", "key.rotated", "release.cut"):
+            insert = "INSERT INTO event_log (organization_id, type, data) VALUES ($1, $2, '{}')"
+            execute(settings, insert, organization, type_)
+        await send(settings)
+        assert len(there.accepted) == 2
+        assert await browser.ask("POST", f"{page}/test", form) == 303
+        assert browser.last.headers["Location"].endswith("?replayed=1")
+        await send(settings)
+        identifiers = [head["webhook-id"] for head, _ in there.accepted]
+        assert identifiers[2:] == identifiers[1:2]
+
+
 async def test_a_disabled_webhook_is_sent_nothing_until_it_is_enabled_and_the_audit_log_names_the_person(
     browser: Browser, settings: Settings
 ) -> None:
@@ -133,7 +154,9 @@ async def test_an_address_that_cannot_be_sent_to_is_refused_beside_its_field(bro
 
 
 async def test_a_member_reads_and_an_admin_changes(browser: Browser, settings: Settings) -> None:
-    await member(browser)
+    organization = await member(browser)
+    insert = "INSERT INTO event_log (organization_id, type, data) VALUES ($1, 'key.rotated', '{}')"
+    execute(settings, insert, organization)
     with receiver() as there:
         page, _ = await made(browser, there)
         await browser.ask("GET", page)
@@ -144,7 +167,7 @@ async def test_a_member_reads_and_an_admin_changes(browser: Browser, settings: S
         assert await browser.ask("GET", page) == 200
         assert (f"{page}/rotation" in browser.text) is allowed
         wanted = 303 if allowed else 403
-        for act in ("/replays", "/deactivation", "/activation", "/rotation", "/removal"):
+        for act in ("/replays", "/test", "/deactivation", "/activation", "/rotation", "/removal"):
             assert await browser.ask("POST", f"{page}{act}", form) == wanted, (role, act)
         assert await browser.ask("GET", PAGE) == 200
         assert ("Make the webhook" in browser.text) is allowed
@@ -162,5 +185,5 @@ async def test_another_organization_finds_no_webhook(browser: Browser) -> None:
     assert "There is no webhook yet" in other.text
     form = {"csrf": other.csrf(), "once": other.once(), "after": "0"}
     assert await other.ask("GET", page) == 404
-    for act in ("/replays", "/deactivation", "/activation", "/rotation", "/removal"):
+    for act in ("/replays", "/test", "/deactivation", "/activation", "/rotation", "/removal"):
         assert await other.ask("POST", f"{page}{act}", form) == 404, act
