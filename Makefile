@@ -46,14 +46,14 @@ hostile: $(VENV)/.test ## Try the service from its own OpenAPI document, 20,000 
 load: $(VENV)/.test ## Let a mix of calls arrive faster and faster; writes build/load.html (ARGS=scenario.toml)
 	@$(BIN)/python -m tests.perf.load $(ARGS)
 
-judge: $(VENV)/.service $(JUDGES)/.tools $(JUDGES)/.spectral ## Let other checkers read document, front, code, manifests and files (ARGS=--strict)
+judge: $(VENV)/.service $(JUDGES)/.tools $(JUDGES)/.node ## Let other checkers read document, front, code, manifests and files (ARGS=--strict)
 	@$(BIN)/python -m tests.judges.run $(ARGS)
 
 lock: $(VENV)/.service ## Renew the lock files from pyproject.toml
 	@PIP="$(BIN)/pip" UV="$(BIN)/uv" sh deploy/lock.sh
 
-clients: $(VENV)/.test ## Write the types of the Python client from the OpenAPI document
-	@$(BIN)/python deploy/clients/generate.py
+clients: $(VENV)/.test ## Write the types of both clients from the OpenAPI document, and compile the one for TypeScript
+	@$(BIN)/python -m deploy.clients.generate
 
 schema: $(VENV)/.test ## Write the schema that the migrations make to shared/db/schema.sql
 	@$(BIN)/python -m tests.support.schema
@@ -89,9 +89,9 @@ $(JUDGES)/.tools: requirements-judge.lock $(VENV)/bin/python
 	@touch $@
 
 # Without npm nothing is touched, so that a later run tries again; until then the run says that it is missing.
-$(JUDGES)/.spectral: tests/judges/spectral/package-lock.json $(JUDGES)/.tools
+$(JUDGES)/.node: tests/judges/node/package-lock.json $(JUDGES)/.tools
 	@if command -v npm >/dev/null; then \
-	    echo "Installing Spectral from its package-lock.json …"; \
-	    cp tests/judges/spectral/package.json tests/judges/spectral/package-lock.json $(JUDGES)/ && \
+	    echo "Installing the judges of npm from package-lock.json …"; \
+	    cp tests/judges/node/package.json tests/judges/node/package-lock.json $(JUDGES)/ && \
 	    npm ci --prefix $(JUDGES) --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@; \
 	fi

@@ -1,91 +1,63 @@
-"""Writes the types of the Python client from the released OpenAPI document: `make clients`."""
+"""Writes the types of both clients from the released OpenAPI document, and compiles the one for TypeScript."""
 
+import hashlib
 import json
-import keyword
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from deploy.clients import python_types, typescript_types
+
 _HERE = Path(__file__).parent
 DOCUMENT = _HERE.parent / "openapi" / "v1.json"
-TYPES = _HERE / "python" / "itemindex_client" / "schemas.py"
-_HEAD = '''"""Types of the API's documents, made by `make clients`; answers may have more members."""
-
-from typing import Any, Literal, NotRequired, TypedDict
-
-'''
-_PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
-
-
-def types(document: dict[str, Any]) -> str:
-    """Return a module with a TypedDict for each object of the document, in the order of their names."""
-    schemas = document["components"]["schemas"]
-    made = [_typed(name, whole(schemas[name], schemas)) for name in sorted(schemas) if schemas[name].get("properties")]
-    return _HEAD + "\n".join(made)
+PYTHON = _HERE / "python" / "itemindex_client" / "schemas.py"
+TYPESCRIPT = _HERE / "typescript" / "src" / "schemas.ts"
+PACKAGE = _HERE / "typescript"
+COMPILER = _HERE.parents[1] / ".venv-judge" / "node_modules" / ".bin" / "tsc"
+# The digests of the sources that dist/ was compiled from: they show without a compiler whether it is current.
+COMPILED_FROM = PACKAGE / "dist" / "sources.json"
 
 
-def whole(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with the members of the groups that it refers to, those first."""
-    references = [one["$ref"] for one in schema.get("allOf", ()) if "$ref" in one]
-    groups = [whole(schemas[reference.rpartition("/")[2]], schemas) for reference in references]
-    merged: dict[str, Any] = {"properties": {}, "required": []}
-    for part in (*groups, schema):
-        merged["properties"] |= part.get("properties", {})
-        merged["required"] += part.get("required", [])
-    return {**schema, **merged}
+def generated(document: dict[str, Any]) -> dict[Path, str]:
+    """Return the text of each generated file."""
+    return {PYTHON: _formatted(python_types.types(document)), TYPESCRIPT: typescript_types.types(document)}
 
 
-def _typed(name: str, schema: dict[str, Any]) -> str:
-    members = {
-        member: inner if member in schema["required"] else f"NotRequired[{inner}]"
-        for member, inner in ((one, _type(value)) for one, value in schema["properties"].items())
-    }
-    if all(member.isidentifier() and not keyword.iskeyword(member) for member in members):
-        lines = "".join(f"    {member}: {inner}\n" for member, inner in members.items())
-        return f"\nclass {name}(TypedDict):\n{lines}"
-    lines = "".join(f"        {member!r}: {inner},\n" for member, inner in members.items())
-    return f"\n{name} = TypedDict(\n    {name!r},\n    {{\n{lines}    }},\n)\n"
+def digests() -> dict[str, str]:
+    """Return the SHA-256 of each source of the client for TypeScript, by its name."""
+    sources = [*sorted((PACKAGE / "src").glob("*.ts")), PACKAGE / "tsconfig.json"]
+    return {source.name: hashlib.sha256(source.read_bytes()).hexdigest() for source in sources}
 
 
-def _type(schema: dict[str, Any]) -> str:
-    if "$ref" in schema:
-        return repr(schema["$ref"].rpartition("/")[2])
-    for several in ("anyOf", "oneOf"):
-        if several in schema:
-            return _union([_type(one) for one in schema[several]])
-    if "enum" in schema:
-        return f"Literal[{', '.join(repr(value) for value in schema['enum'])}]"
-    kinds = schema.get("type")
-    if kinds is None:
-        return "Any"
-    listed = kinds if isinstance(kinds, list) else [kinds]
-    return _union([_of_kind(kind, schema) for kind in listed])
+def compile_typescript(target: Path) -> None:
+    """Write the compiled client to a folder. Raises CalledProcessError where the sources have faults."""
+    subprocess.run([COMPILER, "-p", PACKAGE, "--outDir", target, "--typeRoots", _type_roots()], check=True)
+    (target / COMPILED_FROM.name).write_text(json.dumps(digests(), indent=1) + "\n")
 
 
-def _of_kind(kind: str, schema: dict[str, Any]) -> str:
-    if kind == "array":
-        return f"list[{_type(schema.get('items', {}))}]"
-    if kind == "object":
-        values = schema.get("additionalProperties")
-        return f"dict[str, {_type(values) if isinstance(values, dict) and values else 'Any'}]"
-    return _PLAIN[kind]
+def main() -> None:
+    """Write the files, and compile where the compiler is installed (`make judge` installs it)."""
+    for path, text in generated(json.loads(DOCUMENT.read_text())).items():
+        path.write_text(text, encoding="utf-8")
+    if not COMPILER.exists():
+        sys.exit(
+            f"The types are written. To compile {PACKAGE.name}/dist as well, run `make judge` once: it installs tsc."
+        )
+    shutil.rmtree(COMPILED_FROM.parent, ignore_errors=True)
+    compile_typescript(COMPILED_FROM.parent)
 
 
-def _union(kinds: list[str]) -> str:
-    """Join types; one string holds them all where a name is not defined yet, because `"A" | None` is no type."""
-    if len(kinds) == 1:
-        return kinds[0]
-    plain = [kind.strip("'") for kind in kinds]
-    joined = " | ".join(dict.fromkeys(plain))
-    return repr(joined) if any(kind.startswith("'") for kind in kinds) else joined
+def _type_roots() -> str:
+    return str(COMPILER.parents[1] / "@types")
 
 
-def formatted(module: str) -> str:
-    """Return a module as the project's formatter writes it."""
+def _formatted(module: str) -> str:
+    """Return a module of Python as the project's formatter writes it."""
     for command in (("check", "-q", "--fix-only", "--select", "I"), ("format", "-q")):
         done = subprocess.run(
-            [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(TYPES), "-"],
+            [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(PYTHON), "-"],
             input=module,
             capture_output=True,
             text=True,
@@ -93,11 +65,6 @@ def formatted(module: str) -> str:
         )
         module = done.stdout
     return module
-
-
-def main() -> None:
-    """Write the module."""
-    TYPES.write_text(formatted(types(json.loads(DOCUMENT.read_text()))), encoding="utf-8")
 
 
 if __name__ == "__main__":

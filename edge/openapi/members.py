@@ -1,16 +1,23 @@
-"""A description for each member of each schema: its own, or that of its name in members.toml."""
+"""A description for each parameter and each member of each schema: its own, or that of its name in members.toml."""
 
 import tomllib
 from pathlib import Path
 
-from edge.openapi.components import Node
+from edge.openapi.components import Node, operations_of
 
-# `Schema.member` goes before `member`.
+# `Schema.member` goes before `member`; `parameter.name` is of parameters.
 SENTENCES: dict[str, str] = tomllib.loads(Path(__file__).with_name("members.toml").read_text(encoding="utf-8"))
 
 
 def with_descriptions(document: Node) -> None:
-    """Describe each member that does not describe itself and does not refer to a schema that does."""
+    """Describe each parameter, and each member, that does not describe itself or refer to a schema that does.
+
+    Raises KeyError for a parameter that nothing describes.
+    """
+    for operation in operations_of(document):
+        for parameter in operation.get("parameters", ()):
+            if not parameter.get("description"):
+                parameter["description"] = SENTENCES[f"parameter.{parameter['name']}"]
     schemas = document["components"]["schemas"]
     for name, schema in schemas.items():
         for member, node in schema.get("properties", {}).items():

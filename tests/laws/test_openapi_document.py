@@ -132,6 +132,8 @@ def test_every_member_is_described_and_every_sentence_is_of_one(document: dict[s
     assert len(members) > 700
     assert [(name, member) for name, member, node in members if needs_description(node, schemas)] == []
     used = {sentence_for(name, member) for name, member, node in members if node.get("description")}
+    parameters = [parameter for one in operations_of(expanded(document)) for parameter in one["parameters"]]
+    used |= {parameter["description"] for parameter in parameters}
     assert set(SENTENCES.values()) <= used
     assert [name for name, one in schemas.items() if not one.get("description")] == []
 

@@ -1,4 +1,4 @@
-"""The Python client against the whole stack and its demo data, as a customer would use it."""
+"""Both clients against the whole stack and its demo data, as customers would use them."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from itemindex_client import AsyncClient, Client, NotFound
 
+from tests.support.node import node
 from tests.system.conftest import PROJECT, Running
 
 pytestmark = pytest.mark.xdist_group("stack")
@@ -77,3 +78,18 @@ def test_the_command_prints_tables_and_json(url: str, key: str) -> None:
     assert hit["iid"] in ixc("search", "soy milk", "--limit", "3")
     assert hit["name"] in ixc("lookup", hit["iid"])
     assert json.loads(ixc("report", "cohorts", "brand=vitasoy", "--json"))["meta"]["data_version"] >= 1
+
+
+def test_the_client_for_typescript_reads_orders_and_downloads(
+    stack: Running, url: str, key: str, tmp_path: Path
+) -> None:
+    stack.ctl("releases", "cut", "--wait")
+    script = Path(__file__).with_name("typescript_client.mjs")
+    got = json.loads(node(script, tmp_path, ITEMINDEX_URL=url, ITEMINDEX_KEY=key))
+    with Client(url, key=key) as client:
+        assert got["hits"] == [hit["iid"] for hit in client.search("soy milk", limit=100)]
+    assert got["entries"] == got["hits"][:20] and got["same"] == got["item"] == got["hits"][0]
+    assert got["missing"] and got["plan"] == "institutional" and got["cost"] > 0 and got["steps"][-1] == 1
+    assert got["rows"][0] == got["rows"][1] > 0 and got["exported"][0] == got["exported"][1] > 0
+    [row] = duckdb.sql(f"SELECT count(*) FROM '{got['folder']}/*.parquet'").fetchall()
+    assert row == (got["release"],)

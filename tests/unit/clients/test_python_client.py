@@ -1,7 +1,6 @@
 """The Python client without a service: what it sends, what it waits for, what it makes of refusals."""
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -25,8 +24,6 @@ from itemindex_client import (
     SeveralCandidates,
     Withdrawn,
 )
-
-from deploy.clients.generate import DOCUMENT, TYPES, formatted, types
 
 PROJECT = Path(__file__).parents[3]
 PACKAGE = PROJECT / "deploy/clients/python"
@@ -293,10 +290,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_mistake_on_the_command_line_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:
     done = run(*arguments)
     assert done.returncode in (1, 2) and sentence in done.stderr and "Traceback" not in done.stderr
-
-
-def test_the_types_are_those_of_the_document() -> None:
-    assert formatted(types(json.loads(DOCUMENT.read_text()))) == TYPES.read_text(), "run `make clients`"
 
 
 def test_the_package_is_typed_throughout() -> None:

@@ -1,0 +1,44 @@
+/** Sends requests: with the right credential, again where a refusal passes, and never a paid call without a key. */
+export interface Options {
+    /** Address of the API with `/v1`; default: `ITEMINDEX_URL`, else a service on this machine. */
+    url?: string;
+    /** API key; default: `ITEMINDEX_KEY`. Never put one into a page: everyone who opens it can read it. */
+    key?: string;
+    /** Public token for the free calls; default: `ITEMINDEX_TOKEN`, else the anonymous one. */
+    token?: string;
+    /** How many seconds one call may wait for refusals to pass; default: 60. */
+    maxWait?: number;
+    /** How many seconds one answer may take; default: 60. */
+    timeout?: number;
+    /** Called before each wait. */
+    onWait?: (seconds: number, reason: Error) => void;
+    /** Sends the requests; default: the global `fetch`. */
+    fetch?: typeof fetch;
+}
+/** Values of a query; a list is repeated, and what is undefined is left out. */
+export type Query = object;
+export interface Call {
+    method?: "GET" | "POST" | "DELETE";
+    query?: Query;
+    body?: unknown;
+    headers?: Record<string, string>;
+    keyNeeded?: boolean;
+    /** Whether the call may be sent again after a lost connection; default: a GET may. */
+    repeatable?: boolean;
+    signal?: AbortSignal | undefined;
+}
+export declare class Http {
+    #private;
+    readonly url: string;
+    constructor(options: Options);
+    /** Return the JSON document of an answer. Rejects with ApiProblem, ConnectionFailed or KeyNeeded. */
+    json<T>(path: string, call?: Call): Promise<T>;
+    /** Send a call until it is answered; waits as `Retry-After` says, all together at most `maxWait` seconds. */
+    send(path: string, call?: Call): Promise<Response>;
+    /** Return a whole address; `path` may be one already. */
+    address(path: string, query?: Query): URL;
+    /** Return the header that authenticates a call; none for another server, which must not see the key. */
+    credential(address: URL, keyNeeded?: boolean): Record<string, string>;
+}
+/** Wait; rejects where the signal is aborted. */
+export declare function sleep(seconds: number, signal?: AbortSignal): Promise<void>;

@@ -1,0 +1,60 @@
+/** Orders that take a while: reports and exports, followed to their end. */
+import { JobFailed, WaitedTooLong } from "./errors.js";
+import { sleep } from "./http.js";
+const ENDED = new Set(["succeeded", "failed", "cancelled", "expired"]);
+const PAUSE_SECONDS = 0.2;
+const PAUSE_SECONDS_MAX = 5;
+/** A report that has not been ordered yet. */
+export class ReportCall {
+    #http;
+    #path;
+    #query;
+    constructor(http, path, query) {
+        this.#http = http;
+        this.#path = path;
+        this.#query = query;
+    }
+    /** Return what the report would cost. Charges nothing. */
+    cost() {
+        return this.#http.json(this.#path, { query: { ...this.#query, dry_run: true }, keyNeeded: true });
+    }
+    /** Order the report and return its rows. Rejects with JobFailed, WaitedTooLong or ApiProblem. */
+    async wait(waiting = {}) {
+        const { signal } = waiting;
+        const headers = { Prefer: "wait=20" };
+        let response = await this.#http.send(this.#path, { query: this.#query, headers, keyNeeded: true, signal });
+        if (response.status === 202) {
+            const job = (await response.json());
+            await ended(this.#http, `/jobs/${job.id}`, job, waiting);
+            response = await this.#http.send(`/jobs/${job.id}/result`, { keyNeeded: true, signal });
+        }
+        waiting.onProgress?.({ fraction: 1, stage: "done" });
+        return (await response.json());
+    }
+}
+/** Order an export, follow it to its end and return its manifest, whose files have signed addresses. */
+export async function exported(http, order, waiting = {}) {
+    // The same order under the same name is the same export, so that it may be sent again after a lost connection.
+    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    const call = { method: "POST", body: order, headers, keyNeeded: true, repeatable: true };
+    const ordered = await http.json("/index/exports", { ...call, signal: waiting.signal });
+    const done = await ended(http, `/index/exports/${ordered.id}`, ordered, waiting);
+    waiting.onProgress?.({ fraction: 1, stage: "done" });
+    if (done.manifest)
+        return done.manifest;
+    return (await http.json(`/index/exports/${ordered.id}`, { keyNeeded: true })).manifest;
+}
+async function ended(http, path, job, waiting) {
+    const within = waiting.within ?? 600;
+    for (let waited = 0, pause = PAUSE_SECONDS; !ENDED.has(job.state); pause = Math.min(pause * 1.5, PAUSE_SECONDS_MAX)) {
+        if (waited > within)
+            throw new WaitedTooLong(`job ${job.id} is still ${job.state}; fetch its result later`);
+        waiting.onProgress?.({ fraction: job.progress.fraction, stage: job.progress.stage });
+        await sleep(pause, waiting.signal);
+        waited += pause;
+        job = await http.json(path, { keyNeeded: true, signal: waiting.signal });
+    }
+    if (job.state !== "succeeded")
+        throw new JobFailed(job);
+    return job;
+}

@@ -1,0 +1,85 @@
+/** Releases onto a disk, for Node: several files at a time, resumed where they stopped, checked by their digests. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ConnectionFailed, DownloadFailed } from "./errors.js";
+const TRIES_MAX = 8;
+/** Download all files of a release into folder/dataset/version and return that folder. Run again, it continues. */
+export async function download(release, folder, options = {}) {
+    const { manifest } = release;
+    const target = join(folder, manifest.dataset, String(Number(manifest.data_version)));
+    await mkdir(target, { recursive: true });
+    const reached = new Map();
+    const left = [...manifest.files];
+    const take = async () => {
+        for (let file = left.shift(); file; file = left.shift()) {
+            const { name } = file;
+            await whole(release, file, target, options.signal, (bytes) => {
+                reached.set(name, bytes);
+                options.onProgress?.([...reached.values()].reduce((sum, one) => sum + one, 0), manifest.bytes);
+            });
+        }
+    };
+    await Promise.all(Array.from({ length: options.parallel ?? 4 }, take));
+    // Signed addresses open the files to everyone who reads them, so they are not kept.
+    const kept = { ...manifest, files: manifest.files.map(({ signed_url: _, ...file }) => file) };
+    await writeFile(join(target, "manifest.json"), JSON.stringify(kept, null, 1));
+    return target;
+}
+async function whole(release, file, target, signal, onBytes) {
+    const path = join(target, file.name);
+    const part = `${path}.part`;
+    if (await isWhole(path, file))
+        return onBytes(file.bytes);
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+        try {
+            await more(release, file, part, signal, onBytes);
+        }
+        catch (error) {
+            signal?.throwIfAborted();
+            if (!(error instanceof ConnectionFailed))
+                throw error;
+        }
+        if (await isWhole(part, file))
+            return rename(part, path);
+        if ((await size(part)) >= file.bytes)
+            await rm(part); // not the bytes that were promised: from the beginning
+    }
+    throw new DownloadFailed(`${file.name} did not come whole in ${TRIES_MAX} tries; run it again to continue`);
+}
+/** Append what is missing of a file. Rejects with ConnectionFailed where the connection ends before it is whole. */
+async function more(release, file, part, signal, onBytes) {
+    const from = await size(part);
+    const response = await release.open(file, from, signal);
+    const resumed = response.status === 206;
+    let bytes = resumed ? from : 0;
+    const out = await open(part, resumed ? "a" : "w");
+    const reader = response.body?.getReader();
+    try {
+        for (;;) {
+            const next = await reader?.read().catch((error) => {
+                throw new ConnectionFailed(`the connection ended within ${file.name}`, { cause: error });
+            });
+            if (!next || next.done)
+                return;
+            await out.write(next.value);
+            bytes += next.value.length;
+            onBytes(bytes);
+        }
+    }
+    finally {
+        await out.close();
+    }
+}
+async function size(path) {
+    return (await stat(path).catch(() => null))?.size ?? 0;
+}
+async function isWhole(path, file) {
+    if ((await size(path)) !== file.bytes)
+        return false;
+    const hash = createHash("sha256");
+    for await (const block of createReadStream(path))
+        hash.update(block);
+    return hash.digest("hex") === file.sha256;
+}

@@ -1,0 +1,72 @@
+"""The OpenAPI document's schemas and the queries of its operations as a module of TypeScript. Pure."""
+
+import json
+import re
+from typing import Any
+
+from deploy.clients.schemas import kinds_of, whole
+from edge.openapi.components import expanded, operations_of
+
+_HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
+_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
+_PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+
+
+def types(document: dict[str, Any]) -> str:
+    """Return a module with an interface for each object of the document and for the query of each operation."""
+    schemas = document["components"]["schemas"]
+    made = {name: whole(one, schemas) for name, one in schemas.items()}
+    listed = {name: _interface(name, one) for name, one in made.items() if one["properties"]}
+    for operation in operations_of(expanded(document)):
+        query = _query(operation)
+        if query["properties"]:
+            name = f"{operation['operationId'][0].upper()}{operation['operationId'][1:]}Query"
+            listed[name] = _interface(name, query)
+    return "\n".join([_HEAD, *(listed[name] for name in sorted(listed))])
+
+
+def _query(operation: dict[str, Any]) -> dict[str, Any]:
+    """Return the query of an operation as the schema of an object."""
+    parameters = [one for one in operation["parameters"] if one["in"] == "query"]
+    return {
+        "description": f"Query of `{operation['operationId']}`.",
+        "properties": {one["name"]: {**one["schema"], "description": one["description"]} for one in parameters},
+        "required": [one["name"] for one in parameters if one.get("required")],
+    }
+
+
+def _interface(name: str, schema: dict[str, Any]) -> str:
+    lines = [f"/** {_comment(schema.get('description', name))} */", f"export interface {name} {{"]
+    for member, node in schema["properties"].items():
+        if node.get("description"):
+            lines.append(f"  /** {_comment(node['description'])} */")
+        spelled = member if _NAME.fullmatch(member) else json.dumps(member)
+        absent = "" if member in schema["required"] else "?"
+        undefined = " | undefined" if absent else ""
+        lines.append(f"  {spelled}{absent}: {_type(node)}{undefined};")
+    return "\n".join([*lines, "}", ""])
+
+
+def _comment(text: str) -> str:
+    return text.replace("*/", "* /").replace("\n", " ")
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return " | ".join(dict.fromkeys(_type(one) for one in schema[several]))
+    if "enum" in schema:
+        return " | ".join(json.dumps(value) for value in schema["enum"])
+    return " | ".join(dict.fromkeys(_of_kind(kind, schema) for kind in kinds_of(schema))) or "unknown"
+
+
+def _of_kind(kind: str, schema: dict[str, Any]) -> str:
+    if kind == "array":
+        inner = _type(schema.get("items", {}))
+        return f"({inner})[]" if " | " in inner else f"{inner}[]"
+    if kind == "object":
+        values = schema.get("additionalProperties")
+        return f"Record<string, {_type(values) if isinstance(values, dict) and values else 'unknown'}>"
+    return _PLAIN[kind]

@@ -1,0 +1,41 @@
+"""The clients follow the released OpenAPI document, and what is shipped is what was written."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from deploy.clients.generate import COMPILED_FROM, DOCUMENT, PACKAGE, PYTHON, TYPESCRIPT, digests, generated
+
+DIST = COMPILED_FROM.parent
+
+
+@pytest.mark.parametrize("path", [PYTHON, TYPESCRIPT], ids=lambda path: path.name)
+def test_the_types_are_those_of_the_document(path: Path) -> None:
+    assert generated(json.loads(DOCUMENT.read_text()))[path] == path.read_text(encoding="utf-8"), "run `make clients`"
+
+
+def test_the_compiled_client_is_of_the_sources_as_they_are() -> None:
+    assert json.loads(COMPILED_FROM.read_text()) == digests(), (
+        "run `make clients` where tsc is installed (`make judge`)"
+    )
+    sources = {source.stem for source in (PACKAGE / "src").glob("*.ts")}
+    assert (
+        {path.stem for path in DIST.glob("*.js")}
+        == sources
+        == {path.name.split(".")[0] for path in DIST.glob("*.d.ts")}
+    )
+
+
+def test_the_client_for_typescript_is_small_and_depends_on_nothing() -> None:
+    package = json.loads((PACKAGE / "package.json").read_text())
+    assert not {"dependencies", "peerDependencies", "optionalDependencies"} & package.keys()
+    scripts = {path.name: path.read_text() for path in DIST.glob("*.js")}
+    assert len(gzip.compress("".join(scripts.values()).encode())) <= 15_000
+    imported = {name: set(re.findall(r'from "([^"]+)"', text)) for name, text in scripts.items()}
+    assert {
+        one for name in imported if name != "node.js" for one in imported[name] if not one.startswith("./")
+    } == set()
+    assert {one.partition(":")[0] for one in imported["node.js"] if not one.startswith("./")} == {"node"}
