@@ -16,8 +16,9 @@ _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 def types(document: dict[str, Any]) -> str:
     """Return a module with a TypedDict for each object of the document, in the order of their names."""
     schemas = document["components"]["schemas"]
-    made = [_typed(name, whole(schemas[name], schemas)) for name in sorted(schemas) if schemas[name].get("properties")]
-    return _HEAD + "\n".join(made)
+    listed = [f"{name} = {_type(one)}" for name, one in sorted(schemas.items()) if "properties" not in one]
+    made = [_typed(name, whole(schemas[name], schemas)) for name in sorted(schemas) if "properties" in schemas[name]]
+    return _HEAD + "\n".join([*listed, *made])
 
 
 def _typed(name: str, schema: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ def types(document: dict[str, Any]) -> str:
     """Return a module with an interface for each object of the document and for the query of each operation."""
     schemas = document["components"]["schemas"]
     made = {name: whole(one, schemas) for name, one in schemas.items()}
-    listed = {name: _interface(name, one) for name, one in made.items() if one["properties"]}
+    listed = {name: _interface(name, one) if one["properties"] else _alias(name, one) for name, one in made.items()}
     for operation in operations_of(expanded(document)):
         query = _query(operation)
         if query["properties"]:
@@ -33,6 +33,10 @@ def _query(operation: dict[str, Any]) -> dict[str, Any]:
         "properties": {one["name"]: {**one["schema"], "description": one["description"]} for one in parameters},
         "required": [one["name"] for one in parameters if one.get("required")],
     }
+
+
+def _alias(name: str, schema: dict[str, Any]) -> str:
+    return f"/** {_comment(schema.get('description', name))} */\nexport type {name} = {_type(schema)};\n"
 
 
 def _interface(name: str, schema: dict[str, Any]) -> str:

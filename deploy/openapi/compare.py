@@ -141,6 +141,8 @@ def _resolved(schema: Document, document: Document) -> Document:
         for part in reference.removeprefix("#/").split("/"):
             found = found[part]
         return _resolved(found, document) if isinstance(found, dict) else {}
+    if "anyOf" in schema:
+        return _perhaps_null([_resolved(one, document) for one in schema["anyOf"]])
     if "oneOf" in schema:
         return _any_of([_resolved(one, document) for one in schema["oneOf"]])
     whole = {**schema, "properties": dict(schema.get("properties", {})), "required": list(schema.get("required", []))}
@@ -148,6 +150,15 @@ def _resolved(schema: Document, document: Document) -> Document:
         whole["properties"] = {**part.get("properties", {}), **whole["properties"]}
         whole["required"] += part.get("required", [])
     return whole
+
+
+def _perhaps_null(schemas: list[Document]) -> Document:
+    """Return the one of several schemas that is not null, with null among its types and values."""
+    [found] = [one for one in schemas if one.get("type") != "null"]
+    if len(schemas) == 1 or "type" not in found:
+        return found
+    values = {"enum": [*found["enum"], None]} if "enum" in found else {}
+    return {**found, **values, "type": [*sorted(_listed(found["type"])), "null"]}
 
 
 def _any_of(schemas: list[Document]) -> Document:

@@ -54,7 +54,7 @@ class DigitalLinks:
         },
     )
     @querystring_schema(schemas.DigitalLinkQuery())
-    @response_schema(schemas.Linkset(), 200, description="The links of the article")
+    @response_schema(schemas.DigitalLinkset(), 200, description="The links of the article")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Lead to a link of the article, or answer with all of them."""
         asked = read_path(request.rel_url.raw_path)

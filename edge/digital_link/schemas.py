@@ -41,7 +41,7 @@ class LinkContext(Schema):
         unknown = INCLUDE
 
 
-class Linkset(Schema):
+class DigitalLinkset(Schema):
     """The links of an article (RFC 9264)."""
 
     linkset = fields.List(fields.Nested(LinkContext()), required=True)

@@ -1,9 +1,11 @@
 """Schemas made of others: groups of members that many schemas have, and reports apart from their quotes. Pure."""
 
+import copy
 import json
 from typing import Any
 
-from edge.openapi.components import Node, operations_of
+from edge.openapi.components import Node, operations_of, words
+from edge.openapi.members import sentence_for
 
 # A group and what it begins with in each schema that has it. The longest that fits is taken.
 _BASES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -64,6 +66,7 @@ def with_bases(document: Node) -> None:
             continue
         same = max(alike.values(), key=len)
         known = schemas.setdefault(base, {"type": "object", "description": sentence, **_part(same[0], names)})
+        _lift(schemas, base, known)
         for schema in same:
             if schema is not known:
                 _refer(schema, base, names)
@@ -72,8 +75,17 @@ def with_bases(document: Node) -> None:
 def _part(schema: Node, names: tuple[str, ...]) -> Node:
     """Return the members of a schema that have these names, and which of them it always has."""
     needed = [name for name in names if name in schema.get("required", ())]
-    properties = {name: schema["properties"][name] for name in names}
+    properties = {name: copy.deepcopy(schema["properties"][name]) for name in names}
     return {"properties": properties} | ({"required": needed} if needed else {})
+
+
+def _lift(schemas: Node, base: str, group: Node) -> None:
+    """Give each object within a group a name: generators repeat what has none for each schema that has the group."""
+    for member, node in group["properties"].items():
+        if node.get("type") == "object":
+            name = f"{base}{words(member)}"
+            schemas[name] = {"description": sentence_for(base, member), **node}
+            group["properties"][member] = {"$ref": f"#/components/schemas/{name}"}
 
 
 def _refer(schema: Node, base: str, names: tuple[str, ...]) -> None:

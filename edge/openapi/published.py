@@ -7,6 +7,7 @@ from typing import Any
 from edge.http.catalogue import CATALOGUE
 from edge.openapi.components import Node, operations_of, share
 from edge.openapi.composition import with_bases, with_quotes
+from edge.openapi.enumerations import with_enumerations
 from edge.openapi.members import with_descriptions
 
 # Every call can meet these, whatever it does: one `default` stands for them.
@@ -40,6 +41,7 @@ def published(document: Node, *, examples: bool = False) -> Node:
     _with_whole_responses(made)
     _with_request_headers(made)
     with_quotes(made)
+    with_enumerations(made)
     with_bases(made)
     with_descriptions(made)
     _without_defaults(made)

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from deploy.ctl.openapi import openapi
 from edge.openapi.components import expanded
+from edge.openapi.enumerations import ENUMERATIONS
 from edge.openapi.members import SENTENCES, needs_description, sentence_for
 from edge.openapi.published import published
 
@@ -133,7 +134,7 @@ def test_every_member_is_described_and_every_sentence_is_of_one(document: dict[s
     assert [(name, member) for name, member, node in members if needs_description(node, schemas)] == []
     used = {sentence_for(name, member) for name, member, node in members if node.get("description")}
     parameters = [parameter for one in operations_of(expanded(document)) for parameter in one["parameters"]]
-    used |= {parameter["description"] for parameter in parameters}
+    used |= {one["description"] for one in (*parameters, *schemas.values())}
     assert set(SENTENCES.values()) <= used
     assert [name for name, one in schemas.items() if not one.get("description")] == []
 
@@ -143,6 +144,23 @@ def test_names_of_schemas_are_those_of_the_index(document: dict[str, Any]) -> No
     assert {"iid", "price_band"} <= document["components"]["schemas"]["Item"]["properties"].keys()
     assert {"Items", "Role", "Share", "File", "Column", "Window", "Total", "Created", "Reply"} & names == set()
     assert [name for name in names if name[-1].isdigit()] == []
+
+
+def test_no_schema_has_a_member_of_its_own_name(document: dict[str, Any]) -> None:
+    for name, schema in document["components"]["schemas"].items():  # generators use both as names in one function
+        snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+        assert snake not in schema.get("properties", {}), name
+
+
+def test_nothing_with_values_may_be_null_among_them(document: dict[str, Any]) -> None:
+    assert '"enum"' in json.dumps(document)
+    assert not re.search(r'"enum": \[[^\]]*\bnull\b', json.dumps(document))
+
+
+def test_each_shared_enumeration_is_referred_to(document: dict[str, Any]) -> None:
+    text = json.dumps(document)
+    for name in ENUMERATIONS:
+        assert text.count(f'"#/components/schemas/{name}"') > 1, name
 
 
 def test_a_report_is_its_typed_rows_or_a_quote(document: dict[str, Any]) -> None:

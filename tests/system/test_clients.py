@@ -87,7 +87,7 @@ def test_the_client_for_typescript_reads_orders_and_downloads(
     script = Path(__file__).with_name("typescript_client.mjs")
     got = json.loads(node(script, tmp_path, ITEMINDEX_URL=url, ITEMINDEX_KEY=key))
     with Client(url, key=key) as client:
-        assert got["hits"] == [hit["iid"] for hit in client.search("soy milk", limit=100)]
+        assert got["hits"] == [hit["iid"] for hit in client.search("soy milk", limit=50)]
     assert got["entries"] == got["hits"][:20] and got["same"] == got["item"] == got["hits"][0]
     assert got["missing"] and got["plan"] == "institutional" and got["cost"] > 0 and got["steps"][-1] == 1
     assert got["rows"][0] == got["rows"][1] > 0 and got["exported"][0] == got["exported"][1] > 0

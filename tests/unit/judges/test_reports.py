@@ -9,7 +9,7 @@ import pytest
 from tests.judges import reports
 from tests.judges.findings import Finding, JudgeFailed
 
-SPECTRAL_LOCK = Path(reports.__file__).parent / "spectral" / "package-lock.json"
+NODE_LOCK = Path(reports.__file__).parent / "node" / "package-lock.json"
 
 
 def test_a_secret_is_named_by_a_fingerprint_and_never_shown() -> None:
@@ -50,8 +50,8 @@ def test_spectral_that_did_not_recognize_the_document_has_failed() -> None:
         reports.spectral([{"code": "unrecognized-format", "path": [], "message": "unknown"}], "openapi.json")
 
 
-def test_spectrals_packages_are_pinned_by_hash_and_name_no_registry() -> None:
-    packages = json.loads(SPECTRAL_LOCK.read_text())["packages"]
+def test_the_packages_of_npm_are_pinned_by_hash_and_name_no_registry() -> None:
+    packages = json.loads(NODE_LOCK.read_text())["packages"]
     fetched = {name: package for name, package in packages.items() if name}
     assert fetched["node_modules/@stoplight/spectral-cli"]["version"] == "6.16.3"
     assert [name for name, package in fetched.items() if not package["integrity"].startswith("sha512-")] == []

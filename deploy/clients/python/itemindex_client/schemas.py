@@ -2,6 +2,20 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+AnalysisMetaRounding = dict[str, str]
+AnalysisMetaUnits = dict[str, str]
+CumulativeBasis = Literal["sales", "assortment"]
+FigureBasis = Literal["measured", "modelled", "category_average"]
+Granularity = Literal["day", "week", "month"]
+JobState = Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
+MemberRole = Literal["owner", "admin", "member", "viewer"]
+ObservationKind = Literal["listing", "sale"]
+OutlierMode = Literal["exclude", "include"]
+PageQuery = dict[str, Any]
+Relation = Literal["eq", "gte"]
+StatisticKind = Literal["listing", "sale", "both"]
+WatchTarget = Literal["article", "brand", "category"]
+
 AnalysisMeta = TypedDict(
     "AnalysisMeta",
     {
@@ -13,9 +27,9 @@ AnalysisMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": dict[str, str],
+        "units": "AnalysisMetaUnits",
         "method": str,
-        "rounding": NotRequired[dict[str, str]],
+        "rounding": NotRequired["AnalysisMetaRounding"],
     },
 )
 
@@ -45,7 +59,7 @@ class AttemptList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["DeliveryAttempt"]
 
@@ -62,7 +76,7 @@ class AuditList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["AuditEntry"]
 
@@ -92,7 +106,7 @@ class BrandList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["BrandEntry"]
 
@@ -112,7 +126,7 @@ class BrandRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired[Literal["listing", "sale", "both"]]
+    kind: NotRequired["StatisticKind"]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -166,7 +180,7 @@ class CategoryList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["CategoryEntry"]
 
@@ -185,7 +199,7 @@ class CategoryRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired[Literal["listing", "sale", "both"]]
+    kind: NotRequired["StatisticKind"]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -222,7 +236,7 @@ class ChannelList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["ChannelEntry"]
 
@@ -255,7 +269,7 @@ class CohortRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired[Literal["listing", "sale", "both"]]
+    kind: NotRequired["StatisticKind"]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -343,7 +357,7 @@ class DatasetList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["DatasetEntry"]
 
@@ -368,6 +382,10 @@ class DeliveryAttempt(TypedDict):
     milliseconds: int
 
 
+class DigitalLinkset(TypedDict):
+    linkset: list["LinkContext"]
+
+
 class DisplacementMeta(TypedDict):
     rate: float
     citation: str
@@ -385,7 +403,7 @@ class EventList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["Event"]
 
@@ -398,7 +416,7 @@ class EvidenceDay(TypedDict):
 class Export(TypedDict):
     id: str
     kind: str
-    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
+    state: "JobState"
     progress: "JobProgress"
     attempt: int
     data_version: int | None
@@ -452,7 +470,7 @@ class ExportList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["ListedExport"]
 
@@ -524,7 +542,7 @@ class InvitationList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["Invitation"]
 
@@ -574,7 +592,7 @@ class ItemLinks(TypedDict):
 class Job(TypedDict):
     id: str
     kind: str
-    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
+    state: "JobState"
     progress: "JobProgress"
     attempt: int
     data_version: int | None
@@ -616,7 +634,7 @@ class JobList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["Job"]
 
@@ -658,14 +676,10 @@ class LinkNamespace(TypedDict):
     prefix: str
 
 
-class Linkset(TypedDict):
-    linkset: list["LinkContext"]
-
-
 class ListedExport(TypedDict):
     id: str
     kind: str
-    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
+    state: "JobState"
     progress: "JobProgress"
     attempt: int
     data_version: int | None
@@ -709,7 +723,7 @@ class Member(TypedDict):
     id: str
     name: str
     email: str | None
-    role: Literal["owner", "admin", "member", "viewer"]
+    role: "MemberRole"
     joined_at: str
 
 
@@ -717,7 +731,7 @@ class MemberList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["Member"]
 
@@ -728,7 +742,7 @@ class NewExport(TypedDict):
     filter: NotRequired["ExportFilter"]
     since: NotRequired[int | None]
     format: NotRequired[Literal["parquet", "csv", "ndjson", "arrow"]]
-    compression: NotRequired[Literal["gzip", "none", "zstd", None]]
+    compression: NotRequired[Literal["gzip", "none", "zstd"] | None]
 
 
 class NewInvitation(TypedDict):
@@ -742,14 +756,14 @@ class NewOrganization(TypedDict):
 
 
 class NewWatch(TypedDict):
-    target: Literal["article", "brand", "category"]
+    target: "WatchTarget"
     code: str
     condition: Literal["below", "new-low", "returned", "index-moved"]
     amount: NotRequired[str | None]
     currency: NotRequired[str | None]
     days: NotRequired[int | None]
     percent: NotRequired[float | None]
-    kind: NotRequired[Literal["listing", "sale"]]
+    kind: NotRequired["ObservationKind"]
     label: NotRequired[str | None]
 
 
@@ -781,7 +795,7 @@ class Organization(TypedDict):
     plan: str
     requested_plan: str | None
     state: Literal["active", "suspended"]
-    role: Literal["owner", "admin", "member", "viewer"]
+    role: "MemberRole"
     keys: list["KeyState"]
 
 
@@ -791,7 +805,7 @@ class OrganizationRef(TypedDict):
 
 
 class OutlierMeta(TypedDict):
-    mode: Literal["exclude", "include"]
+    mode: "OutlierMode"
     set_aside: int
 
 
@@ -799,13 +813,13 @@ class Page(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
 
 
 class PageTotal(TypedDict):
     value: int
-    relation: Literal["eq", "gte"]
+    relation: "Relation"
 
 
 class PartState(TypedDict):
@@ -829,7 +843,7 @@ PriceBand = TypedDict(
     "PriceBand",
     {
         "currency": str,
-        "kind": Literal["listing", "sale"],
+        "kind": "ObservationKind",
         "low": str,
         "median": str,
         "high": str,
@@ -857,7 +871,7 @@ class PriceIndexRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired[Literal["listing", "sale"]]
+    kind: NotRequired["ObservationKind"]
     index: NotRequired[float | None]
     low: NotRequired[float | None]
     high: NotRequired[float | None]
@@ -879,7 +893,7 @@ PriceStatistic = TypedDict(
         "days": Literal[7, 30, 90, 365],
         "currency": str,
         "original_currency": NotRequired[str],
-        "kind": Literal["listing", "sale"],
+        "kind": "ObservationKind",
         "from": str,
         "to": str,
         "low": str | None,
@@ -896,7 +910,7 @@ class PriceStatistics(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired[Literal["listing", "sale", "both"]]
+    kind: NotRequired["StatisticKind"]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -917,9 +931,9 @@ PricingMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": dict[str, str],
+        "units": "AnalysisMetaUnits",
         "method": str,
-        "rounding": NotRequired[dict[str, str]],
+        "rounding": NotRequired["AnalysisMetaRounding"],
         "conversion": NotRequired["ConversionMeta"],
         "outliers": "OutlierMeta",
         "statistics": list["PriceStatistic"],
@@ -937,7 +951,7 @@ class PricingReport(TypedDict):
 class PricingRow(TypedDict):
     day: str
     channel: str
-    kind: Literal["listing", "sale"]
+    kind: "ObservationKind"
     currency: str
     original_currency: NotRequired[str]
     low: str
@@ -958,9 +972,9 @@ PriorPriceMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": dict[str, str],
+        "units": "AnalysisMetaUnits",
         "method": str,
-        "rounding": NotRequired[dict[str, str]],
+        "rounding": NotRequired["AnalysisMetaRounding"],
         "conversion": NotRequired["ConversionMeta"],
     },
 )
@@ -981,15 +995,17 @@ class PriorPriceRow(TypedDict):
     prior_price: str | None
     percent: str | None
     applicable: bool
-    reason: Literal[
-        "no_reduction",
-        "not_below_prior_price",
-        "missing_days",
-        "fewer_than_30_days",
-        "new_arrival",
-        "progressive_reduction",
-        None,
-    ]
+    reason: (
+        Literal[
+            "no_reduction",
+            "not_below_prior_price",
+            "missing_days",
+            "fewer_than_30_days",
+            "new_arrival",
+            "progressive_reduction",
+        ]
+        | None
+    )
     known: bool
     at_most: str | None
     lowest_on: list[str]
@@ -1073,15 +1089,17 @@ class ReductionSummary(TypedDict):
     prior_price: str | None
     percent: str | None
     applicable: bool
-    reason: Literal[
-        "no_reduction",
-        "not_below_prior_price",
-        "missing_days",
-        "fewer_than_30_days",
-        "new_arrival",
-        "progressive_reduction",
-        None,
-    ]
+    reason: (
+        Literal[
+            "no_reduction",
+            "not_below_prior_price",
+            "missing_days",
+            "fewer_than_30_days",
+            "new_arrival",
+            "progressive_reduction",
+        ]
+        | None
+    )
     known: bool
     at_most: str | None
 
@@ -1120,7 +1138,7 @@ class ReleaseList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["ReleaseEntry"]
 
@@ -1159,11 +1177,11 @@ ReportMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": dict[str, str],
+        "units": "AnalysisMetaUnits",
         "method": str,
-        "rounding": NotRequired[dict[str, str]],
-        "kind": NotRequired[Literal["listing", "sale", "both"]],
-        "basis": NotRequired[Literal["sales", "assortment"]],
+        "rounding": NotRequired["AnalysisMetaRounding"],
+        "kind": NotRequired["StatisticKind"],
+        "basis": NotRequired["CumulativeBasis"],
         "outliers": NotRequired["OutlierMeta"],
         "conversion": NotRequired["ConversionMeta"],
         "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
@@ -1206,7 +1224,7 @@ class ResolverDescription(TypedDict):
 
 
 class RoleChange(TypedDict):
-    role: Literal["owner", "admin", "member", "viewer"]
+    role: "MemberRole"
 
 
 class RollupReport(TypedDict):
@@ -1219,7 +1237,7 @@ class RollupRow(TypedDict):
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
-    basis: NotRequired[Literal["sales", "assortment"]]
+    basis: NotRequired["CumulativeBasis"]
     items: NotRequired[int]
     units: NotRequired[int | None]
     items_covered: NotRequired[float | None]
@@ -1305,7 +1323,7 @@ class SearchList(TypedDict):
 
 class SearchTotal(TypedDict):
     value: int
-    relation: Literal["eq", "gte"]
+    relation: "Relation"
     all_words: int
 
 
@@ -1356,7 +1374,7 @@ class StageFigure(TypedDict):
 
 
 class Sustainability(TypedDict):
-    basis: Literal["measured", "modelled", "category_average"]
+    basis: "FigureBasis"
     method: str
     samples: int
     co2e_kg: float | None
@@ -1379,10 +1397,10 @@ SustainabilityMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": dict[str, str],
+        "units": "AnalysisMetaUnits",
         "method": str,
-        "rounding": NotRequired[dict[str, str]],
-        "basis": Literal["sales", "assortment"],
+        "rounding": NotRequired["AnalysisMetaRounding"],
+        "basis": "CumulativeBasis",
         "displacement": "DisplacementMeta | None",
     },
 )
@@ -1407,8 +1425,8 @@ class SustainabilityRow(TypedDict):
     per_unit: float | None
     units_observed: int
     cumulative: float | None
-    basis: Literal["measured", "modelled", "category_average", None]
-    scope: Literal["item", "product_type", "category", None]
+    basis: "FigureBasis | None"
+    scope: Literal["item", "product_type", "category"] | None
     code: str | None
     per_kg: float | None
     weight_kg: float | None
@@ -1416,14 +1434,14 @@ class SustainabilityRow(TypedDict):
     license: str | None
     method: str | None
     samples: int | None
-    cumulative_basis: Literal["sales", "assortment"]
+    cumulative_basis: "CumulativeBasis"
     low: float | None
     central: float | None
     high: float | None
     cumulative_low: float | None
     cumulative_central: float | None
     cumulative_high: float | None
-    interval_from: Literal["source", "samples", "pedigree", None]
+    interval_from: Literal["source", "samples", "pedigree"] | None
     avoided_low: float | None
     avoided: float | None
     avoided_high: float | None
@@ -1442,7 +1460,7 @@ class UnitPrice(TypedDict):
     days: Literal[7, 30, 90, 365]
     currency: str
     original_currency: NotRequired[str]
-    kind: Literal["listing", "sale"]
+    kind: "ObservationKind"
     per: Literal["kg", "l", "piece"]
     content: str
     read_in: str
@@ -1455,7 +1473,7 @@ class UsageList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["UsageRow"]
 
@@ -1484,10 +1502,10 @@ UsedRate = TypedDict(
 class Watch(TypedDict):
     id: str
     label: str | None
-    target: Literal["article", "brand", "category"]
+    target: "WatchTarget"
     code: str
     condition: Literal["below", "new-low", "returned", "index-moved"]
-    kind: Literal["listing", "sale"]
+    kind: "ObservationKind"
     amount: str | None
     currency: str | None
     days: int | None
@@ -1504,7 +1522,7 @@ class WatchList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["Watch"]
 
@@ -1528,6 +1546,6 @@ class WebhookList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: dict[str, Any]
+    query: "PageQuery"
     data_version: int
     data: list["Webhook"]

@@ -17,13 +17,17 @@ export interface AnalysisMeta {
   /** Last day */
   to: string;
   coverage: Coverage;
-  /** The unit of each column */
-  units: Record<string, string>;
+  units: AnalysisMetaUnits;
   /** How it was computed */
   method: string;
-  /** To what each rounded field is rounded; a field that is not named is exact */
-  rounding?: Record<string, string> | undefined;
+  rounding?: AnalysisMetaRounding | undefined;
 }
+
+/** To what each rounded field is rounded; a field that is not named is exact */
+export type AnalysisMetaRounding = Record<string, string>;
+
+/** The unit of each column */
+export type AnalysisMetaUnits = Record<string, string>;
 
 /** What a report says, as JSON; other formats are files. */
 export interface AnyResult {
@@ -66,8 +70,7 @@ export interface AttemptList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: DeliveryAttempt[];
@@ -94,8 +97,7 @@ export interface AuditList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: AuditEntry[];
@@ -146,8 +148,7 @@ export interface BrandList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: BrandEntry[];
@@ -178,7 +179,7 @@ export interface BrandRow {
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Observations that count */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
@@ -272,8 +273,7 @@ export interface CategoryList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: CategoryEntry[];
@@ -302,7 +302,7 @@ export interface CategoryRow {
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Observations that count */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
@@ -374,8 +374,7 @@ export interface ChannelList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: ChannelEntry[];
@@ -428,7 +427,7 @@ export interface CohortRow {
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Observations that count */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
@@ -533,6 +532,9 @@ export interface CreatedOrganization {
   requested_plan: string | null;
 }
 
+/** What cumulative footprints count. */
+export type CumulativeBasis = "sales" | "assortment";
+
 /** One column. */
 export interface DatasetColumn {
   /** Its name */
@@ -573,8 +575,7 @@ export interface DatasetList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: DatasetEntry[];
@@ -596,6 +597,11 @@ export interface DeliveryAttempt {
   answer: string;
   /** How long the answer took */
   milliseconds: number;
+}
+
+/** The links of an article (RFC 9264). */
+export interface DigitalLinkset {
+  linkset: LinkContext[];
 }
 
 /** How many new items each unit displaces, and who states it. */
@@ -627,8 +633,7 @@ export interface EventList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: Event[];
@@ -648,8 +653,7 @@ export interface Export {
   id: string;
   /** What is computed */
   kind: string;
-  /** Its state */
-  state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
+  state: JobState;
   progress: JobProgress;
   /** How many times it was begun */
   attempt: number;
@@ -733,8 +737,7 @@ export interface ExportList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: ListedExport[];
@@ -774,6 +777,9 @@ export interface ExportManifest {
   files: ExportFile[];
 }
 
+/** Where a footprint comes from. */
+export type FigureBasis = "measured" | "modelled" | "category_average";
+
 /** Query of `followDigitalLink`. */
 export interface FollowDigitalLinkQuery {
   /** `linkset` (or `all`) for all links, or a type of GS1's vocabulary */
@@ -797,7 +803,7 @@ export interface GetBrandInsightsQuery {
   /** Last day, inclusive */
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
-  granularity?: "day" | "week" | "month" | undefined;
+  granularity?: Granularity | undefined;
   /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
@@ -811,9 +817,9 @@ export interface GetBrandInsightsQuery {
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
   /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** Whether observations that their neighbours contradict count in the statistics */
-  outliers?: "exclude" | "include" | undefined;
+  outliers?: OutlierMode | undefined;
   /** Rows for each channel apart */
   group_by?: "channel"[] | undefined;
 }
@@ -825,7 +831,7 @@ export interface GetCategoryInsightsQuery {
   /** Last day, inclusive */
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
-  granularity?: "day" | "week" | "month" | undefined;
+  granularity?: Granularity | undefined;
   /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
@@ -839,9 +845,9 @@ export interface GetCategoryInsightsQuery {
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
   /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** Whether observations that their neighbours contradict count in the statistics */
-  outliers?: "exclude" | "include" | undefined;
+  outliers?: OutlierMode | undefined;
   /** Rows for each channel apart */
   group_by?: "channel"[] | undefined;
 }
@@ -853,7 +859,7 @@ export interface GetCohortsQuery {
   /** Last day, inclusive */
   to?: string | undefined;
   /** Length of a period; default: month */
-  granularity?: "day" | "week" | "month" | undefined;
+  granularity?: Granularity | undefined;
   /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
@@ -873,9 +879,9 @@ export interface GetCohortsQuery {
   /** Group by this; repeat for a second */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
   /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** Whether observations that their neighbours contradict count in the statistics */
-  outliers?: "exclude" | "include" | undefined;
+  outliers?: OutlierMode | undefined;
 }
 
 /** Query of `getOrganization`. */
@@ -909,9 +915,9 @@ export interface GetPriceIndexQuery {
   /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
   /** Observations that count: offers seen or sales; default: sales for methods that weight by units, else listings where there are any */
-  kind?: "listing" | "sale" | undefined;
+  kind?: ObservationKind | undefined;
   /** Whether observations that their neighbours contradict count in the statistics */
-  outliers?: "exclude" | "include" | undefined;
+  outliers?: OutlierMode | undefined;
   /** Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons */
   method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
   /** Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data */
@@ -939,9 +945,9 @@ export interface GetPricingQuery {
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
   /** Only offers seen, or only sales; default: both, each in rows and statistics of its own */
-  kind?: "listing" | "sale" | undefined;
+  kind?: ObservationKind | undefined;
   /** Whether observations that their neighbours contradict count in the statistics */
-  outliers?: "exclude" | "include" | undefined;
+  outliers?: OutlierMode | undefined;
 }
 
 /** Query of `getPriorPrice`. */
@@ -961,7 +967,7 @@ export interface GetPriorPriceQuery {
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
   /** Whether observations that their neighbours contradict count in the statistics */
-  outliers?: "exclude" | "include" | undefined;
+  outliers?: OutlierMode | undefined;
   /** Whether the market uses Art. 6a(5): a reduction of several steps then has the price before the first one; without it such a reduction is not judged */
   progressive?: boolean | undefined;
   /** Steps count that begin within so many days of the first */
@@ -977,7 +983,7 @@ export interface GetReductionsQuery {
   /** Last day, inclusive */
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
-  granularity?: "day" | "week" | "month" | undefined;
+  granularity?: Granularity | undefined;
   /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
@@ -989,7 +995,7 @@ export interface GetReductionsQuery {
   /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
   /** Whether observations that their neighbours contradict count in the statistics */
-  outliers?: "exclude" | "include" | undefined;
+  outliers?: OutlierMode | undefined;
 }
 
 /** Query of `getSignedExportFile`. */
@@ -1037,7 +1043,7 @@ export interface GetSustainabilityRollupQuery {
   /** Last day, inclusive */
   to?: string | undefined;
   /** Length of a period; default: month */
-  granularity?: "day" | "week" | "month" | undefined;
+  granularity?: Granularity | undefined;
   /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
@@ -1053,7 +1059,7 @@ export interface GetSustainabilityRollupQuery {
   /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
   /** Multiply figures by units sold, or take each item once; default: sales where there are any, else the assortment */
-  basis?: "sales" | "assortment" | undefined;
+  basis?: CumulativeBasis | undefined;
 }
 
 /** Query of `getUsage`. */
@@ -1067,6 +1073,9 @@ export interface GetUsageQuery {
   /** Format of the answer */
   format?: "json" | "csv" | undefined;
 }
+
+/** Length of a period. */
+export type Granularity = "day" | "week" | "month";
 
 /** The process is alive. */
 export interface HealthAnswer {
@@ -1149,8 +1158,7 @@ export interface InvitationList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: Invitation[];
@@ -1241,8 +1249,7 @@ export interface Job {
   id: string;
   /** What is computed */
   kind: string;
-  /** Its state */
-  state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
+  state: JobState;
   progress: JobProgress;
   /** How many times it was begun */
   attempt: number;
@@ -1308,8 +1315,7 @@ export interface JobList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: Job[];
@@ -1340,6 +1346,9 @@ export interface JobResult {
   /** Of the bytes at `url`; its ETag names it too */
   sha256: string;
 }
+
+/** State of a job; the last four are final. */
+export type JobState = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
 
 /** A key that works; `expires_at` is the end of its grace, null for the current one. */
 export interface KeyState {
@@ -1377,11 +1386,6 @@ export interface LinkNamespace {
   prefix: string;
 }
 
-/** The links of an article (RFC 9264). */
-export interface Linkset {
-  linkset: LinkContext[];
-}
-
 /** Query of `listAttempts`. */
 export interface ListAttemptsQuery {
   /** At most so many, the newest first */
@@ -1395,7 +1399,7 @@ export interface ListBrandInsightsQuery {
   /** Last day, inclusive */
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
-  granularity?: "day" | "week" | "month" | undefined;
+  granularity?: Granularity | undefined;
   /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
@@ -1409,9 +1413,9 @@ export interface ListBrandInsightsQuery {
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
   /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** Whether observations that their neighbours contradict count in the statistics */
-  outliers?: "exclude" | "include" | undefined;
+  outliers?: OutlierMode | undefined;
   /** Order of the list, `-` from the end; default: -observations */
   sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
   /** Brands on a page */
@@ -1453,7 +1457,7 @@ export interface ListCategoryInsightsQuery {
   /** Last day, inclusive */
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
-  granularity?: "day" | "week" | "month" | undefined;
+  granularity?: Granularity | undefined;
   /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
@@ -1467,9 +1471,9 @@ export interface ListCategoryInsightsQuery {
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
   /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** Whether observations that their neighbours contradict count in the statistics */
-  outliers?: "exclude" | "include" | undefined;
+  outliers?: OutlierMode | undefined;
   /** Order of the list, `-` from the end; default: category */
   sort?: "observations" | "-observations" | "category" | "-category" | undefined;
   /** Categories on a page */
@@ -1503,7 +1507,7 @@ export interface ListEventsQuery {
 /** Query of `listExports`. */
 export interface ListExportsQuery {
   /** Only this state */
-  state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" | undefined;
+  state?: JobState | undefined;
   /** Exports on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
@@ -1519,7 +1523,7 @@ export interface ListInvitationsQuery {
 /** Query of `listJobs`. */
 export interface ListJobsQuery {
   /** Only this state */
-  state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" | undefined;
+  state?: JobState | undefined;
   /** Only this kind */
   kind?: "brand-insights" | "category-insights" | "cohorts" | "export" | "price-index" | "reductions" | "sustainability-rollup" | undefined;
   /** Jobs on a page */
@@ -1564,8 +1568,7 @@ export interface ListedExport {
   id: string;
   /** What is computed */
   kind: string;
-  /** Its state */
-  state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
+  state: JobState;
   progress: JobProgress;
   /** How many times it was begun */
   attempt: number;
@@ -1653,8 +1656,7 @@ export interface Member {
   name: string;
   /** E-mail address */
   email: string | null;
-  /** Role in the organization */
-  role: "owner" | "admin" | "member" | "viewer";
+  role: MemberRole;
   /** When the person joined, UTC */
   joined_at: string;
 }
@@ -1666,12 +1668,14 @@ export interface MemberList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: Member[];
 }
+
+/** What a member may do in the organization. */
+export type MemberRole = "owner" | "admin" | "member" | "viewer";
 
 /** What is to be exported. */
 export interface NewExport {
@@ -1706,8 +1710,7 @@ export interface NewOrganization {
 
 /** What is watched, and when it is reported. */
 export interface NewWatch {
-  /** What is watched */
-  target: "article" | "brand" | "category";
+  target: WatchTarget;
   /** IID of an article, slug of a brand, code of a category */
   code: string;
   /** `below`: the lowest price of an article's newest day is below `amount`; `new-low`: that price is lower than on each of the `days` days before; `returned`: an article is observed again after it was not for `days` days; `index-moved`: prices of the same items changed by more than `percent` from one month to the next */
@@ -1720,8 +1723,7 @@ export interface NewWatch {
   days?: number | null | undefined;
   /** Of `index-moved` */
   percent?: number | null | undefined;
-  /** Whether observations are listings or sales */
-  kind?: "listing" | "sale" | undefined;
+  kind?: ObservationKind | undefined;
   /** Your own name for it */
   label?: string | null | undefined;
 }
@@ -1733,6 +1735,9 @@ export interface NewWebhook {
   /** Only events of these types; every type if absent */
   types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
 }
+
+/** Whether observations are offers seen or sales. */
+export type ObservationKind = "listing" | "sale";
 
 /** An organization, as its people see it. */
 export interface Organization {
@@ -1746,8 +1751,7 @@ export interface Organization {
   requested_plan: string | null;
   /** Its state */
   state: "active" | "suspended";
-  /** Role in the organization */
-  role: "owner" | "admin" | "member" | "viewer";
+  role: MemberRole;
   keys: KeyState[];
 }
 
@@ -1761,11 +1765,13 @@ export interface OrganizationRef {
 
 /** Whether outliers count in the statistics, and how many there are. */
 export interface OutlierMeta {
-  /** Whether outliers count */
-  mode: "exclude" | "include";
+  mode: OutlierMode;
   /** Observations that their neighbours contradict; with `include` they count too */
   set_aside: number;
 }
+
+/** Whether outliers count in statistics. */
+export type OutlierMode = "exclude" | "include";
 
 /** One page of a list. */
 export interface Page {
@@ -1774,18 +1780,19 @@ export interface Page {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
 }
+
+/** The question, as it was understood */
+export type PageQuery = Record<string, unknown>;
 
 /** How many there are in all: exactly (`eq`), or at least (`gte`). */
 export interface PageTotal {
   /** How many there are */
   value: number;
-  /** Whether `value` is exact (`eq`) or a lower bound (`gte`) */
-  relation: "eq" | "gte";
+  relation: Relation;
 }
 
 /** One part that the edge needs. */
@@ -1820,8 +1827,7 @@ export interface PlanRequest {
 export interface PriceBand {
   /** ISO 4217 */
   currency: string;
-  /** Whether observations are listings or sales */
-  kind: "listing" | "sale";
+  kind: ObservationKind;
   /** Decimal amount in `currency` */
   low: string;
   /** Decimal amount in `currency` */
@@ -1865,7 +1871,7 @@ export interface PriceIndexRow {
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Observations that count */
-  kind?: "listing" | "sale" | undefined;
+  kind?: ObservationKind | undefined;
   /** Price index, first period = 100; null where no matched item connects the period with the first */
   index?: number | null | undefined;
   /** Lower end of the 95 % bootstrap interval over items */
@@ -1902,8 +1908,7 @@ export interface PriceStatistic {
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Whether observations are listings or sales */
-  kind: "listing" | "sale";
+  kind: ObservationKind;
   /** First day */
   from: string;
   /** Last day */
@@ -1931,7 +1936,7 @@ export interface PriceStatistics {
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Observations that count */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
@@ -1965,12 +1970,10 @@ export interface PricingMeta {
   /** Last day */
   to: string;
   coverage: Coverage;
-  /** The unit of each column */
-  units: Record<string, string>;
+  units: AnalysisMetaUnits;
   /** How it was computed */
   method: string;
-  /** To what each rounded field is rounded; a field that is not named is exact */
-  rounding?: Record<string, string> | undefined;
+  rounding?: AnalysisMetaRounding | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
   outliers: OutlierMeta;
@@ -1993,8 +1996,7 @@ export interface PricingRow {
   day: string;
   /** Code of the channel */
   channel: string;
-  /** Whether observations are listings or sales */
-  kind: "listing" | "sale";
+  kind: ObservationKind;
   /** ISO 4217 */
   currency: string;
   /** Only with `convert`: the currency of the prices */
@@ -2028,12 +2030,10 @@ export interface PriorPriceMeta {
   /** Last day */
   to: string;
   coverage: Coverage;
-  /** The unit of each column */
-  units: Record<string, string>;
+  units: AnalysisMetaUnits;
   /** How it was computed */
   method: string;
-  /** To what each rounded field is rounded; a field that is not named is exact */
-  rounding?: Record<string, string> | undefined;
+  rounding?: AnalysisMetaRounding | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
 }
@@ -2224,6 +2224,9 @@ export interface ReductionsReport {
   meta: ReportMeta;
 }
 
+/** Whether a number is exact or a lower bound. */
+export type Relation = "eq" | "gte";
+
 /** A release in a list. */
 export interface ReleaseEntry {
   /** The state of the index */
@@ -2274,8 +2277,7 @@ export interface ReleaseList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: ReleaseEntry[];
@@ -2341,16 +2343,14 @@ export interface ReportMeta {
   /** Last day */
   to: string;
   coverage: Coverage;
-  /** The unit of each column */
-  units: Record<string, string>;
+  units: AnalysisMetaUnits;
   /** How it was computed */
   method: string;
-  /** To what each rounded field is rounded; a field that is not named is exact */
-  rounding?: Record<string, string> | undefined;
+  rounding?: AnalysisMetaRounding | undefined;
   /** Observations behind the statistics of prices */
-  kind?: "listing" | "sale" | "both" | undefined;
+  kind?: StatisticKind | undefined;
   /** What footprints are multiplied by */
-  basis?: "sales" | "assortment" | undefined;
+  basis?: CumulativeBasis | undefined;
   /** Of reports with statistics of prices */
   outliers?: OutlierMeta | undefined;
   /** Only with `convert` */
@@ -2460,8 +2460,7 @@ export interface RevokeKeysQuery {
 
 /** A role. */
 export interface RoleChange {
-  /** Role in the organization */
-  role: "owner" | "admin" | "member" | "viewer";
+  role: MemberRole;
 }
 
 /** A sustainability rollup. */
@@ -2481,7 +2480,7 @@ export interface RollupRow {
   /** Code */
   channel?: string | null | undefined;
   /** What figures are multiplied by */
-  basis?: "sales" | "assortment" | undefined;
+  basis?: CumulativeBasis | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Units sold; null where the basis is the assortment */
@@ -2655,8 +2654,7 @@ export interface SearchList {
 export interface SearchTotal {
   /** How many there are */
   value: number;
-  /** Whether `value` is exact (`eq`) or a lower bound (`gte`) */
-  relation: "eq" | "gte";
+  relation: Relation;
   /** Hits with all words, which come first; at least so many where `gte` */
   all_words: number;
 }
@@ -2797,10 +2795,12 @@ export interface StageFigure {
   method: string;
 }
 
+/** Observations that count. */
+export type StatisticKind = "listing" | "sale" | "both";
+
 /** What one unit of an item causes, by indicator; basis, method and samples are those of the first known one. */
 export interface Sustainability {
-  /** Where the figure comes from */
-  basis: "measured" | "modelled" | "category_average";
+  basis: FigureBasis;
   /** How it was computed */
   method: string;
   /** Records that the figure is the mean of; 1 where it is the item's own */
@@ -2838,14 +2838,12 @@ export interface SustainabilityMeta {
   /** Last day */
   to: string;
   coverage: Coverage;
-  /** The unit of each column */
-  units: Record<string, string>;
+  units: AnalysisMetaUnits;
   /** How it was computed */
   method: string;
-  /** To what each rounded field is rounded; a field that is not named is exact */
-  rounding?: Record<string, string> | undefined;
+  rounding?: AnalysisMetaRounding | undefined;
   /** What cumulative figures count */
-  basis: "sales" | "assortment";
+  basis: CumulativeBasis;
   displacement: DisplacementMeta | null;
 }
 
@@ -2867,8 +2865,7 @@ export interface SustainabilityRow {
   units_observed: number;
   /** Of the units sold; of one unit where the basis is the assortment */
   cumulative: number | null;
-  /** Where the figure comes from */
-  basis: "measured" | "modelled" | "category_average" | null;
+  basis: FigureBasis | null;
   /** Whether the figure is of the item, its product type or its category */
   scope: "item" | "product_type" | "category" | null;
   /** The product type or category */
@@ -2885,8 +2882,7 @@ export interface SustainabilityRow {
   method: string | null;
   /** Records that the figure is the mean of; 1: its own */
   samples: number | null;
-  /** What cumulative figures count */
-  cumulative_basis: "sales" | "assortment";
+  cumulative_basis: CumulativeBasis;
   /** Lower bound of the middle 95 % */
   low: number | null;
   /** Median, per unit */
@@ -2933,8 +2929,7 @@ export interface UnitPrice {
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Whether observations are listings or sales */
-  kind: "listing" | "sale";
+  kind: ObservationKind;
   /** The unit of measure */
   per: "kg" | "l" | "piece";
   /** How much an article holds */
@@ -2956,8 +2951,7 @@ export interface UsageList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: UsageRow[];
@@ -2999,14 +2993,12 @@ export interface Watch {
   id: string;
   /** Your own name for it */
   label: string | null;
-  /** What is watched */
-  target: "article" | "brand" | "category";
+  target: WatchTarget;
   /** Its code */
   code: string;
   /** What it waits for */
   condition: "below" | "new-low" | "returned" | "index-moved";
-  /** Whether observations are listings or sales */
-  kind: "listing" | "sale";
+  kind: ObservationKind;
   /** Decimal amount; of `below` */
   amount: string | null;
   /** ISO 4217 */
@@ -3034,12 +3026,14 @@ export interface WatchList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: Watch[];
 }
+
+/** What a watch is about. */
+export type WatchTarget = "article" | "brand" | "category";
 
 /** A webhook. `secret` is shown when it is made or rotated, else it is null. */
 export interface Webhook {
@@ -3076,8 +3070,7 @@ export interface WebhookList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
-  query: Record<string, unknown>;
+  query: PageQuery;
   /** The state of the index */
   data_version: number;
   data: Webhook[];
