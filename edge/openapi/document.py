@@ -46,7 +46,15 @@ _SCHEMES = {
         "ApiKey",
         {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`ApiKey iixk_live_…`"},
     ),
-    "bearer": ("IdToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}),
+    "bearer": (
+        "IdToken",
+        {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "JWT",
+            "description": "An ID token (OpenID Connect), checked as RFC8725 advises: algorithm, issuer, audience, times",
+        },
+    ),
 }
 # Delta Sharing's clients know one scheme only.
 _KEY_AS_BEARER = ("ApiKeyAsBearer", {"type": "http", "scheme": "bearer", "bearerFormat": "iixk_live_…"})

@@ -7,7 +7,17 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 EXCEPTIONS = Path(__file__).with_name("exceptions.toml")
-JUDGES = ("spectral", "gixy", "bandit", "checkov", "detect-secrets")
+JUDGES = (
+    "spectral",
+    "redocly",
+    "openapi-python-client",
+    "hey-api",
+    "typescript",
+    "gixy",
+    "bandit",
+    "checkov",
+    "detect-secrets",
+)
 
 
 class JudgeFailed(Exception):

@@ -3,6 +3,7 @@
 A report that shows that the judge read nothing, or could not read something, raises JudgeFailed.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,32 @@ def spectral(report: list[dict[str, Any]], document: str) -> list[Finding]:
         Finding("spectral", one["code"], f"{document}#{'/'.join(map(str, one['path']))}", one["message"])
         for one in report
     ]
+
+
+def redocly(report: dict[str, Any], document: str) -> list[Finding]:
+    """Read Redocly's report about a document; the path is where in the document, as a JSON pointer."""
+    if report["totals"]["errors"] + report["totals"]["warnings"] != len(report["problems"]):
+        raise JudgeFailed("Redocly did not list all that it found")
+    return [
+        Finding("redocly", one["ruleId"], f"{document}{one['location'][0]['pointer']}", one["message"])
+        for one in report["problems"]
+    ]
+
+
+def mypy(words: str, judge: str) -> list[Finding]:
+    """Read mypy's errors; the rule is their code. Raises JudgeFailed where it checked nothing."""
+    if not re.search(r"checked [1-9][0-9]* source files|no issues found in [1-9][0-9]* source files", words):
+        raise JudgeFailed(f"mypy checked nothing: {words[-300:]}")
+    found = re.findall(r"^([^:\n]+):([0-9]+): error: (.*?)  \[([a-z-]+)\]$", words, re.MULTILINE)
+    return [Finding(judge, code, path, f"line {line}: {text}") for path, line, text, code in found]
+
+
+def tsc(words: str, judge: str) -> list[Finding]:
+    """Read tsc's errors; the rule is their number."""
+    found = re.findall(r"^([^(\n]+)\(([0-9]+),[0-9]+\): error (TS[0-9]+): (.*)$", words, re.MULTILINE)
+    if words.count("error TS") != len(found):
+        raise JudgeFailed(f"tsc could not run: {words[-300:]}")
+    return [Finding(judge, number, path, f"line {line}: {text}") for path, line, number, text in found]
 
 
 def gixy(report: list[dict[str, Any]], rendered: Path) -> list[Finding]:

@@ -50,6 +50,28 @@ def test_spectral_that_did_not_recognize_the_document_has_failed() -> None:
         reports.spectral([{"code": "unrecognized-format", "path": [], "message": "unknown"}], "openapi.json")
 
 
+def test_redoclys_problems_are_read_and_a_report_that_lists_fewer_has_failed() -> None:
+    one = {"ruleId": "no-x", "message": "words", "location": [{"pointer": "#/paths/~1a"}]}
+    report = {"totals": {"errors": 1, "warnings": 0}, "problems": [one]}
+    assert reports.redocly(report, "openapi.json") == [Finding("redocly", "no-x", "openapi.json#/paths/~1a", "words")]
+    with pytest.raises(JudgeFailed):
+        reports.redocly({**report, "totals": {"errors": 1, "warnings": 1}}, "openapi.json")
+
+
+def test_errors_of_type_checkers_are_read_and_a_run_that_checked_nothing_has_failed() -> None:
+    words = 'a/b.py:73: error: Wrong type "T"  [assignment]\nFound 1 error in 1 file (checked 350 source files)\n'
+    assert reports.mypy(words, "g") == [Finding("g", "assignment", "a/b.py", 'line 73: Wrong type "T"')]
+    assert reports.mypy("Success: no issues found in 315 source files\n", "g") == []
+    for nothing in ("", "Success: no issues found in 0 source files\n", "mypy: can't read file\n"):
+        with pytest.raises(JudgeFailed):
+            reports.mypy(nothing, "g")
+    assert reports.tsc("caller.ts(15,70): error TS2322: Not so.\n", "t") == [
+        Finding("t", "TS2322", "caller.ts", "line 15: Not so.")
+    ]
+    with pytest.raises(JudgeFailed):
+        reports.tsc("error TS18003: No inputs were found.\n", "t")
+
+
 def test_the_packages_of_npm_are_pinned_by_hash_and_name_no_registry() -> None:
     packages = json.loads(NODE_LOCK.read_text())["packages"]
     fetched = {name: package for name, package in packages.items() if name}
