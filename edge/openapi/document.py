@@ -52,7 +52,7 @@ _SCHEMES = {
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "An ID token (OpenID Connect), checked as RFC8725 advises: algorithm, issuer, audience, times",
+            "description": "An ID token (OpenID Connect), checked as RFC8725 advises: algorithm, issuer, audience",
         },
     ),
 }
