@@ -6,6 +6,7 @@ from typing import Any
 
 from edge.http.routing import API_PATH
 from edge.mcp import views
+from edge.mcp.report_arguments import report_arguments
 from edge.mcp.views import View
 from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
 from shared.errors import MissingParameter
@@ -196,15 +197,7 @@ TOOLS = (
         {
             "report": {"enum": [report.kind.name for report in REPORTS]},
             "job": _text("Instead of all others"),
-            "brand": _list("Slugs"),
-            "category": _list("Codes"),
-            "channel": _list(),
-            **_RANGE,
-            "granularity": {"enum": ["day", "week", "month", "quarter", "year"]},
-            "group_by": _list("brand, category, channel", maxItems=2),
-            "currency": _CURRENCY,
-            "kind": {"enum": ["listing", "sale", "both"]},
-            "dry_run": {"type": "boolean"},
+            **report_arguments(REPORTS),
         },
         report_call,
         views.report,

@@ -29,6 +29,7 @@ from tests.drills.partition import PartitionDrill
 from tests.drills.probes import Seen
 from tests.drills.run import Drill, Outcome
 from tests.drills.table import markdown
+from tests.drills.webhooks import WebhookDrill
 
 
 @click.group(cls=AliasedGroup, renamed={"crowd": "overload", "hosts": "partition"})
@@ -205,6 +206,40 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
     else:
         show(_verdicts(found.checks), as_json=False, title=f"hosts, cut off for {seconds:.0f} s, {found.seconds:.0f} s")
     sys.exit(0 if found.passed else 1)
+
+
+@drill.command("webhooks", epilog="Example: itemindex drill webhooks --events 10000 --kills 40 --seed 7")
+@click.option("--events", default=10_000, show_default=True, type=click.IntRange(10, 1_000_000), help="To log.")
+@click.option(
+    "--receivers",
+    default=20,
+    show_default=True,
+    type=click.IntRange(5, 200),
+    help="Organizations with a webhook each; 30 per cent of their receivers fail, hang or are killed.",
+)
+@click.option("--kills", default=40, show_default=True, type=click.IntRange(0, 1_000), help="Processes to kill.")
+@click.option("--rate", default=50.0, show_default=True, type=click.FloatRange(1, 1_000), help="Events in a second.")
+@click.option("--seed", default=1, show_default=True, help="The same seed draws the same victims.")
+@click.option("--minutes", default=20.0, show_default=True, help="When to give up.")
+@json_option
+def webhooks(events: int, receivers: int, kills: int, rate: float, seed: int, minutes: float, as_json: bool) -> None:
+    """Log events while receivers of webhooks fail, hang and are killed, and then workers and the dispatcher as well.
+
+    Everything runs on loopback below a temporary directory and is gone afterwards. Every event must be accepted, signed
+    and in its order, and bad receivers may delay the events of others by at most 1 s. Exit code 1 when a promise was
+    broken. It needs the tools of the tests (`make check` installs them).
+    """
+    with _stage(as_json=as_json) as (places, report_progress):
+        drilled = WebhookDrill(places, events, receivers, kills, seed, rate, minutes * 60, report_progress)
+        outcome = drilled.run()
+    if as_json:
+        checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in outcome.checks]
+        click.echo(json.dumps({"checks": checks, "killed": outcome.killed, "deliveries": outcome.deliveries}, indent=1))
+    else:
+        show(({"killed": what, "times": times} for what, times in sorted(outcome.killed.items())), as_json=False)
+        title = f"{events} events, {outcome.deliveries} accepted deliveries, seed {seed}, {outcome.seconds:.0f} s"
+        show(_verdicts(outcome.checks), as_json=False, title=title)
+    sys.exit(0 if outcome.passed else 1)
 
 
 def _verdicts(checks: list[Check]) -> Iterator[dict[str, Any]]:

@@ -106,3 +106,14 @@ SELECT count(*) FROM job_orders WHERE refund_due;
 -- name: some_item
 -- Anything that callers may look up, and a brand that a cohort may be of.
 SELECT i.iid, b.slug FROM items i JOIN brands b ON b.id = i.brand_id ORDER BY b.item_count DESC, i.iid LIMIT 1;
+
+-- name: log_event
+-- The next event of a key's organization, with its number.
+INSERT INTO event_log (organization_id, type, data)
+SELECT organization_id, 'key.rotated', jsonb_build_object('n', $2::integer) FROM api_keys WHERE key_id = $1;
+
+-- name: webhooks_pending
+-- Webhooks whose receivers have not accepted all events of their organizations.
+SELECT count(*) FROM webhook_endpoints w
+WHERE EXISTS (SELECT FROM event_log l WHERE l.organization_id = w.organization_id AND l.number > w.position
+              AND (w.types IS NULL OR l.type = ANY (w.types)));

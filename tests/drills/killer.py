@@ -5,7 +5,8 @@ import random
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 
 from deploy.local.stack import Stack
@@ -14,14 +15,17 @@ _PAUSE_SECONDS = (0.1, 0.9)
 
 
 class Killer(threading.Thread):
-    """Kills processes of a stack until it has killed enough or is told to stop."""
+    """Kills processes of a stack until it has killed enough or is told to stop.
 
-    def __init__(self, stack: Stack, seed: int, kills: int) -> None:
+    `only` names the kinds of its victims; a name that is none of these kinds is the beginning of a program's name.
+    """
+
+    def __init__(self, stack: Stack, seed: int, kills: int, only: Collection[str] = ()) -> None:
         super().__init__(name="chaos", daemon=True)
         self._stack = stack
         self._chance = random.Random(seed)
         self._kills = kills
-        self._targets: dict[str, Callable[[], list[int]]] = {
+        targets: dict[str, Callable[[], list[int]]] = {
             "worker": lambda: self._parts("worker"),
             "worker's child": lambda: [child for pid in self._parts("worker") for child in children_of(pid)],
             "dispatcher": lambda: self._parts("dispatcher"),
@@ -31,6 +35,7 @@ class Killer(threading.Thread):
             "PostgreSQL": lambda: self._parts("postgres"),
             "PostgreSQL's backend": lambda: [child for pid in self._parts("postgres") for child in children_of(pid)],
         }
+        self._targets = {name: targets.get(name) or partial(self._parts, name) for name in only or targets}
         self.enough = threading.Event()
         self.killed: Counter[str] = Counter()
 

@@ -1,6 +1,7 @@
 """The planted faults. Each would break a promise; the named tests, or the drill, must fail with it."""
 
 from tests.sabotage.account_faults import ACCOUNT_FAULTS
+from tests.sabotage.event_faults import EVENT_FAULTS
 from tests.sabotage.planted import drilled, fault
 
 _JOBS = ("jobs", "--jobs", "30", "--kills", "4", "--seed", "7", "--minutes", "4")
@@ -157,6 +158,7 @@ FAULTS = (
         "tests/service/exports/test_api.py::test_the_same_key_and_body_are_one_export_paid_once",
     ),
     *ACCOUNT_FAULTS,
+    *EVENT_FAULTS,
     # Text of others.
     fault(
         "pages show names as markup",

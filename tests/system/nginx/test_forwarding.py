@@ -27,6 +27,7 @@ async def test_a_plain_lookup_arrives_in_the_form_that_the_fast_lane_knows(front
     "path",
     [
         *("/", "/v1", "/v1/", "/v1/jobs", "/v1/index/exports", "/v1/index/datasets", "/v1/delta-sharing", "/dashboard"),
+        "/mcp",
         *("/v1/index/resolve", "/01", "/01/09506000134352/10/A%2FB?17=261231", "/.well-known/gs1resolver"),
     ],
 )

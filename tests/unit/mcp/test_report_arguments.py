@@ -1,0 +1,54 @@
+"""The tool of reports takes what the reports declare: a parameter that one of them gains is an argument at once."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from marshmallow import fields, validate
+
+from edge.http.parameters import WholeNumber
+from edge.mcp.report_arguments import LEFT_OUT, report_arguments
+from edge.mcp.tools import TOOLS_BY_NAME
+from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
+from edge.reports.report import Report
+
+ARGUMENTS = TOOLS_BY_NAME["market_report"].properties
+OWN = {"report", "job"}
+
+
+def declared(report: Report) -> Mapping[str, fields.Field[Any]]:
+    query = report.endpoints[-1].query()
+    return {field.data_key or name: field for name, field in query.fields.items()}
+
+
+def choices(field: fields.Field[Any]) -> list[str]:
+    return [choice for one in field.validators if isinstance(one, validate.OneOf) for choice in one.choices]
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind.name)
+def test_each_parameter_of_a_report_is_an_argument_with_all_its_values(report: Report) -> None:
+    for name, field in declared(report).items():
+        if name in LEFT_OUT:
+            assert name not in ARGUMENTS or name == "cursor"
+            continue
+        schema = Draft202012Validator({"type": "object", "properties": ARGUMENTS, "additionalProperties": False})
+        inner = field.inner if isinstance(field, fields.List) else field
+        for value in choices(inner):
+            assert schema.is_valid({name: [value] if isinstance(field, fields.List) else value}), (name, value)
+        for bound in (one for one in field.validators if isinstance(one, validate.Range)):
+            assert schema.is_valid({name: bound.min}) and schema.is_valid({name: bound.max})
+
+
+def test_the_tool_has_no_argument_that_no_report_has() -> None:
+    assert set(ARGUMENTS) - OWN == {name for report in REPORTS for name in declared(report)} - LEFT_OUT
+    assert ARGUMENTS["report"]["enum"] == list(REPORTS_BY_KIND)
+
+
+def test_what_some_reports_do_not_restrict_is_restricted_for_none() -> None:
+    both = report_arguments([REPORTS_BY_KIND["cohorts"], REPORTS_BY_KIND["price-index"]])
+    alone = report_arguments([REPORTS_BY_KIND["cohorts"]])
+    assert set(alone["granularity"]["enum"]) < set(both["granularity"]["enum"])
+    assert "enum" not in both["currency"]
+    assert (both["window"]["type"], alone.get("window")) == ("integer", None)
+    assert isinstance(declared(REPORTS_BY_KIND["price-index"])["window"], WholeNumber)
