@@ -1,5 +1,6 @@
 """A primary that streams, and a replica of it, made as an operator makes one: by pg_basebackup."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -56,9 +57,17 @@ class Pair:
         assert self.child.wait_ready(30), tail(self.child.program.log, 20)
 
     def kill(self) -> None:
-        """Kill the replica with all its processes, in the middle of whatever they do."""
+        """Kill the replica with all its processes, in the middle of whatever they do.
+
+        A backend is the leader of a session of its own: a signal to the group of the postmaster does not reach it, and
+        until it notices that its postmaster is gone it would answer one more statement.
+        """
         assert self.child.process is not None
+        backends = [int(str(pid)) for (pid,) in self.on_replica("SELECT pid FROM pg_stat_activity")]
         os.killpg(self.child.process.pid, signal.SIGKILL)
+        for pid in backends:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self.child.process.wait(10)
 
     def settings(self, primary: Settings, wait_seconds: float = 20.0) -> Settings:
