@@ -54,6 +54,16 @@ async def test_headers_about_the_caller_cannot_be_forged(front: Front) -> None:
     assert b"203.0.113.9" not in front.stub.seen[-1]
 
 
+@pytest.mark.parametrize(("path", "reach"), [("/dashboard", True), ("/dashboard/key", True), ("/v1/x", False)])
+async def test_what_the_dashboards_pages_need_reaches_them_and_no_other_path(
+    front: Front, path: str, reach: bool
+) -> None:
+    needed = {"Cookie": "a=b", "HX-Request": "true", "HX-Current-URL": "http://h/dashboard?q=1", "User-Agent": "any"}
+    await front.ask(path, *(f"{name}: {value}" for name, value in needed.items()))
+    arrived = dict(reported(front))
+    assert {name: arrived.get(name) for name in needed} == (needed if reach else dict.fromkeys(needed))
+
+
 async def test_a_name_with_underscores_is_not_the_name_with_hyphens(front: Front) -> None:
     await front.ask("/v1/x", "X_Service_Public_Token: t", "X_Request_Id: chosen-by-me")
     assert [name for name, _ in reported(front)] == PLAIN
