@@ -95,10 +95,10 @@ class StoreUnavailable(ItemIndexError):
 
 
 class CellsOutdated(StoreUnavailable):
-    """The reports' cells are in the layout of another version; `itemindex migrate` or the next load derives them."""
+    """The reports' rollups are in the layout of another version; `itemindex migrate` or the next load derives them."""
 
     def __init__(self) -> None:
-        super().__init__("database", state="has the cells of reports in the layout of another version")
+        super().__init__("database", state="has the rollups of reports in the layout of another version")
 
 
 class ConfigurationError(ItemIndexError):

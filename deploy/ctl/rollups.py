@@ -10,7 +10,7 @@ from deploy.ctl.console import console, data_dir_option, json_option, settings, 
 from shared.db.connect import connect
 from shared.db.queries import beside
 from workers.provenance import events
-from workers.rollups.layout import derive
+from workers.rollups.layout import rebuild_rollups
 
 SQL = beside(__file__, "data.sql")
 
@@ -32,7 +32,7 @@ def rebuild(data_dir: Path, as_json: bool) -> None:
     ):
         task = progress.add_task("Deriving, month by month", total=None)
         events.lock(connection)
-        derive(connection, lambda done, total: progress.update(task, completed=done, total=total))
+        rebuild_rollups(connection, lambda done, total: progress.update(task, completed=done, total=total))
         connection.commit()
         row = connection.execute(SQL.rollup_counts).fetchone()
     assert row is not None

@@ -79,7 +79,7 @@ def load(
             connect(settings.database_url, application="load-owners", autocommit=True) as lookup,
         ):
             events.lock(connection)
-            layout.ensure(connection)  # what this load changes in the cells must be all that they lack
+            layout.ensure(connection)  # what this load changes in the rollups must be all that they lack
             identifiers.ensure(connection)
             log.execute(SQL.fail_stale)
             linking = Linking(settings.match_dir, merges_allowed)

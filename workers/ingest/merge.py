@@ -12,7 +12,7 @@ from workers.ingest.partitions import SQL as PARTITIONS
 from workers.ingest.stage import Stage
 from workers.provenance import identifiers, items
 from workers.provenance.events import Event
-from workers.rollups import refresh as derive
+from workers.rollups import refresh
 from workers.rollups.background import BackgroundBuilder
 from workers.rollups.item_groups import Items
 from workers.watches import evaluate as watches
@@ -48,17 +48,17 @@ def merge(
         counts["items_new"] = _insert(connection, event, version)
         linking.link(connection, event, counts)
     items.refresh(connection, version, SQL.refreshed, other_rank)
-    placed, above = Items.read(connection, SQL.derive_items), derive.ancestors(connection)
+    placed, above = Items.read(connection, SQL.rollup_items), refresh.ancestors(connection)
     new_months = [first for first, _ in stage.partitions.new.values()]
-    with BackgroundBuilder(placed, above, sorted(new_months), stage.spool.read) as cells:
+    with BackgroundBuilder(placed, above, sorted(new_months), stage.spool.read) as rollups:
         if not linked:
             counts["items_new"] = _insert(connection, event, version)
         identifiers.of_load(connection, event.no, SQL.identified)
         stage.partitions.attach()
         _place(connection, stage, event, counts)
         _count_changes(connection, stage, event, version, counts)
-        derive.touched(connection, placed, above, SQL.derive_touched, but=set(new_months))
-        cells.write(connection)
+        refresh.touched(connection, placed, above, SQL.touched_by_load, but=set(new_months))
+        rollups.write(connection)
     watches.evaluate(connection, event.no, new_months)
     numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands)]
     seen = [int(row[0]) for row in connection.execute(SQL.seen_brands, (event.no,))]

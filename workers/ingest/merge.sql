@@ -260,16 +260,16 @@ WHERE c.no = $1 AND i.brand_id IS NOT NULL AND NOT EXISTS (SELECT FROM merged m 
 -- Of the items that got observations, those that were there before this load.
 SELECT s.item_id FROM seeds s LEFT JOIN merged m ON m.id = s.item_id WHERE m.id IS NULL OR NOT (m.is_new OR m.is_changed);
 
--- name: derive_items
+-- name: rollup_items
 -- Where the load's items will belong, and where they did before: -1 where they were not. Items that are new may not be in
--- their table yet, while their cells are being made already.
+-- their table yet, while their rollups are being made already.
 SELECT a.item_id, CASE WHEN x.item_id IS NULL THEN a.item_id ELSE coalesce(x.owner_id, -1) END,
        coalesce(CASE WHEN o.id IS NULL THEN m.brand_id ELSE o.brand_id END, 0),
        coalesce(CASE WHEN o.id IS NULL THEN m.category_id ELSE o.category_id END, 0), a.old_brand, a.old_category
 FROM affected a LEFT JOIN merged m ON m.id = a.item_id LEFT JOIN inactive_items x ON x.item_id = a.item_id
 LEFT JOIN items o ON o.id = coalesce(x.owner_id, a.item_id);
 
--- name: derive_touched
+-- name: touched_by_load
 -- The months in which an item got or changed an observation; all its months where it moved to another article, brand or
 -- category.
 SELECT item_id, date_trunc('month', day)::date AS month FROM placed

@@ -1,4 +1,4 @@
-"""What a load has written into new months, kept beside the server: their cells need not read it back."""
+"""What a load has written into new months, kept beside the server: their rollups need not read it back."""
 
 import tempfile
 from datetime import date
@@ -17,7 +17,7 @@ class Spool:
 
     def __init__(self, constants: dict[str, object], *, events: bool) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
-        # A price without a list price has none; the table says so by NULL, and the cells by 0.
+        # A price without a list price has none; the table says so by NULL, and the rollups by 0.
         self._constants = {"list": 0, **{own: constants[name] or 0 for name, _, own in COLUMNS if name in constants}}
         self._events = events
         self._pieces: dict[date, list[tuple[int, int]]] = {}

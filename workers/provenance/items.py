@@ -47,14 +47,14 @@ def refresh(connection: Connection, version: int, chosen: str, *values: object) 
 
 
 def refresh_brands(connection: Connection, counted: Iterable[int], seen: Iterable[int]) -> None:
-    """Count the items of some brands anew, and read the channels of some from their cells."""
+    """Count the items of some brands anew, and read the channels of some from their rollups."""
     if numbers := sorted(set(counted)):
         connection.execute(SQL.brand_figures, (numbers,))
     numbers = sorted(set(seen))
     if not numbers:
         return
     pairs: set[tuple[int, int]] = set()
-    for brand, packed in connection.cursor(binary=True).execute(SQL.brand_cells, (numbers,)):
+    for brand, packed in connection.cursor(binary=True).execute(SQL.brand_rollups, (numbers,)):
         pairs.update((brand, channel) for channel in np.unique(unpack(packed)[0]).tolist())
     ordered = sorted(pairs)
     columns = ([pair[0] for pair in ordered], [pair[1] for pair in ordered])

@@ -7,7 +7,7 @@ CREATE TEMP TABLE seeds (item_id bigint PRIMARY KEY) ON COMMIT DROP;
 INSERT INTO seeds SELECT unnest($1::bigint[]) ON CONFLICT (item_id) DO NOTHING;
 
 -- name: affected
--- The items whose rows or cells an event may change, with their owner and the brand and category of their cells before it;
+-- The items whose rows or rollups an event may change, with their owner and the brand and category of their rollups before it;
 -- -1: none.
 CREATE TEMP TABLE affected (
     item_id bigint PRIMARY KEY, old_owner bigint NOT NULL, old_brand integer NOT NULL, old_category integer NOT NULL
@@ -141,7 +141,7 @@ FROM (SELECT one, c.place, ROW(c.item_id, c.source_id) = first_value(ROW(c.item_
 WHERE s.is_first ORDER BY (s.one).item_id, (s.one).indicator, (s.one).stage, s.place;
 
 -- name: placed_items
--- For the cells: the owner of each item's observations (-1: none), where the owner belongs now, where the item did before.
+-- For the rollups: the owner of each item's observations (-1: none), where the owner belongs now, where the item did before.
 SELECT a.item_id, CASE WHEN o.id IS NULL OR (x.item_id IS NOT NULL AND x.owner_id IS NULL) THEN -1 ELSE o.id END,
        coalesce(o.brand_id, 0), coalesce(o.category_id, 0), a.old_brand, a.old_category
 FROM affected a LEFT JOIN inactive_items x ON x.item_id = a.item_id LEFT JOIN items o ON o.id = coalesce(x.owner_id, a.item_id);
@@ -150,7 +150,7 @@ FROM affected a LEFT JOIN inactive_items x ON x.item_id = a.item_id LEFT JOIN it
 -- An act on items changes no observations.
 CREATE TEMP TABLE placed (item_id bigint, day date, mark bigint) ON COMMIT DROP;
 
--- name: cells_touched
+-- name: rollups_touched
 -- The months of changed observations, for the items, their owners and those that were; where an item has another owner now,
 -- or its owner another brand or category, all months of its observations.
 WITH moved AS (
@@ -204,8 +204,8 @@ UPDATE brands b SET item_count = n.items, first_seen_on = n.first_seen_on, top_c
     updated_at = coalesce(n.updated_at, b.updated_at)
 FROM counted n LEFT JOIN top ON top.brand_id = n.id WHERE b.id = n.id;
 
--- name: brand_cells
--- The channels of a brand are those of its cells.
+-- name: brand_rollups
+-- The channels of a brand are those of its rollups.
 SELECT id, channels FROM month_cells WHERE scope = 'b' AND id = ANY($1::integer[]);
 
 -- name: brand_channels

@@ -1,4 +1,4 @@
-"""What every event but a load ends with: owners, rows, versions, cells and brands of the affected items made anew."""
+"""What every event but a load ends with: owners, rows, versions, rollups and brands of the affected items made anew."""
 
 from collections.abc import Collection
 from datetime import date
@@ -7,8 +7,7 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.articles.grouping import Place
 from workers.provenance import events, identifiers, items, standing
-from workers.rollups import layout
-from workers.rollups import refresh as derive
+from workers.rollups import layout, refresh
 from workers.rollups.item_groups import Items
 from workers.rollups.rows import SQL as ROLLUPS
 from workers.watches import evaluate as watches
@@ -34,8 +33,8 @@ def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] 
     items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
     standing.mark(connection, places)
     connection.execute(items.SQL.versions, (version,))
-    placed, above = Items.read(connection, items.SQL.placed_items), derive.ancestors(connection)
-    derive.touched(connection, placed, above, items.SQL.cells_touched, but=set())
+    placed, above = Items.read(connection, items.SQL.placed_items), refresh.ancestors(connection)
+    refresh.touched(connection, placed, above, items.SQL.rollups_touched, but=set())
     watches.rearm(connection)
     brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched)]
     items.refresh_brands(connection, brands, brands)

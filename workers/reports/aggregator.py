@@ -48,7 +48,7 @@ class _Pieces(NamedTuple):
 class Collector:
     """Takes pieces of one month, then the next. Items are distinguished over months only where a period may span two.
 
-    `mixed`: listings and sales come into one statistic, so an item may be in two cells of a month.
+    `mixed`: listings and sales come into one statistic, so an item may be in two rollups of a month.
     """
 
     def __init__(self, days: Range, *, mixed: bool = False) -> None:
@@ -68,14 +68,14 @@ class Collector:
 
     @property
     def by_id(self) -> bool:
-        """Whether items must be given by their ids instead of by their places in a month's cells."""
+        """Whether items must be given by their ids instead of by their places in a month's rollups."""
         return self._spans_months or self._mixed
 
     def number(self, key: Key) -> int:
         """Return the segment of a key."""
         return self._numbers.setdefault(key, len(self._numbers))
 
-    def add_cell(
+    def add_rollup(
         self,
         key: Key,
         month: date,
@@ -85,7 +85,7 @@ class Collector:
         channels: tuple[Array, Array],
         items: int,
     ) -> None:
-        """Add a whole cell: counted prices, its list prices, observations by day and by channel, distinct items."""
+        """Add a whole rollup: counted prices, its list prices, observations by day and by channel, distinct items."""
         segment = np.array([self.number(key)])
         price, times = (column.astype("i8") for column in prices)
         day = number(month) + np.flatnonzero(counts)
@@ -117,7 +117,7 @@ class Collector:
         item: Array,
         item_count: int,
     ) -> None:
-        """Add single observations of one cell; `item` is an id, or a place among the cell's `item_count` items."""
+        """Add single observations of one rollup; `item` is an id, or a place among the rollup's `item_count` items."""
         if not len(price):
             return
         period = self._days.periods_of(days)
@@ -141,7 +141,7 @@ class Collector:
             self._prices.append(counted(segment, price))
         else:
             times = _join([np.ones(len(one.price), "i8") if one.times is None else one.times for one in pieces])
-            # Cells come sorted; only where two are of one segment must they be merged.
+            # Rollups come sorted; only where two are of one segment must they be merged.
             alone = len({int(one.segment[0]) for one in pieces}) == len(pieces) and all(
                 one.times is not None for one in pieces
             )
@@ -182,7 +182,7 @@ class Collector:
         return GroupedSeries(list(self._numbers), figures, cuts, items, first, last, channels, days_seen)
 
     def _segments(self, currency: str, period: Array, first: Array, second: Array) -> Array:
-        """Number the segments of a cell's entries; most often they are all of one."""
+        """Number the segments of a rollup's entries; most often they are all of one."""
         columns = [column.astype("i8") if len(column) else None for column in (period, first, second)]
         least = [0 if column is None else int(column.min()) for column in columns]
         widths = [

@@ -10,7 +10,7 @@ from shared.errors import JobRefused
 from workers.reports.aggregator import Key
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, number
-from workers.reports.query import cells_with_entries, kept_entries
+from workers.reports.query import kept_entries, rollups_with_entries
 from workers.rollups.codec import Array, ranges, unpack
 
 _PAIRS_MAX = 5_000_000
@@ -92,7 +92,7 @@ class Quantities:
         return segment, item, np.ones(len(units), "i8") if self._once else units
 
     def _add(self, period: Array, first: Array, second: Array, item: Array, units: Array) -> None:
-        if not len(period):  # a cell was read and nothing of it is of the days, brands and categories asked for
+        if not len(period):  # a rollup was read and nothing of it is of the days, brands and categories asked for
             return
         distinct, segment = np.unique(np.stack([period, first, second]), axis=1, return_inverse=True)
         keys = (Key("", *map(int, column)) for column in distinct.T)
@@ -100,16 +100,16 @@ class Quantities:
         self._parts.append(_summed(numbers[segment.reshape(-1)], item, units))
 
     def _entries(self, month: date) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
-        scope, ids, others = cells_with_entries(self._chosen, self._tree)
+        scope, ids, others = rollups_with_entries(self._chosen, self._tree)
         values = (scope, month, ids, self._chosen.currency, list(self._chosen.strata))
-        for cell, packed, item_ids in self._connection.cursor(binary=True).execute(SQL.units, values):
+        for group_id, packed, item_ids in self._connection.cursor(binary=True).execute(SQL.units, values):
             _, place, other, day, channel, units, _ = unpack(packed)
             kept = kept_entries(other, others, channel, self._chosen.channels, day, self._days, month)
             if kept is not None:
                 place, other, day, channel, units = (column[kept] for column in (place, other, day, channel, units))
             item = np.frombuffer(item_ids, "<i8")[place]
             own = ("brand", "category") if scope == "b" else ("category", "brand")
-            of = {own[0]: np.full(len(day), cell), own[1]: other.astype("i8"), "channel": channel.astype("i8")}
+            of = {own[0]: np.full(len(day), group_id), own[1]: other.astype("i8"), "channel": channel.astype("i8")}
             zeros = np.zeros(len(day), "i8")
             first, second = ([of[name] for name in self._chosen.group_by] + [zeros, zeros])[:2]
             yield number(month) - 1 + day.astype("i8"), item, units.astype("i8"), first, second

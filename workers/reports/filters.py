@@ -76,13 +76,13 @@ class Filter:
 
     @property
     def strata(self) -> tuple[str, ...]:
-        """Return the kinds of the cells that hold them; outliers are in cells of their own."""
+        """Return the kinds of the rollups that hold them; outliers are in rollups of their own."""
         kinds = self.kinds or KINDS["both"]
         return (*kinds, *(kind.upper() for kind in kinds)) if self.outliers else kinds
 
     @property
     def set_aside(self) -> tuple[str, ...]:
-        """Return the kinds of the cells that hold the outliers alone."""
+        """Return the kinds of the rollups that hold the outliers alone."""
         return tuple(kind.upper() for kind in self.kinds)
 
     @property
@@ -92,7 +92,7 @@ class Filter:
 
     @property
     def scope(self) -> tuple[str, tuple[int, ...]]:
-        """Return the cells that together hold just these brands, or these categories, or everything."""
+        """Return the rollups that together hold just these brands, or these categories, or everything."""
         if self.brands is not None:
             return "b", self.brands
         return ("t", self.tops) if self.categories is not None else ("a", (0,))

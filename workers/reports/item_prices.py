@@ -10,7 +10,7 @@ from shared.errors import InvalidParameter
 from shared.price_index.panel import Panel, PriceTable, cell_prices
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of, number
-from workers.reports.query import ReportProgress, cells_with_entries, kept_entries
+from workers.reports.query import ReportProgress, kept_entries, rollups_with_entries
 from workers.rollups.codec import Array, order_by, starts_of, unpack
 from workers.rollups.item_prices import ItemPrices, unpacked
 
@@ -52,36 +52,36 @@ def prices_by_period(
 def _kept(
     connection: Connection, tree: Tree, chosen: Filter, months: list[date], report_progress: ReportProgress
 ) -> ByPeriod:
-    scope, ids, _ = cells_with_entries(chosen, tree)
+    scope, ids, _ = rollups_with_entries(chosen, tree)
     found: ByPeriod = defaultdict(list)
     values = (scope, months, ids, chosen.currency, list(chosen.strata))
     before: date | None = None
-    for cell, month, currency, packed in connection.cursor(binary=True).execute(SQL.item_prices, values):
+    for group_id, month, currency, packed in connection.cursor(binary=True).execute(SQL.item_prices, values):
         if month != before:
             report_progress("reading", months.index(month), len(months))
             before = month
         prices = unpacked(packed)
         if len(prices.item):
-            found[currency, cell if chosen.group_by else 0].append((number(month), prices))
+            found[currency, group_id if chosen.group_by else 0].append((number(month), prices))
     return found
 
 
 def _observed(
     connection: Connection, tree: Tree, chosen: Filter, days: Range, months: list[date], report_progress: ReportProgress
 ) -> ByPeriod:
-    scope, ids, others = cells_with_entries(chosen, tree)
+    scope, ids, others = rollups_with_entries(chosen, tree)
     columns: dict[Group, list[tuple[Array, ...]]] = defaultdict(list)
     for done, month in enumerate(months):
         report_progress("reading", done, len(months))
         values = (scope, month, ids, chosen.currency, list(chosen.strata))
-        for cell, currency, packed, item_ids in connection.cursor(binary=True).execute(SQL.entries, values):
+        for group_id, currency, packed, item_ids in connection.cursor(binary=True).execute(SQL.entries, values):
             price, place, other, day, channel, units, _ = unpack(packed)
             rows = kept_entries(other, others, channel, chosen.channels, day, days, month)
             if rows is not None:
                 price, place, day, units = (column[rows] for column in (price, place, day, units))
             period = days.periods_of(number(month) - 1 + day.astype("i8"))
             item = np.frombuffer(item_ids, "<i8")[place]
-            columns[currency, cell if chosen.group_by else 0].append((period, item, price, units))
+            columns[currency, group_id if chosen.group_by else 0].append((period, item, price, units))
     sales = chosen.kinds == ("s",)
     return {group: _by_period(*_joined(parts), sales=sales) for group, parts in columns.items()}
 

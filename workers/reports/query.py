@@ -93,10 +93,10 @@ def gather(
     """Collect the segments of a filter. `report_progress` is called before each month and may raise to stop."""
     collector = Collector(days, mixed=len(chosen.strata) > 1)
     months = list(days.months())
-    cells = _cells_that_answer(chosen)
-    whole = [month for month in months if cells and days.holds_month(month)]
-    if cells and whole:
-        _add_cells(connection, collector, chosen, cells, whole)
+    rollups = _rollups_that_answer(chosen)
+    whole = [month for month in months if rollups and days.holds_month(month)]
+    if rollups and whole:
+        _add_rollups(connection, collector, chosen, rollups, whole)
     for done, month in enumerate(months):
         report_progress("reading", done, len(months))
         if month not in whole:
@@ -106,7 +106,7 @@ def gather(
     return collector.segments()
 
 
-def _cells_that_answer(chosen: Filter) -> tuple[str, tuple[int, ...], str | None] | None:
+def _rollups_that_answer(chosen: Filter) -> tuple[str, tuple[int, ...], str | None] | None:
     """Return the scope and ids whose counted prices are the answer, and their group; None: entries must be read."""
     if len(chosen.strata) > 1:
         return None  # an item may be in several strata of a month; only entries show that it is one item
@@ -119,26 +119,26 @@ def _cells_that_answer(chosen: Filter) -> tuple[str, tuple[int, ...], str | None
     return (*chosen.scope, None) if not chosen.group_by else None
 
 
-def _add_cells(
+def _add_rollups(
     connection: Connection,
     collector: Collector,
     chosen: Filter,
-    cells: tuple[str, tuple[int, ...], str | None],
+    rollups: tuple[str, tuple[int, ...], str | None],
     whole: list[date],
 ) -> None:
-    scope, ids, grouped = cells
+    scope, ids, grouped = rollups
     cursor = connection.cursor(binary=True)
     before: date | None = None
     values = (scope, whole, list(ids), chosen.currency, list(chosen.strata))
     for row in cursor.execute(SQL.spreads, values):
-        cell, month, currency, items, days, channels, prices, list_prices = row
+        group_id, month, currency, items, days, channels, prices, list_prices = row
         if month != before and before is not None:
             collector.end_month()
         before = month
         channel, observations, *_ = unpack(channels)
         price, times = unpack(prices)
-        key = Key(currency, number(month), cell if grouped else 0, 0)
-        collector.add_cell(
+        key = Key(currency, number(month), group_id if grouped else 0, 0)
+        collector.add_rollup(
             key, month, (price, times), unpack(list_prices), unpack(days)[0], (channel, observations), items
         )
     collector.end_month()
@@ -147,18 +147,18 @@ def _add_cells(
 def _add_entries(
     connection: Connection, collector: Collector, tree: Tree, chosen: Filter, days: Range, month: date
 ) -> None:
-    scope, ids, others = cells_with_entries(chosen, tree)
+    scope, ids, others = rollups_with_entries(chosen, tree)
     start = number(month)
     cursor = connection.cursor(binary=True)
     values = (scope, month, ids, chosen.currency, list(chosen.strata))
-    for cell, currency, packed, item_ids in cursor.execute(SQL.entries, values):
+    for group_id, currency, packed, item_ids in cursor.execute(SQL.entries, values):
         price, place, other, day, channel, _, list_price = unpack(packed)
         kept = kept_entries(other, others, channel, chosen.channels, day, days, month)
         if kept is not None:
             columns = (price, place, other, day, channel, list_price)
             price, place, other, day, channel, list_price = (column[kept] for column in columns)
         own_dimension, other_dimension = ("brand", "category") if scope == "b" else ("category", "brand")
-        of = {own_dimension: np.full(len(price), cell), other_dimension: other, "channel": channel}
+        of = {own_dimension: np.full(len(price), group_id), other_dimension: other, "channel": channel}
         groups = [of[name] for name in chosen.group_by] + [_NONE, _NONE]
         item = np.frombuffer(item_ids, "<i8")[place] if collector.by_id else place
         collector.add_entries(
@@ -173,8 +173,8 @@ def _add_entries(
         )
 
 
-def cells_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Array | None]:
-    """Return the cells to read, and which of the other kind are wanted in them."""
+def rollups_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Array | None]:
+    """Return the rollups to read, and which of the other kind are wanted in them."""
     if chosen.brands is not None:
         others = np.array(chosen.categories) if chosen.categories is not None else None
         return "b", list(chosen.brands), others
@@ -191,7 +191,7 @@ def kept_entries(
     days: Range,
     month: date,
 ) -> Array | None:
-    """Return the places of the entries of a cell that are wanted; None: all of them."""
+    """Return the places of the entries of a rollup that are wanted; None: all of them."""
     first, last = (number(edge) - number(month) + 1 for edge in (days.first, days.last))
     masks = []
     if others is not None:

@@ -1,4 +1,4 @@
-"""What insights read from segments and from the heads of cells: medians, counts, ranks."""
+"""What insights read from segments and from the heads of rollups: medians, counts, ranks."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -52,7 +52,7 @@ def figures(found: GroupedSeries) -> dict[Key, Figure]:
 
 
 def counts(connection: Connection, scope: str, ids: list[int] | None, days: Range, chosen: Filter) -> Counts:
-    """Count observations of a scope's cells by period, from their counts by day: no price is read.
+    """Count observations of a scope's rollups by period, from their counts by day: no price is read.
 
     Of the filter only currency and kinds matter: a rank is among all that the scope holds.
     """
@@ -60,21 +60,21 @@ def counts(connection: Connection, scope: str, ids: list[int] | None, days: Rang
     months = list(days.months())
     cursor = connection.cursor(binary=True)
     values = (scope, months[0], months[-1], ids, chosen.currency, list(chosen.strata))
-    for cell, month, found, n, _, packed in cursor.execute(SQL.heads, values):
+    for group_id, month, found, n, _, packed in cursor.execute(SQL.heads, values):
         start = number(month)
         if days.holds_month(month):
-            sums[found, start][cell] += n
+            sums[found, start][group_id] += n
             continue
         by_day = unpack(packed)[0]
         low, high = max(0, number(days.first) - start), min(31, number(days.last) - start + 1)
         if days.granularity in (None, "month"):
             period = int(days.periods_of(np.array([start + low]))[0])
-            sums[found, period][cell] += int(by_day[low:high].sum())
+            sums[found, period][group_id] += int(by_day[low:high].sum())
             continue
         seen = np.flatnonzero(by_day[low:high]) + low
         for day, period in zip(seen.tolist(), days.periods_of(start + seen).tolist(), strict=True):
-            sums[found, period][cell] += int(by_day[day])
-    return {key: {cell: n for cell, n in found.items() if n} for key, found in sums.items()}
+            sums[found, period][group_id] += int(by_day[day])
+    return {key: {group_id: n for group_id, n in found.items() if n} for key, found in sums.items()}
 
 
 class Ranks:

@@ -16,7 +16,7 @@ from shared.prior_price.reduction import reference
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.reports.periods import Range, day_of, number
-from workers.reports.query import ReportProgress, cells_with_entries, kept_entries, snapshot
+from workers.reports.query import ReportProgress, kept_entries, rollups_with_entries, snapshot
 from workers.reports.rendering import channel_codes, coverage
 from workers.reports.result import Answer
 from workers.reports.set_aside import METHOD as OUTLIERS
@@ -101,7 +101,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
 def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, report_progress: ReportProgress) -> _Prices:
     """Read the listings of the range, and of the days before it that its first reductions are judged by."""
     wider = Range(days.first - timedelta(days=WINDOW_DAYS + 1), days.last, days.granularity)
-    scope, ids, others = cells_with_entries(chosen, tree)
+    scope, ids, others = rollups_with_entries(chosen, tree)
     months = list(wider.months())
     parts: list[tuple[Array, ...]] = []
     cursor = connection.cursor(binary=True)

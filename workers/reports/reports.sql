@@ -21,7 +21,7 @@ WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL
   AND (cardinality($4::text[]) = 0 OR kind = ANY ($4::text[]::"char"[]));
 
 -- name: heads
--- What cells count, without their packed prices.
+-- What rollups count, without their packed prices.
 SELECT id, month, currency, n, items, days FROM month_cells
 WHERE scope = $1::text::"char" AND month BETWEEN $2 AND $3 AND ($4::integer[] IS NULL OR id = ANY($4))
   AND ($5::text IS NULL OR currency = $5)
@@ -34,7 +34,7 @@ WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND month BETWEEN $3 
   AND ($5::text IS NULL OR currency = $5);
 
 -- name: spreads
--- Cells of whole months: counts and counted prices.
+-- Rollups of whole months: counts and counted prices.
 SELECT id, month, currency, items, days, channels, prices, list_prices FROM month_cells
 WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
   AND kind = ANY ($5::text[]::"char"[])

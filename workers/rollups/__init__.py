@@ -1,1 +1,1 @@
-"""What is derived from the observations: cells of packed arrays, refreshed in the load's own transaction."""
+"""What is derived from the observations: rollups of packed arrays, refreshed in the load's own transaction."""

@@ -77,7 +77,7 @@ class Aggregates(NamedTuple):
         )
 
     def packed(self, *, prices: bool = True) -> Iterator[tuple[bytes, bytes, bytes | None, bytes | None]]:
-        """Yield each group's days, channels, prices and list prices (or None) as a cell keeps them."""
+        """Yield each group's days, channels, prices and list prices (or None) as a rollup keeps them."""
         c, p, both, count = self.channels, self.prices, self.list_prices, len(self.ids)
         bounds = [np.searchsorted(group, np.arange(count + 1)) for group in (c.group, p.group, both.group)]
         days = pack_each((self.days.reshape(-1),), np.arange(count + 1) * DAYS)
@@ -169,7 +169,7 @@ _SUMS = ("n", "items", "units")
 
 
 def read(ids: Array, rows: list[tuple[Any, ...]]) -> Aggregates:
-    """Read the aggregates of cells as they are stored: n, items, units, days, channels, prices, list prices."""
+    """Read the aggregates of rollups as they are stored: n, items, units, days, channels, prices, list prices."""
     channels, prices, pairs = (_unpacked([row[column] for row in rows]) for column in (4, 5, 6))
     n, items, units = (np.array([row[place] for row in rows], "i8") for place in range(3))
     days = np.array([unpack(row[3])[0] for row in rows], "i8").reshape(len(rows), DAYS)
@@ -180,7 +180,7 @@ def read(ids: Array, rows: list[tuple[Any, ...]]) -> Aggregates:
 
 
 def _unpacked(packed: list[bytes]) -> list[list[Array]]:
-    """Unpack one column of many cells, each part with the place of its cell in front."""
+    """Unpack one column of many rollups, each part with the place of its rollup in front."""
     parts = []
     for place, one in enumerate(packed):
         columns = [column.astype("i8") for column in unpack(one)]

@@ -1,4 +1,4 @@
-"""Cells of months that are all new, made in a thread while the server is busy with the rest of the load."""
+"""Rollups of months that are all new, made in a thread while the server is busy with the rest of the load."""
 
 import os
 import queue
@@ -21,7 +21,7 @@ _READ_BYTES = 128 * 1024
 
 
 class BackgroundBuilder:
-    """Makes the cells of `months` from the rows that `read` gives of each. They wait in an unnamed temporary file."""
+    """Makes the rollups of `months` from the rows that `read` gives of each. They wait in an unnamed temporary file."""
 
     def __init__(self, items: Items, above: Ancestors, months: list[date], read: Callable[[date], Any]) -> None:
         self._items = items
@@ -32,7 +32,7 @@ class BackgroundBuilder:
         self._marks: list[tuple[date, Marks]] = []
         self._ends: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
-        self._thread = ThreadPoolExecutor(1, "cells")
+        self._thread = ThreadPoolExecutor(1, "rollups")
         self._made: Future[None] = self._thread.submit(self._make)
 
     def __enter__(self) -> Self:
@@ -46,7 +46,7 @@ class BackgroundBuilder:
         self._file.close()
 
     def write(self, connection: Connection) -> None:
-        """Add the cells, month by month as they are made, and mark outliers; raise what went wrong with them."""
+        """Add the rollups, month by month as they are made, and mark outliers; raise what went wrong with them."""
         if self._months:
             rows.write(connection, self._pieces())
         for month, marks in self._marks:

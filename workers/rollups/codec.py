@@ -1,4 +1,4 @@
-"""Arrays as bytes, and the entries of a cell. Pure.
+"""Arrays as bytes, and the entries of a rollup. Pure.
 
 Packed: one byte that counts the columns, one byte a column for its width, then the columns one after the other, each of
 little-endian unsigned integers as wide as its largest value needs. A column of zeros takes no byte, unless it is the

@@ -1,4 +1,4 @@
-"""One price a month for each item of a cell: what price indices compare. Pure."""
+"""One price a month for each item of a rollup: what price indices compare. Pure."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class ItemPrices(NamedTuple):
         return cls(ordered.items, np.nan_to_num(price), whole)
 
     def packed(self, items: Array, bounds: Array) -> Iterator[bytes]:
-        """Pack the prices of cells: `items` are places, those of cell n from `bounds[n]` to `bounds[n + 1]`."""
+        """Pack the prices of rollups: `items` are places, those of rollup n from `bounds[n]` to `bounds[n + 1]`."""
         bits = self.price.view("i8")  # the bits of a price of zero or more are an integer of zero or more
         return pack_each((self.item[items], bits[items], self.units[items]), bounds)
 
@@ -37,8 +37,8 @@ class ItemPrices(NamedTuple):
         return self if len(kept) == len(self.price) else ItemPrices(*(column.take(kept) for column in self))
 
 
-def unpacked(cell: bytes) -> ItemPrices:
-    """Read a cell's prices back."""
-    item, bits, units = unpack(cell)
+def unpacked(packed: bytes) -> ItemPrices:
+    """Read a rollup's prices back."""
+    item, bits, units = unpack(packed)
     price: Floats = bits.astype("<u8", copy=False).view("<f8")
     return ItemPrices(item, price, units).priced()

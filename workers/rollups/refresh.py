@@ -1,4 +1,4 @@
-"""The refresh: cells of the months that a load touched, from what was in them and what the observations say now."""
+"""The refresh: rollups of the months that a load touched, from what was in them and what the observations say now."""
 
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -37,7 +37,7 @@ _ROW = TableLayout(
 def touched(connection: Connection, items: Items, above: Ancestors, query: str, *, but: set[date]) -> None:
     """Refresh in a load's transaction what the query names, item and month of each change, `but` months made anew."""
     connection.execute(SQL.touched)
-    if not connection.execute(f"INSERT INTO derive_touched {query}").rowcount:
+    if not connection.execute(f"INSERT INTO touched_items {query}").rowcount:
         return
     connection.execute(SQL.touched_together)
     connection.execute(SQL.analyze_touched)
@@ -46,7 +46,7 @@ def touched(connection: Connection, items: Items, above: Ancestors, query: str, 
 
 
 def rebuild(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> None:
-    """Make every cell anew from the observations alone."""
+    """Make every rollup anew from the observations alone."""
     connection.execute(SQL.clear_all)
     tables = [str(row[0]) for row in connection.execute(SQL.partitions)]
     items, above = Items.read(connection, SQL.every_item), ancestors(connection)
@@ -60,7 +60,7 @@ def rebuild(connection: Connection, report_progress: ReportProgress = lambda don
 
 
 def whole_month(month: date, observed: ByStratum, above: Ancestors) -> Iterator[bytes]:
-    """Make all cells of a month that has none, as rows of a binary COPY."""
+    """Make all rollups of a month that has none, as rows of a binary COPY."""
     for stratum in sorted(observed):
         yield from rows.written(rows.whole(month, stratum, observed[stratum], above))
 
@@ -134,7 +134,7 @@ class _Month:
 
     def _clear(self, scope: str, ids: Array) -> None:
         if len(ids):
-            self._connection.execute(SQL.clear_cells, (scope, self._month, ids.tolist()))
+            self._connection.execute(SQL.clear_rollups, (scope, self._month, ids.tolist()))
 
 
 def _split(held: ByStratum, touched: Array) -> tuple[ByStratum, ByStratum]:

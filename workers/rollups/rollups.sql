@@ -1,35 +1,35 @@
 -- name: touched
 -- Which items changed in which month; temporary, because it belongs to one load.
-CREATE TEMP TABLE derive_touched (item_id bigint, month date, PRIMARY KEY (item_id, month)) ON COMMIT DROP;
+CREATE TEMP TABLE touched_items (item_id bigint, month date, PRIMARY KEY (item_id, month)) ON COMMIT DROP;
 
 -- name: touched_together
 -- Items that share a record are taken out and put in together.
-INSERT INTO derive_touched
+INSERT INTO touched_items
 WITH owned AS (
     SELECT DISTINCT coalesce(x.owner_id, t.item_id) AS owner_id, t.month
-    FROM derive_touched t LEFT JOIN inactive_items x USING (item_id))
+    FROM touched_items t LEFT JOIN inactive_items x USING (item_id))
 SELECT owner_id, month FROM owned
 UNION SELECT x.item_id, o.month FROM owned o JOIN inactive_items x ON x.owner_id = o.owner_id
 ON CONFLICT (item_id, month) DO NOTHING;
 
 -- name: analyze_touched
 -- The planner would take a table that it knows nothing of for a large one.
-ANALYZE derive_touched;
+ANALYZE touched_items;
 
 -- name: months
 -- What there is to do, month by month.
-SELECT DISTINCT month FROM derive_touched;
+SELECT DISTINCT month FROM touched_items;
 
 -- name: touched_items
 -- The items of a month whose entries must be taken out before they are put in anew.
-SELECT item_id FROM derive_touched WHERE month = $1;
+SELECT item_id FROM touched_items WHERE month = $1;
 
 -- name: rows_of_touched
 -- Every observation of the month's touched items, in columns of fixed width.
 SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency, o.kind,
        coalesce(o.list_minor, 0), coalesce(o.outlier, '-')
 FROM {table} o
-WHERE EXISTS (SELECT FROM derive_touched t WHERE t.item_id = o.item_id AND t.month = date_trunc('month', o.day)::date);
+WHERE EXISTS (SELECT FROM touched_items t WHERE t.item_id = o.item_id AND t.month = date_trunc('month', o.day)::date);
 
 -- name: rows_of_month
 -- A month that is all new is read whole; a semi-join would only cost.
@@ -55,18 +55,18 @@ FROM items i LEFT JOIN inactive_items x ON x.item_id = i.id JOIN items o ON o.id
 -- To find the categories above a category.
 SELECT id, code FROM categories;
 
--- name: cells_with_entries
--- The cells that hold the touched items now.
+-- name: rollups_with_entries
+-- The rollups that hold the touched items now.
 SELECT id, currency, kind, entries, item_ids FROM month_cells
 WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
 
--- name: cells_with_prices
--- The larger cells, which are changed by what was taken out and put in.
+-- name: rollups_with_prices
+-- The larger rollups, which are changed by what was taken out and put in.
 SELECT id, currency, kind, n, items, units, days, channels, prices, list_prices FROM month_cells
 WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
 
--- name: clear_cells
--- What is written anew goes first, so that a cell that became empty is gone.
+-- name: clear_rollups
+-- What is written anew goes first, so that a rollup that became empty is gone.
 DELETE FROM month_cells WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
 
 -- name: clear_all
@@ -79,10 +79,10 @@ SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = 'observations'::regclass ORDER BY c.relname;
 
 -- name: layout
--- Which layout the cells are in; no row: they were never derived in any that is known here.
+-- Which layout the rollups are in; no row: they were never derived in any that is known here.
 SELECT layout FROM derived_layouts WHERE name = 'month_cells';
 
 -- name: keep_layout
--- In the transaction of the rebuild: the cells are of this layout exactly when they are committed.
+-- In the transaction of the rebuild: the rollups are of this layout exactly when they are committed.
 INSERT INTO derived_layouts (name, layout) VALUES ('month_cells', $1)
 ON CONFLICT (name) DO UPDATE SET layout = excluded.layout;

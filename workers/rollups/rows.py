@@ -1,4 +1,4 @@
-"""Cells as rows: entries into packed columns and back."""
+"""Rollups as rows: entries into packed columns and back."""
 
 from collections.abc import Iterable, Iterator
 from datetime import date
@@ -31,7 +31,7 @@ Row = tuple[Any, ...]
 def with_entries(
     scope: str, month: date, stratum: Stratum, ordered: SortedEntries, sums: aggregates.Aggregates, prices: ItemPrices
 ) -> Iterator[Row]:
-    """Make the cells of brands (`b`) or of categories (`c`): with entries, in one order whatever the loads were."""
+    """Make the rollups of brands (`b`) or of categories (`c`): with entries, in one order whatever the loads were."""
     entries = ordered.entries
     brand, category = ordered.of_items(entries.brand), ordered.of_items(entries.category)
     own, other = (brand, category) if scope == "b" else (category, brand)
@@ -58,7 +58,7 @@ def with_entries(
 
 
 def with_prices(scope: str, month: date, stratum: Stratum, sums: aggregates.Aggregates) -> Iterator[Row]:
-    """Make the cells of larger groups, which have no entries of their own."""
+    """Make the rollups of larger groups, which have no entries of their own."""
     for (group, *figures), packed in zip(_heads(sums), sums.packed(), strict=True):
         yield (scope, group, month, *stratum, *figures, *packed, None, None, None)
 
@@ -68,7 +68,7 @@ def _heads(sums: aggregates.Aggregates) -> Iterator[tuple[int, ...]]:
 
 
 def whole(month: date, stratum: Stratum, entries: Entries, above: Ancestors) -> Iterator[Row]:
-    """Make all cells of a month and stratum, where there are none."""
+    """Make all rollups of a month and stratum, where there are none."""
     ordered = SortedEntries(entries)
     by_category, by_channel = aggregates.tally(ordered, "category"), aggregates.tally(ordered, "channel")
     prices = ItemPrices.of(ordered, sales=stratum.sales)
@@ -79,7 +79,7 @@ def whole(month: date, stratum: Stratum, entries: Entries, above: Ancestors) -> 
 
 
 def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entries:
-    """Read a cell's entries back."""
+    """Read a rollup's entries back."""
     price, place, other, day, channel, units, list_price = (column.astype("i8") for column in unpack(packed))
     item = np.frombuffer(item_ids, "<i8")[place]
     own = np.full(len(price), number, "i8")
@@ -88,21 +88,21 @@ def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entri
 
 
 def read_entries(connection: Connection, scope: str, month: date, ids: Array) -> ByStratum:
-    """Read the entries of cells, by stratum."""
+    """Read the entries of rollups, by stratum."""
     found: dict[Stratum, list[Entries]] = {}
     cursor = connection.cursor(binary=True)
     for number, currency, kind, packed, item_ids in cursor.execute(
-        SQL.cells_with_entries, (scope, month, ids.tolist())
+        SQL.rollups_with_entries, (scope, month, ids.tolist())
     ):
         found.setdefault(Stratum(currency, kind), []).append(entries_of(scope, number, packed, item_ids))
     return {stratum: Entries.joined(parts) for stratum, parts in found.items()}
 
 
 def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> dict[Stratum, aggregates.Aggregates]:
-    """Read larger cells, by stratum."""
+    """Read larger rollups, by stratum."""
     found: dict[Stratum, list[Row]] = {}
     cursor = connection.cursor(binary=True)
-    for row in cursor.execute(SQL.cells_with_prices, (scope, month, ids.tolist())):
+    for row in cursor.execute(SQL.rollups_with_prices, (scope, month, ids.tolist())):
         found.setdefault(Stratum(row[1], row[2]), []).append(row)
     return {
         stratum: aggregates.read(np.array([row[0] for row in rows]), [row[3:] for row in rows])
@@ -111,7 +111,7 @@ def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> di
 
 
 def written(rows: Iterable[Row], piece_bytes: int = _PIECE_BYTES) -> Iterator[bytes]:
-    """Write cells as rows of a binary COPY, in pieces of about `piece_bytes`; no row is in two of them."""
+    """Write rollups as rows of a binary COPY, in pieces of about `piece_bytes`; no row is in two of them."""
     piece = bytearray()
     for scope, number, month, currency, kind, n, items, units, *packed in rows:
         days = (month - _EPOCH).days
@@ -123,7 +123,7 @@ def written(rows: Iterable[Row], piece_bytes: int = _PIECE_BYTES) -> Iterator[by
 
 
 def write(connection: Connection, pieces: Iterable[bytes]) -> None:
-    """Add cells as `written` makes them."""
+    """Add rollups as `written` makes them."""
     with connection.cursor().copy(f"COPY month_cells ({_COLUMNS}) FROM STDIN (FORMAT binary)".encode()) as copy:
         copy.write(HEADER)
         for piece in pieces:

@@ -97,8 +97,8 @@ def _any_unknown(connection: Connection) -> bool:
 
 
 def _moved(connection: Connection) -> Iterable[Fired]:
-    cells = connection.execute(SQL.index_targets, (_touched_months(connection),)).fetchall()
-    found = list(moves(cells))
+    rollups = connection.execute(SQL.index_targets, (_touched_months(connection),)).fetchall()
+    found = list(moves(rollups))
     if not found:
         return ()
     columns = [list(column) for column in zip(*found, strict=True)]

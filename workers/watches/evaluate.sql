@@ -6,7 +6,7 @@ SELECT EXISTS (SELECT FROM watches WHERE paused_at IS NULL);
 -- The articles and months that the load changed, by what the refresh of the rollups has just found.
 CREATE TEMP TABLE watch_touched ON COMMIT DROP AS
 SELECT DISTINCT coalesce(x.owner_id, t.item_id) AS owner_id, t.month
-FROM derive_touched t LEFT JOIN inactive_items x ON x.item_id = t.item_id;
+FROM touched_items t LEFT JOIN inactive_items x ON x.item_id = t.item_id;
 
 -- name: touched_of_new_month
 -- A month that is all new is not among them: all of its articles are touched.
@@ -198,7 +198,7 @@ ORDER BY f.place;
 -- below it. Only those with a touched month ($1) among their two newest.
 WITH watched AS (
     SELECT DISTINCT target, code, kind, currency FROM watches WHERE paused_at IS NULL AND condition = 'index-moved'),
-cells AS (
+rollups AS (
     SELECT w.*, 'b'::"char" AS scope, b.id FROM watched w JOIN brands b ON b.slug = w.code WHERE w.target = 'brand'
     UNION ALL
     SELECT w.*, 'c'::"char", c.id FROM watched w JOIN categories c ON c.code = w.code OR starts_with(c.code, w.code || '.')
@@ -206,7 +206,7 @@ cells AS (
 priced AS (
     SELECT c.target, c.code, c.kind, c.currency, m.month, m.item_prices,
            dense_rank() OVER (PARTITION BY c.target, c.code, c.kind, c.currency ORDER BY m.month DESC) AS place
-    FROM cells c JOIN month_cells m ON m.scope = c.scope AND m.id = c.id AND m.kind = c.kind AND m.currency = c.currency
+    FROM rollups c JOIN month_cells m ON m.scope = c.scope AND m.id = c.id AND m.kind = c.kind AND m.currency = c.currency
     WHERE m.month >= (SELECT min(month) FROM unnest($1::date[]) t (month)) - interval '1 month')
 SELECT target, code, kind::text, currency, month, item_prices FROM priced p
 WHERE place <= 2 AND EXISTS (SELECT FROM priced q WHERE (q.target, q.code, q.kind, q.currency) = (p.target, p.code, p.kind, p.currency)

@@ -9,7 +9,7 @@ import numpy as np
 
 from workers.rollups.item_prices import ItemPrices, unpacked
 
-Cell = tuple[str, str, str, str, date, bytes]
+Rollup = tuple[str, str, str, str, date, bytes]
 """Target, code, kind, currency, month, packed prices; ordered by all but the last."""
 
 
@@ -24,10 +24,10 @@ class Move(NamedTuple):
     percent: float
 
 
-def moves(cells: Iterable[Cell]) -> Iterator[Move]:
+def moves(rollups: Iterable[Rollup]) -> Iterator[Move]:
     """Yield the move of each target whose two newest months are neighbours and have an item in common."""
-    for target, rows in groupby(cells, key=lambda cell: cell[:4]):
-        months = {month: [unpacked(cell[5]) for cell in part] for month, part in groupby(rows, key=lambda c: c[4])}
+    for target, rows in groupby(rollups, key=lambda rollup: rollup[:4]):
+        months = {month: [unpacked(rollup[5]) for rollup in part] for month, part in groupby(rows, key=lambda c: c[4])}
         if len(months) < 2:
             continue
         (before, old), (month, new) = sorted(months.items())

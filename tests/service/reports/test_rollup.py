@@ -87,7 +87,7 @@ def _unprice(settings: Settings) -> None:
             FROM items i JOIN brands b ON b.id = i.brand_id, sources s WHERE b.slug = 'oakley' AND s.name = 'garden'""")
         connection.execute("""DELETE FROM observations o USING items i JOIN brands b ON b.id = i.brand_id
             WHERE o.item_id = i.id AND b.slug = 'oakley'""")
-        layout.derive(connection)
+        layout.rebuild_rollups(connection)
 
 
 @pytest.fixture

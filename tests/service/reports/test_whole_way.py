@@ -109,7 +109,7 @@ async def test_a_few_far_rows_end_nobodys_window(edge: Edge, settings: Settings,
     assert (asked.json["meta"]["to"], asked.json["meta"]["window_ended_by"]) == ("2026-11-20", "request")
 
 
-async def test_cells_of_another_version_are_not_read_and_migrate_derives_them(
+async def test_rollups_of_another_version_are_not_read_and_migrate_derives_them(
     edge: Edge, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with connect(settings.database_url, application="tests") as connection:

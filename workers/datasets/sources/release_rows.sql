@@ -1,5 +1,5 @@
 -- name: months
--- How many rows each month has, from the cells: every observation is in one cell of a brand, so nothing is counted anew.
+-- How many rows each month has, from the rollups: every observation is in one rollup of a brand, so nothing is counted anew.
 SELECT month, sum(n)::bigint FROM month_cells WHERE scope = 'b' GROUP BY month ORDER BY month;
 
 -- name: identities

@@ -7,7 +7,7 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
-from tests.service.derive.test_cells import cells, rebuilt
+from tests.service.rollups.test_rollups import rebuilt, rollups
 from tests.support.shop import MAPPING, load_rows
 from workers.ingest.buffers import LoadBuffers
 
@@ -46,7 +46,7 @@ def test_many_runs_of_a_month_derive_what_a_rebuild_does(
     assert counts["observations_new"] + counts["observations_superseded"] == 600
     # 6 items × 12 days × 2 channels: of states at most so many stay, and each was told several times; of events all.
     assert (counts["observations_new"] == 600) is (text == SALES)
-    now = cells(settings)
+    now = rollups(settings)
     assert sum(row[4] for row in now if row[0] == "a") == counts["observations_new"]
     assert now == rebuilt(settings)
 
@@ -59,12 +59,12 @@ def test_old_and_new_months_of_one_load_are_derived_both(settings: Settings, tmp
     # Items move to other brands too: their old months are derived anew, the new month is taken as it was written.
     moved = _rows(chance, 200, in_order=False).replace("Brand 1", "Brand 4")
     load_rows(settings, tmp_path, moved, name="b.csv", buffers=SMALL)
-    now = cells(settings)
+    now = rollups(settings)
     assert {str(row[2]) for row in now} == {"2026-04-01", "2026-05-01", "2026-06-01", "2026-07-01"}
     assert now == rebuilt(settings)
 
 
-def test_a_load_whose_cells_cannot_be_made_leaves_nothing(
+def test_a_load_whose_rollups_cannot_be_made_leaves_nothing(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.rollups.codec._BITS_MAX", None)  # whatever goes wrong in the thread

@@ -24,7 +24,7 @@ BRANDS = ("Vita", "Maison", "Leaf", "")
 KINDS = (("Drinks", "Soy milk"), ("Drinks", "Tea"), ("Desserts", "Custard"), ("Home", ""), ("", ""))
 
 
-def cells(settings: Settings) -> list[tuple[Any, ...]]:
+def rollups(settings: Settings) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
         return connection.execute(
             "SELECT scope::text, id, month, currency, n, items, units, days, channels, prices, entries, item_ids, "
@@ -43,14 +43,14 @@ def marks(settings: Settings) -> list[tuple[Any, ...]]:
 def rebuilt(settings: Settings) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
         rebuild(connection)
-    return cells(settings)
+    return rollups(settings)
 
 
 def some_rows(chance: random.Random, count: int) -> str:
     rows = []
     for _ in range(count):
         number = chance.randrange(12)
-        # An item seldom moves to another brand or category, but it happens, and its old cells must let it go.
+        # An item seldom moves to another brand or category, but it happens, and its old rollups must let it go.
         home = chance.randrange(20) if chance.random() < 0.08 else number
         group, kind = KINDS[home % len(KINDS)]
         day = f"2026-{chance.choice((5, 6, 6, 7)):02d}-{chance.randint(1, 28):02d}"
@@ -65,7 +65,7 @@ def some_rows(chance: random.Random, count: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_after_any_loads_the_cells_equal_a_rebuild(settings: Settings, tmp_path: Path, seed: int) -> None:
+def test_after_any_loads_the_rollups_equal_a_rebuild(settings: Settings, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     for number in range(6):
         text = SALES if chance.random() < 0.5 else STATES
@@ -78,7 +78,7 @@ def test_after_any_loads_the_cells_equal_a_rebuild(settings: Settings, tmp_path:
             name=name,
             header=HEADER_WITH_CURRENCY,
         )
-        now, marked = cells(settings), marks(settings)
+        now, marked = rollups(settings), marks(settings)
         assert now == rebuilt(settings)
         assert marked == marks(settings)
     assert {row[0] for row in now} >= {"b", "c", "h", "a"}
@@ -101,7 +101,7 @@ def test_each_item_has_its_geometric_mean_or_the_unit_value_of_its_sales(setting
         for kind, month, currency, category, item, p, units in rows
     }
     found = {}
-    for row in cells(settings):
+    for row in rollups(settings):
         if row[0] == "c":
             prices = unpacked(row[14])
             for item, price, units in zip(
@@ -115,7 +115,7 @@ def test_each_item_has_its_geometric_mean_or_the_unit_value_of_its_sales(setting
 
 def test_a_cell_counts_what_is_there(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
-    [everything] = [row for row in cells(settings) if row[0] == "a"]
+    [everything] = [row for row in rollups(settings) if row[0] == "a"]
     assert (everything[4], everything[5], everything[6]) == (5, 3, 5)
     prices, times = unpack(everything[9])
     assert dict(zip(prices.tolist(), times.tolist(), strict=True)) == {850: 1, 900: 1, 1090: 1, 1150: 1, 2500: 1}
@@ -128,23 +128,23 @@ def test_list_prices_decide_the_order_of_rows_that_are_otherwise_alike() -> None
     assert SortedEntries(entries).entries.list_price.tolist() == [0, 2, 3]
 
 
-def test_cells_of_another_layout_are_derived_anew_by_the_next_load(settings: Settings, tmp_path: Path) -> None:
+def test_rollups_of_another_layout_are_derived_anew_by_the_next_load(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
     with connect(settings.database_url, application="tests") as connection:
-        before = cells(settings)
+        before = rollups(settings)
         connection.execute("DELETE FROM month_cells")
         connection.execute("DELETE FROM derived_layouts")
         connection.commit()
         assert not layout.is_current(connection)
     load_rows(settings, tmp_path, "4,Tea,Leaf,Drinks,Tea,1,2026-09-01,NORTH,5,\n", name="b.csv")
-    after = cells(settings)
+    after = rollups(settings)
     assert {row for row in before if row[0] == "b"} < set(after)
     assert after == rebuilt(settings)
     with connect(settings.database_url, application="tests") as connection:
         assert layout.is_current(connection)
 
 
-def test_a_load_leaves_the_cells_that_it_does_not_touch(settings: Settings, tmp_path: Path) -> None:
+def test_a_load_leaves_the_rollups_that_it_does_not_touch(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
     query = "SELECT scope::text, id, month, xmin::text FROM month_cells"
     with connect(settings.database_url, application="tests") as connection:
@@ -158,7 +158,7 @@ def test_a_load_leaves_the_cells_that_it_does_not_touch(settings: Settings, tmp_
     assert sorted(row[0] for row in stayed) == ["b", "c", "h", "t", "t"]
 
 
-def test_a_load_by_old_code_makes_the_new_cells_outdated(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_load_by_old_code_makes_the_new_rollups_outdated(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = migrate.available()
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("DROP SCHEMA public CASCADE")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from shared.config import Settings
 from shared.db.connect import connect
-from tests.service.derive.test_cells import cells, marks, rebuilt
+from tests.service.rollups.test_rollups import marks, rebuilt, rollups
 from tests.support.servers import Servers
 from tests.support.shop import load_rows
 from workers.provenance import reindex
@@ -31,12 +31,12 @@ def test_a_load_marks_outliers_of_new_and_of_former_months(settings: Settings, t
     assert [one[1] for one in outliers(settings)] == [9, 10]
 
 
-def test_what_is_set_aside_has_cells_of_its_own(settings: Settings, tmp_path: Path) -> None:
+def test_what_is_set_aside_has_rollups_of_its_own(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, STEADY + row(1, 9, "NORTH", "100.00"))
     for scope in "bcha":
-        found = {one[12]: one for one in cells(settings) if one[0] == scope}
+        found = {one[12]: one for one in rollups(settings) if one[0] == scope}
         assert {kind: one[4] for kind, one in found.items()} == {"l": 8, "L": 1}
-    everything = {one[12]: unpack(one[9])[0].tolist() for one in cells(settings) if one[0] == "a"}
+    everything = {one[12]: unpack(one[9])[0].tolist() for one in rollups(settings) if one[0] == "a"}
     assert everything == {"l": [1_000], "L": [10_000]}
 
 
@@ -45,7 +45,7 @@ def test_later_data_takes_a_mark_away(settings: Settings, tmp_path: Path) -> Non
     assert [one[1] for one in outliers(settings)] == [9]
     load_rows(settings, tmp_path, "".join(row(1, day, "NORTH", "30.00") for day in range(10, 22)), name="b.csv")
     assert outliers(settings) == []
-    assert {one[12] for one in cells(settings)} == {"l"}
+    assert {one[12] for one in rollups(settings)} == {"l"}
 
 
 def test_an_undone_load_leaves_no_mark_behind(settings: Settings, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_an_undone_load_leaves_no_mark_behind(settings: Settings, tmp_path: Path
         reindex.lock(connection)
         undo(connection, second.load_id, "tests", "a typing error")
     assert outliers(settings) == []
-    assert cells(settings) == rebuilt(settings)
+    assert rollups(settings) == rebuilt(settings)
 
 
 def test_the_same_data_in_any_loads_has_the_same_marks(servers: Servers, tmp_path: Path) -> None:
