@@ -58,7 +58,7 @@ def mint(source: str, source_id: str) -> ItemId:
     """
     digest = hashlib.blake2b(source.encode() + b"\0" + source_id.encode(), digest_size=9).digest()
     number = int.from_bytes(digest) >> 2
-    digits = "".join(CROCKFORD[number >> 5 * place & 31] for place in reversed(range(MINTED_DIGITS)))
+    digits = "".join(CROCKFORD[number >> 5 * position & 31] for position in reversed(range(MINTED_DIGITS)))
     body = digits + _check_character(digits)
     iid = f"IID-{body[:5]}-{body[5:10]}-{body[10:]}"
     return ItemId(iid, item_key(iid))

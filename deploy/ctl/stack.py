@@ -68,17 +68,17 @@ def up(
 
     The first start makes the database and loads the demo data; the next one finds it. Ctrl-C stops everything.
     """
-    places = _created(data_dir)
+    paths = _created(data_dir)
     if detach:
         certificate = tls.given(tls_cert, tls_key)
-        paths = ["--tls-cert", str(certificate.chain), "--tls-key", str(certificate.key)] if certificate else []
-        _detach(places, port, edge_workers, demo, [*(["--tls"] if local_tls else []), *paths])
+        given = ["--tls-cert", str(certificate.chain), "--tls-key", str(certificate.key)] if certificate else []
+        _detach(paths, port, edge_workers, demo, [*(["--tls"] if local_tls else []), *given])
         return
     try:
-        with locked(places):
-            end_left_behind(places)
-            certificate = tls.given(tls_cert, tls_key) or (tls.local(places) if local_tls else None)
-            _run(Stack(places, port, edge_workers, certificate=certificate), demo)
+        with locked(paths):
+            end_left_behind(paths)
+            certificate = tls.given(tls_cert, tls_key) or (tls.local(paths) if local_tls else None)
+            _run(Stack(paths, port, edge_workers, certificate=certificate), demo)
     except (StackError, FileNotFoundError, PermissionError) as error:
         errors.say("[bold red]itemindex:[/] {error}", error=error)
         sys.exit(1)
@@ -111,7 +111,7 @@ def _run(stack: Stack, demo: bool) -> None:
             _wait_until_ready(stack)
         stack.write_state()
         chosen, certificate = stack.settings, stack.certificate
-        _greet(stack.places, chosen.base_url, chosen.anonymous_token, certificate.chain if certificate else None)
+        _greet(stack.paths, chosen.base_url, chosen.anonymous_token, certificate.chain if certificate else None)
         console.say("\nCtrl-C stops everything.\n")
         stack.watch(lambda: bool(stop))
     except KeyboardInterrupt:
@@ -142,7 +142,7 @@ def _interrupt(stop: list[int], number: int) -> None:
     raise KeyboardInterrupt
 
 
-def _greet(places: Paths, base: str, token: str, certificate: Path | None) -> None:
+def _greet(paths: Paths, base: str, token: str, certificate: Path | None) -> None:
     """Print where the documentation is, three calls to try, and the people that can sign in."""
     header = f"-H 'X-Service-Public-Token: {token}'"
     if certificate:
@@ -155,20 +155,20 @@ def _greet(places: Paths, base: str, token: str, certificate: Path | None) -> No
     )
     for path in ("/index/search?q=soy+milk", "/index/brands?q=ka", "/quota"):
         console.say("  curl -s {header} '{base}{path}'", header=header, base=base, path=path, soft_wrap=True)
-    _say_who_can_sign_in(places, base)
+    _say_who_can_sign_in(paths, base)
     sys.stdout.flush()
 
 
-def _say_who_can_sign_in(places: Paths, base_url: str) -> None:
+def _say_who_can_sign_in(paths: Paths, base_url: str) -> None:
     """Print where the dashboard is, and the two ready-made people of the local provider."""
     console.say("\nThe dashboard: [link={origin}/dashboard]{origin}/dashboard[/link]", origin=base_url[:-3])
     if not os.environ.get("OIDC_ISSUER"):
-        for name, word in identity.prepared(places)["passwords"].items():
+        for name, word in identity.prepared(paths)["passwords"].items():
             console.say("Sign in as [bold]{name}[/] with password [bold]{word}[/]", name=name, word=word)
 
 
-def _detach(places: Paths, port: int, edge_workers: int, demo: bool, options: list[str]) -> None:
-    log = places.log("supervisor")
+def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: list[str]) -> None:
+    log = paths.log("supervisor")
     command = [
         sys.executable,
         "-m",
@@ -177,7 +177,7 @@ def _detach(places: Paths, port: int, edge_workers: int, demo: bool, options: li
         "--port",
         str(port),
         "--data-dir",
-        str(places.root),
+        str(paths.root),
         "--edges",
         str(edge_workers),
         "--demo" if demo else "--no-demo",
@@ -188,10 +188,10 @@ def _detach(places: Paths, port: int, edge_workers: int, demo: bool, options: li
     ends = time.monotonic() + _DETACHED_SECONDS
     with console.status("starting in the background …"):
         while time.monotonic() < ends and process.poll() is None:
-            state = read_state(places)
+            state = read_state(paths)
             if state and state["ready"] and state["pid"] == process.pid:
                 certificate = Path(state["certificate"]) if state["certificate"] else None
-                _greet(places, state["base_url"], settings_of(places).anonymous_token, certificate)
+                _greet(paths, state["base_url"], settings_of(paths).anonymous_token, certificate)
                 console.say("\nStop it with `itemindex down`.\n")
                 return
             time.sleep(0.1)
@@ -240,15 +240,15 @@ def down(data_dir: Path, as_json: bool) -> None:
 
     Parts that a killed supervisor left behind are ended as well.
     """
-    places = Paths.at(data_dir)
-    state = read_state(places)
+    paths = Paths.at(data_dir)
+    state = read_state(paths)
     if state is None:
-        _end_orphans(places, as_json)
+        _end_orphans(paths, as_json)
         return
     os.kill(state["pid"], signal.SIGTERM)
     ends = time.monotonic() + _DOWN_SECONDS
     while time.monotonic() < ends:
-        if not supervised(places):
+        if not supervised(paths):
             report("stopped", as_json=as_json, stopped=True)
             return
         time.sleep(0.1)
@@ -257,10 +257,10 @@ def down(data_dir: Path, as_json: bool) -> None:
     )
 
 
-def _end_orphans(places: Paths, as_json: bool) -> None:
+def _end_orphans(paths: Paths, as_json: bool) -> None:
     try:
-        with locked(places) if places.root.exists() else contextlib.nullcontext():
-            ended = end_left_behind(places)
+        with locked(paths) if paths.root.exists() else contextlib.nullcontext():
+            ended = end_left_behind(paths)
     except StackError as error:
         raise ItemIndexError(str(error)) from None
     if ended:

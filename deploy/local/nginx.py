@@ -62,7 +62,7 @@ def proxies(trusted: str) -> str:
 
 
 def program(
-    places: Paths,
+    paths: Paths,
     *,
     listen: str,
     metrics_listen: str,
@@ -75,8 +75,8 @@ def program(
 ) -> Program:
     """Return the server as a program, its configuration written."""
     values = {
-        "RUN_DIR": str(places.run),
-        "LOG_DIR": str(places.root / "log"),
+        "RUN_DIR": str(paths.run),
+        "LOG_DIR": str(paths.root / "log"),
         "LISTEN": listen,
         "METRICS_LISTEN": metrics_listen,
         "EDGE_A": str(edges[0]),
@@ -88,14 +88,14 @@ def program(
         "USER": "user root;" if os.getuid() == 0 else "",
         **tls.places_of(certificate),
     }
-    path = places.run / "nginx.conf"
+    path = paths.run / "nginx.conf"
     path.write_text(render(values))
     for folder in ("body", "proxy"):
-        (places.run / f"nginx-{folder}").mkdir(exist_ok=True, mode=0o700)
+        (paths.run / f"nginx-{folder}").mkdir(exist_ok=True, mode=0o700)
     return Program(
         name="nginx",
-        command=[binary(), "-p", str(places.run), "-c", str(path), "-e", str(places.log("nginx")), "-g", "daemon off;"],
-        log=places.log("nginx"),
+        command=[binary(), "-p", str(paths.run), "-c", str(path), "-e", str(paths.log("nginx")), "-g", "daemon off;"],
+        log=paths.log("nginx"),
         ready=lambda: _answers(listen, certificate),
         stop_signal=signal.SIGQUIT,
     )

@@ -42,14 +42,14 @@ def binary(name: str) -> str:
     return str(Path(spec.submodule_search_locations[0]) / "pginstall" / "bin" / name)
 
 
-def initialize(places: Paths, password: str, extra: dict[str, str] | None = None) -> Path:
+def initialize(paths: Paths, password: str, extra: dict[str, str] | None = None) -> Path:
     """Make the data directory if it is not there; return it."""
-    directory = places.root / "postgres"
+    directory = paths.root / "postgres"
     if (directory / "PG_VERSION").exists():
         return directory
     prefix, user = identity()
     directory.mkdir(exist_ok=True, mode=0o700)
-    password_file = places.run / "pw"
+    password_file = paths.run / "pw"
     password_file.write_text(password)
     password_file.chmod(0o600)
     if user is not None:
@@ -79,27 +79,27 @@ def initialize(places: Paths, password: str, extra: dict[str, str] | None = None
     return directory
 
 
-def program(places: Paths, password: str, extra: dict[str, str] | None = None) -> Program:
+def program(paths: Paths, password: str, extra: dict[str, str] | None = None) -> Program:
     """Return the server as a program, its data directory made."""
-    directory = initialize(places, password, extra)
+    directory = initialize(paths, password, extra)
     (directory / "postmaster.pid").unlink(missing_ok=True)  # the stack's lock proves that no server of ours is alive
     prefix, user = identity()
     if user is not None:
-        os.chown(places.run, user, os.getgid())
+        os.chown(paths.run, user, os.getgid())
     return Program(
         name="postgres",
-        command=[*prefix, binary("postgres"), "-D", str(directory), "-k", str(places.run), "-p", "5432"],
-        log=places.log("postgres"),
-        ready=lambda: _answers(url(places, OWNER, password, "postgres")),
+        command=[*prefix, binary("postgres"), "-D", str(directory), "-k", str(paths.run), "-p", "5432"],
+        log=paths.log("postgres"),
+        ready=lambda: _answers(url(paths, OWNER, password, "postgres")),
         stop_signal=signal.SIGINT,
         stop_seconds=20.0,
         user=user,
     )
 
 
-def url(places: Paths, user: str, password: str, database: str = DATABASE) -> str:
+def url(paths: Paths, user: str, password: str, database: str = DATABASE) -> str:
     """Return the server's address for one login, over its unix socket."""
-    return f"postgresql://{user}:{password}@/{database}?host={places.run}&port=5432"
+    return f"postgresql://{user}:{password}@/{database}?host={paths.run}&port=5432"
 
 
 @lru_cache(maxsize=1)
@@ -119,9 +119,9 @@ def identity() -> tuple[list[str], int | None]:
     return inside, None
 
 
-def prepare(places: Paths, passwords: dict[str, str]) -> None:
+def prepare(paths: Paths, passwords: dict[str, str]) -> None:
     """Make the database and the logins; safe to run again, and then sets the passwords anew."""
-    with psycopg.connect(url(places, OWNER, passwords["owner_password"], "postgres"), autocommit=True) as connection:
+    with psycopg.connect(url(paths, OWNER, passwords["owner_password"], "postgres"), autocommit=True) as connection:
         if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
             connection.execute(f'CREATE DATABASE "{DATABASE}"')
         for login, group, name in ((EDGE, "itemindex_edge", "edge"), (WORKER, "itemindex_worker", "worker")):

@@ -46,7 +46,7 @@ OnStep = Callable[[str], None]
 class Stack:
     """One embedded stack below one data directory."""
 
-    places: Paths
+    paths: Paths
     port: int
     edge_workers: int = 1
     children: list[ServiceProcess] = field(default_factory=list)
@@ -63,22 +63,22 @@ class Stack:
 
     def start_servers(self, on_step: OnStep) -> None:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
-        secrets = self.places.secrets()
+        secrets = self.paths.secrets()
         outside = Settings.from_environment()
         if is_cluster(outside.state_url) and not outside.broker_url:
             raise StackError("BROKER_URL must be set where STATE_URL is a cluster: Celery's queues cannot lie in one")
         own_database = not outside.database_url
         if own_database:
             on_step("PostgreSQL")
-            self.start(postgres.program(self.places, secrets["owner_password"]))
-            postgres.prepare(self.places, secrets)
+            self.start(postgres.program(self.paths, secrets["owner_password"]))
+            postgres.prepare(self.paths, secrets)
         for name, given, made in (
             ("state", outside.state_url, valkey.state),
             ("cache", outside.cache_url, valkey.cache),
         ):
             if not given:
                 on_step(f"Valkey ({name})")
-                self.start(made(self.places))
+                self.start(made(self.paths))
         self.settings = self._settings(outside, secrets)
         on_step("migrations")
         with connect(self.settings.database_url, application="migrate") as connection:
@@ -91,7 +91,7 @@ class Stack:
     def start_service(self, on_step: OnStep) -> None:
         """Start the edges, the dispatcher, a worker for each queue, and nginx in front."""
         on_step("edges")
-        for left in (self.places.run / "metrics").glob("*.db"):
+        for left in (self.paths.run / "metrics").glob("*.db"):
             left.unlink()  # of processes that are no more; their counts would only make every reading slower
         own_identity = self.identity is not None
         for program in (
@@ -104,7 +104,7 @@ class Stack:
         ):
             self._spawn(program)
         self.metrics_port = free_port()
-        edges = [self.places.socket("edge-a"), self.places.socket("edge-b")]
+        edges = [self.paths.socket("edge-a"), self.paths.socket("edge-b")]
         on_step("nginx")
         listen, metrics = f"127.0.0.1:{self.port}", f"127.0.0.1:{self.metrics_port}"
         for child in self.children:
@@ -112,7 +112,7 @@ class Stack:
                 raise self._did_not_start(child.program)
         self.start(
             nginx.program(
-                self.places,
+                self.paths,
                 listen=listen,
                 metrics_listen=metrics,
                 edges=edges,
@@ -144,8 +144,8 @@ class Stack:
                 child.ask_to_end()
             for child in together:
                 child.see_ended()
-        end_left_behind(self.places)
-        self.places.state.unlink(missing_ok=True)
+        end_left_behind(self.paths)
+        self.paths.state.unlink(missing_ok=True)
 
     def write_state(self, *, ready: bool = True) -> None:
         """Write down what runs, for `status`, `down` and `doctor`."""
@@ -159,10 +159,10 @@ class Stack:
             "environment": self.settings.environment(),
             "children": [_told(child) for child in self.children],
         }
-        beside = self.places.state.with_suffix(".new")
+        beside = self.paths.state.with_suffix(".new")
         beside.touch(mode=0o600)
         beside.write_text(json.dumps(document, indent=1))
-        beside.replace(self.places.state)
+        beside.replace(self.paths.state)
 
     def start(self, program: Program) -> None:
         """Start a program, wait until it can be used, and keep it alive with the others."""
@@ -180,30 +180,30 @@ class Stack:
         return StackError(f"{program.name} did not start; the end of {program.log} says:\n{tail(program.log)}")
 
     def _settings(self, outside: Settings, secrets: dict[str, str]) -> Settings:
-        places = self.places
+        paths = self.paths
         own = {
             "token_pepper": secrets["token_pepper"],
             "signing_secret": secrets["signing_secret"],
             # A demo has no operator to wait for.
             "plan_approval": "none",
-            "search_dir": places.root / "search",
-            "match_dir": places.root / "match",
-            "results_dir": places.root / "results",
+            "search_dir": paths.root / "search",
+            "match_dir": paths.root / "match",
+            "results_dir": paths.root / "results",
             "x_accel_location": "" if outside.s3_bucket else "/_stored/",
-            "metrics_dir": places.run / "metrics",
-            "access_log": str(places.root / "log" / "access.log"),
+            "metrics_dir": paths.run / "metrics",
+            "access_log": str(paths.root / "log" / "access.log"),
             "security_contact": "mailto:operator@localhost",
             "base_url": f"{'https' if self.certificate else 'http'}://127.0.0.1:{self.port}/v1",
         }
         if not outside.database_url:
-            own["database_url"] = postgres.url(places, postgres.OWNER, secrets["owner_password"])
-            own["edge_database_url"] = postgres.url(places, postgres.EDGE, secrets["edge_password"])
-            own["worker_database_url"] = postgres.url(places, postgres.WORKER, secrets["worker_password"])
+            own["database_url"] = postgres.url(paths, postgres.OWNER, secrets["owner_password"])
+            own["edge_database_url"] = postgres.url(paths, postgres.EDGE, secrets["edge_password"])
+            own["worker_database_url"] = postgres.url(paths, postgres.WORKER, secrets["worker_password"])
         for name in ("state", "cache"):
             if not getattr(outside, f"{name}_url"):
-                own[f"{name}_url"] = valkey.url(places, name)
+                own[f"{name}_url"] = valkey.url(paths, name)
         if not outside.oidc_issuer:
-            self.identity = identity.prepared(places, self.port)
+            self.identity = identity.prepared(paths, self.port)
             own["oidc_issuer"] = identity.issuer(self.identity["port"])
             own["oidc_client_id"] = identity.CLIENT_ID
             own["oidc_email_verified"] = "always"  # its people are made by us, and it sends no such claim
@@ -218,12 +218,12 @@ class Stack:
         return " ".join(dict.fromkeys(("localhost", "127.0.0.1", urlsplit(self.settings.base_url).hostname or "")))
 
     def _edge(self, name: str) -> Program:
-        socket = self.places.socket(name)
+        socket = self.paths.socket(name)
         socket.unlink(missing_ok=True)
         environment = {
             **self._environment(),
             "EDGE_BIND": f"unix:{socket}",
-            "HEARTBEAT_FILE": str(self.places.heartbeat(name)),
+            "HEARTBEAT_FILE": str(self.paths.heartbeat(name)),
             "EDGE_WORKERS": str(self.edge_workers),
         }
         command = [
@@ -237,11 +237,11 @@ class Stack:
         return Program(
             name=name,
             command=command,
-            log=self.places.log(name),
+            log=self.paths.log(name),
             environment=environment,
             ready=socket.exists,
             stop_seconds=70.0,
-            heartbeat=self.places.heartbeat(name),
+            heartbeat=self.paths.heartbeat(name),
         )
 
     def _identity(self) -> Program:
@@ -250,7 +250,7 @@ class Stack:
         listen = self.identity_port or port
         if not port_is_free(listen):
             raise StackError(f"port {port} of the local identity provider is taken; free it, or set OIDC_ISSUER")
-        return identity.program(self.places, port, self.settings.base_url.removesuffix("/v1"), listen)
+        return identity.program(self.paths, port, self.settings.base_url.removesuffix("/v1"), listen)
 
     def _relay(self) -> Program:
         command = [sys.executable, "-m", "workers.dispatch.dispatcher"]
@@ -258,7 +258,7 @@ class Stack:
 
     def _matches(self) -> Program:
         command = [sys.executable, "-m", "deploy.ctl.main", "matches", "apply", "--watch"]
-        return Program(name="matches", command=command, log=self.places.log("matches"), environment=self._environment())
+        return Program(name="matches", command=command, log=self.paths.log("matches"), environment=self._environment())
 
     def _workers(self) -> Iterator[Program]:
         for name, queues, concurrency in self.workers:
@@ -266,11 +266,11 @@ class Stack:
             yield self._beating(name, command, stop_seconds=30.0)
 
     def _beating(self, name: str, command: list[str], **options: Any) -> Program:
-        heartbeat = self.places.heartbeat(name)
+        heartbeat = self.paths.heartbeat(name)
         return Program(
             name=name,
             command=command,
-            log=self.places.log(name),
+            log=self.paths.log(name),
             environment={**self._environment(), "HEARTBEAT_FILE": str(heartbeat)},
             heartbeat=heartbeat,
             heartbeat_seconds=_HEARTBEAT_SECONDS,
@@ -280,7 +280,7 @@ class Stack:
     def _environment(self) -> dict[str, str]:
         # All processes of the host write their metrics beside each other; any edge serves them all.
         # Only one of them could have the address of a metrics server, and nginx's listener shows the same.
-        metrics = {"PROMETHEUS_MULTIPROC_DIR": str(self.places.run / "metrics"), "METRICS_LISTEN": ""}
+        metrics = {"PROMETHEUS_MULTIPROC_DIR": str(self.paths.run / "metrics"), "METRICS_LISTEN": ""}
         return {**self.settings.environment(), **metrics}
 
 

@@ -18,41 +18,39 @@ class StackError(Exception):
 
 
 @contextmanager
-def locked(places: Paths) -> Iterator[None]:
+def locked(paths: Paths) -> Iterator[None]:
     """Hold the stack's lock; raise StackError that names the running one where another holds it."""
-    with places.lock.open("a") as file:
+    with paths.lock.open("a") as file:
         try:
             flock(file, LOCK_EX | LOCK_NB)
         except OSError:
-            running = read_state(places)
+            running = read_state(paths)
             where = f"pid {running['pid']}, {running['base_url']}" if running else "it is just starting or stopping"
-            raise StackError(
-                f"a stack already runs on {places.root} ({where}); stop it with `itemindex down`"
-            ) from None
+            raise StackError(f"a stack already runs on {paths.root} ({where}); stop it with `itemindex down`") from None
         yield
 
 
-def end_left_behind(places: Paths) -> list[int]:
+def end_left_behind(paths: Paths) -> list[int]:
     """End every part of a stack that has no supervisor, and return the numbers of these processes.
 
     Call it under the stack's lock: a part is known by its log, which the parts of a running stack write as well.
     """
-    return end_all_writing_below(places.root / "log")
+    return end_all_writing_below(paths.root / "log")
 
 
-def read_state(places: Paths) -> dict[str, Any] | None:
+def read_state(paths: Paths) -> dict[str, Any] | None:
     """Return the state of the running stack, or None if none runs. A stale file counts as none."""
     try:
-        document: dict[str, Any] = json.loads(places.state.read_text())
+        document: dict[str, Any] = json.loads(paths.state.read_text())
     except (OSError, ValueError):
         return None
-    return document if supervised(places) else None
+    return document if supervised(paths) else None
 
 
-def supervised(places: Paths) -> bool:
+def supervised(paths: Paths) -> bool:
     """Return whether a supervisor lives. By its lock: its number may stay for a while after it has ended."""
     try:
-        file = places.lock.open("rb")
+        file = paths.lock.open("rb")
     except FileNotFoundError:
         return False
     with file:
@@ -63,9 +61,9 @@ def supervised(places: Paths) -> bool:
     return False
 
 
-def settings_of(places: Paths) -> Settings:
+def settings_of(paths: Paths) -> Settings:
     """Return the settings of the running stack; raise ConfigurationError where none runs."""
-    state = read_state(places)
+    state = read_state(paths)
     if state is None:
         raise ConfigurationError(
             "no stack runs here; start one with `itemindex up`, or set DATABASE_URL and the others"

@@ -57,9 +57,9 @@ def given(chain: Path | None, key: Path | None) -> Certificate | None:
     return certificate
 
 
-def local(places: Paths) -> Certificate:
+def local(paths: Paths) -> Certificate:
     """Return the self-signed certificate of a data directory for 127.0.0.1 and localhost; made anew before it ends."""
-    folder = places.root / "tls"
+    folder = paths.root / "tls"
     certificate = Certificate(folder / "cert.pem", folder / "key.pem")
     if not _good_for_a_while(certificate):
         folder.mkdir(exist_ok=True, mode=0o700)

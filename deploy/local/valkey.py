@@ -23,30 +23,30 @@ def binary() -> str:
     return str(folder / f"{platform.system().lower()}-{machine}" / "valkey-server")
 
 
-def state(places: Paths) -> Program:
+def state(paths: Paths) -> Program:
     """Quotas, sessions, and the broker's queues: never evicted, kept through a crash to the last second."""
-    return _program(places, "state", [*_STATE, "--maxmemory", "512mb"])
+    return _program(paths, "state", [*_STATE, "--maxmemory", "512mb"])
 
 
-def broker(places: Paths) -> Program:
+def broker(paths: Paths) -> Program:
     """A broker apart from the state store, for drills in which only one of them fails."""
-    return _program(places, "broker", [*_STATE, "--maxmemory", "64mb"])
+    return _program(paths, "broker", [*_STATE, "--maxmemory", "64mb"])
 
 
-def cache(places: Paths) -> Program:
+def cache(paths: Paths) -> Program:
     """Records: bounded, least frequently used out first, nothing on disk."""
-    return _program(places, "cache", [*_CACHE, "--maxmemory", "256mb"])
+    return _program(paths, "cache", [*_CACHE, "--maxmemory", "256mb"])
 
 
-def url(places: Paths, name: str) -> str:
+def url(paths: Paths, name: str) -> str:
     """Return a server's address."""
-    return f"unix://{places.socket(name)}"
+    return f"unix://{paths.socket(name)}"
 
 
-def _program(places: Paths, name: str, options: list[str]) -> Program:
-    directory = places.root / name
+def _program(paths: Paths, name: str, options: list[str]) -> Program:
+    directory = paths.root / name
     directory.mkdir(exist_ok=True, mode=0o700)
-    path = places.socket(name)
+    path = paths.socket(name)
     path.unlink(missing_ok=True)
     return Program(
         name=name,
@@ -64,7 +64,7 @@ def _program(places: Paths, name: str, options: list[str]) -> Program:
             "no",
             *options,
         ],
-        log=places.log(name),
+        log=paths.log(name),
         ready=lambda: _answers(path),
     )
 

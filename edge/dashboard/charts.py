@@ -123,7 +123,7 @@ def _bar(label: str, row: dict[str, Any], name: str) -> Bar:
 
 def _flagged(rows: Rows) -> list[int]:
     """Return the places of the rows that outliers were found in: their points are drawn hollow."""
-    return [place for place, row in enumerate(rows) if row.get("set_aside")]
+    return [position for position, row in enumerate(rows) if row.get("set_aside")]
 
 
 def _words(name: str) -> str:

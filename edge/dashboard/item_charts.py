@@ -33,7 +33,7 @@ def history(prices: Sequence[Price], outliers: Sequence[Price] = ()) -> list[dic
             values = _by_day([price for price in here if price.outlier is None], days, currency)
             series.append({"label": channel, "values": values, "colour": colour})
             values = _by_day([price for price in here if price.outlier is not None], days, currency)
-            hollow = [place for place, value in enumerate(values) if value is not None]
+            hollow = [position for position, value in enumerate(values) if value is not None]
             if hollow:
                 label = f"{channel}, outliers"
                 series.append({"label": label, "values": values, "colour": colour, "hollow": hollow, "line": False})

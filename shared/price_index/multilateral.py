@@ -83,8 +83,8 @@ def _shares(panel: Panel) -> Floats:
 
 
 def _first_and_others(linked: Mask) -> tuple[list[int], list[int]]:
-    places = np.flatnonzero(linked).tolist()
-    return places[:1], places[1:]
+    positions = np.flatnonzero(linked).tolist()
+    return positions[:1], positions[1:]
 
 
 def _solved(system: Floats, right: Floats, linked: Mask) -> Floats:

@@ -42,9 +42,9 @@ class Pairs:
         replicates, groups = counts.shape
         logs = np.full((replicates, self._panel.periods, self._panel.periods), np.nan)
         for start, end in pairs:
-            places = self._places(start, end)
-            terms = formula.terms(self._of(start, end, places))
-            of_items = group.take(places)
+            positions = self._places(start, end)
+            terms = formula.terms(self._of(start, end, positions))
+            of_items = group.take(positions)
             sums = np.array([counts @ np.bincount(of_items, term, minlength=groups) for term in terms])
             with np.errstate(divide="ignore", invalid="ignore"):
                 logs[:, start, end] = _log(formula.combine(sums, self._question.sigma))
@@ -72,16 +72,16 @@ class Pairs:
             both &= self._in_basket
         return np.flatnonzero(both)
 
-    def _of(self, start: int, end: int, places: Ints) -> Matched:
+    def _of(self, start: int, end: int, positions: Ints) -> Matched:
         prices, quantities, sigma = self._panel.prices, self._panel.quantities, self._question.sigma
-        p0, p1 = prices[start].take(places), prices[end].take(places)
+        p0, p1 = prices[start].take(positions), prices[end].take(positions)
         if quantities is None:
             return Matched(p0, p1, _NONE, _NONE, _NONE, _NONE, sigma)
-        q0, q1 = quantities[start].take(places), quantities[end].take(places)
+        q0, q1 = quantities[start].take(positions), quantities[end].take(positions)
         if self._in_basket is None:
             return Matched(p0, p1, q0, q1, _NONE, _NONE, sigma)
-        basket = quantities[self._question.basket].take(places)
-        return Matched(p0, p1, q0, q1, basket, basket * prices[self._question.basket].take(places), sigma)
+        basket = quantities[self._question.basket].take(positions)
+        return Matched(p0, p1, q0, q1, basket, basket * prices[self._question.basket].take(positions), sigma)
 
 
 def dummy_weights(panel: Panel, question: Question) -> DummyWeights:

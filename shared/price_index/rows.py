@@ -53,14 +53,14 @@ def index_rows(
         low, high = first * interval.low, first * interval.high
     others = compared_with(panel, question)
     rows = []
-    for place, (other, shared) in enumerate(zip(others, coverage(panel.present(), others), strict=True)):
-        compared = other != place
+    for position, (other, shared) in enumerate(zip(others, coverage(panel.present(), others), strict=True)):
+        compared = other != position
         rows.append(
             IndexRow(
-                period=periods[place],
-                index=_known(series, place),
-                low=_known(low, place),
-                high=_known(high, place),
+                period=periods[position],
+                index=_known(series, position),
+                low=_known(low, position),
+                high=_known(high, position),
                 items=shared.items,
                 matched_items=shared.matched if compared else None,
                 share_matched=shared.share_matched if compared else None,
@@ -72,6 +72,6 @@ def index_rows(
     return rows
 
 
-def _known(values: Floats, place: int) -> float | None:
-    value = float(values[place])
+def _known(values: Floats, position: int) -> float | None:
+    value = float(values[position])
     return value if np.isfinite(value) else None

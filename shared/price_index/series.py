@@ -44,7 +44,7 @@ def compared_with(panel: Panel, question: Question) -> list[int]:
     if not question.over_window and question.output == "fixed":
         return [question.base] * count
     if question.links == "previous" or question.over_window:
-        return [max(place - 1, 0) for place in range(count)]
+        return [max(position - 1, 0) for position in range(count)]
     pairs, measure = Pairs(panel, question), question.links
     return similarity.links(count, lambda a, b: similarity.dissimilarity(pairs.matched(a, b), measure))
 

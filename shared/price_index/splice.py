@@ -30,8 +30,8 @@ def spliced(index: Window, periods: int, window: int, splice: str) -> Floats:
             continue
         new = index(end - window, end)
         kept = published[end - window : end - 1] if splice.endswith("-published") else _kept(published, old, end)
-        places = _places(splice.removesuffix("-published"), window)
-        published[end - 1] = np.exp(np.mean(np.log(new[-1] / new[places] * kept[places])))
+        positions = _places(splice.removesuffix("-published"), window)
+        published[end - 1] = np.exp(np.mean(np.log(new[-1] / new[positions] * kept[positions])))
         old = new
     return published
 

@@ -73,9 +73,9 @@ def _steps(known: Sequence[Moment], asked_on: date | None) -> tuple[list[Moment]
         return [], Reason.NO_REDUCTION
     levels = _levels(offered)
     steps: list[Moment] = []
-    for place in range(len(levels) - 1, -1, -1):
-        level = levels[place]
-        fell = place > 0 and _price(levels[place - 1].begins) > _price(level.begins)
+    for position in range(len(levels) - 1, -1, -1):
+        level = levels[position]
+        fell = position > 0 and _price(levels[position - 1].begins) > _price(level.begins)
         if announces:
             if level.announced is None:
                 break

@@ -107,4 +107,4 @@ def _stemmer() -> tantivy.TextAnalyzer:
 
 
 def _pairs(run: str) -> list[str]:
-    return [run[place : place + 2] for place in range(len(run) - 1)]
+    return [run[position : position + 2] for position in range(len(run) - 1)]

@@ -49,8 +49,8 @@ def without_item(samples: Iterable[Sample]) -> list[Outcome]:
     for groups in _by_unit(samples):
         values = {name: [one.value for one in group] for name, group in groups.items()}
         for category, listed in groups.items():
-            for place, sample in enumerate(listed):
-                own = values[category][:place] + values[category][place + 1 :]
+            for position, sample in enumerate(listed):
+                own = values[category][:position] + values[category][position + 1 :]
                 left = {**values, category: own}
                 if sum(map(len, left.values())) >= 2:
                     outcomes.append(Outcome(sample, nearest(category, left)))

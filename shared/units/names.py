@@ -67,80 +67,80 @@ def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> boo
 
 
 def _spans(reader: Reader) -> Iterator[Span]:
-    place = 0
-    while place < len(reader.tokens):
-        found = _read_at(reader, place)
+    position = 0
+    while position < len(reader.tokens):
+        found = _read_at(reader, position)
         if found is None:
-            place += 1
+            position += 1
         else:
-            yield Span(found.quantity, place, found.end)
-            place = found.end
+            yield Span(found.quantity, position, found.end)
+            position = found.end
 
 
-def _read_at(reader: Reader, place: int) -> Found | None:
-    if _inside_model_number(reader, place):
+def _read_at(reader: Reader, position: int) -> Found | None:
+    if _inside_model_number(reader, position):
         return None
     return (
-        _pack_of(reader, place)
-        or read_thread(reader, place)
-        or read_size(reader, place)
-        or _number_word_pack(reader, place)
-        or read_range(reader, place)
-        or read_row(reader, place)
-        or _dozen(reader, place)
+        _pack_of(reader, position)
+        or read_thread(reader, position)
+        or read_size(reader, position)
+        or _number_word_pack(reader, position)
+        or read_range(reader, position)
+        or read_row(reader, position)
+        or _dozen(reader, position)
     )
 
 
-def _inside_model_number(reader: Reader, place: int) -> bool:
+def _inside_model_number(reader: Reader, position: int) -> bool:
     """Return whether a number continues a word, as in DDR4 and WD-40: it counts nothing."""
-    if not reader.glued(place) or not reader.is_number(place):
+    if not reader.glued(position) or not reader.is_number(position):
         return False
-    before = reader.tokens[place - 1]
-    if before.text == "-" and reader.glued(place - 1):
-        before = reader.tokens[place - 2]
+    before = reader.tokens[position - 1]
+    if before.text == "-" and reader.glued(position - 1):
+        before = reader.tokens[position - 2]
     return before.kind == WORD and before.text.isascii()
 
 
-def _pack_of(reader: Reader, place: int) -> Found | None:
+def _pack_of(reader: Reader, position: int) -> Found | None:
     """Read `pack of 6`, `6 per pack`, `x4` behind a name."""
-    if reader.word(place) in _HOLDS and reader.word(place + 1) == "of":
-        number = reader.number(place + 2)
-        atom = reader.atom(place + 2)
+    if reader.word(position) in _HOLDS and reader.word(position + 1) == "of":
+        number = reader.number(position + 2)
+        atom = reader.atom(position + 2)
         if number and atom and (atom.unit is None or atom.unit.dimension == COUNT):
             noun = atom.unit.noun if atom.unit else ""
             return Found(_count(number.value * (atom.unit.size if atom.unit else 1), noun), atom.end)
-    if reader.is_number(place) and reader.word(place + 1) in {"per", "/"} and reader.word(place + 2) in _HOLDS:
-        number = reader.number(place)
-        return Found(_count(number.value), place + 3) if number else None
-    return _times(reader, place)
+    if reader.is_number(position) and reader.word(position + 1) in {"per", "/"} and reader.word(position + 2) in _HOLDS:
+        number = reader.number(position)
+        return Found(_count(number.value), position + 3) if number else None
+    return _times(reader, position)
 
 
-def _times(reader: Reader, place: int) -> Found | None:
+def _times(reader: Reader, position: int) -> Found | None:
     """Read the count behind a name: `x4`, `Teabag x 100`; not the X of a model."""
-    number = reader.number(place + 1) if reader.is_number(place + 1) else None
-    if reader.word(place) != "x" or number is None or not reader.tokens[place].spaced:
+    number = reader.number(position + 1) if reader.is_number(position + 1) else None
+    if reader.word(position) != "x" or number is None or not reader.tokens[position].spaced:
         return None
     following = reader.at(number.end)
-    last = following is None or (following.kind != WORD and reader.glued(place + 1))
-    lower_case = reader.text[reader.tokens[place].start] == "x"
+    last = following is None or (following.kind != WORD and reader.glued(position + 1))
+    lower_case = reader.text[reader.tokens[position].start] == "x"
     return Found(_count(number.value), number.end) if last and lower_case else None
 
 
-def _number_word_pack(reader: Reader, place: int) -> Found | None:
+def _number_word_pack(reader: Reader, position: int) -> Found | None:
     """Read `twin pack`, `triple-pack`."""
-    if reader.word(place) not in PACK_NUMBER_WORDS:
+    if reader.word(position) not in PACK_NUMBER_WORDS:
         return None
-    end = place + 1 + (reader.word(place + 1) == "-")
+    end = position + 1 + (reader.word(position + 1) == "-")
     unit = units().get(reader.word(end))
     if unit is None or not unit.pack or unit.noun:
         return None
-    return Found(_count(Fraction(PACK_NUMBER_WORDS[reader.word(place)])), end + 1)
+    return Found(_count(Fraction(PACK_NUMBER_WORDS[reader.word(position)])), end + 1)
 
 
-def _dozen(reader: Reader, place: int) -> Found | None:
-    if reader.word(place) != "dozen":
+def _dozen(reader: Reader, position: int) -> Found | None:
+    if reader.word(position) != "dozen":
         return None
-    return Found(_count(Fraction(12), container=False), place + 1)
+    return Found(_count(Fraction(12), container=False), position + 1)
 
 
 def _count(value: Fraction, noun: str = "", *, container: bool = True) -> Quantity:

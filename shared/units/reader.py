@@ -47,78 +47,78 @@ class Reader:
         self.tokens = tokens(self.text)
         self.words = frozenset(token.text for token in self.tokens if token.kind == WORD)
 
-    def at(self, place: int) -> Token | None:
+    def at(self, position: int) -> Token | None:
         """Return the token at a place."""
-        return self.tokens[place] if 0 <= place < len(self.tokens) else None
+        return self.tokens[position] if 0 <= position < len(self.tokens) else None
 
-    def word(self, place: int) -> str:
+    def word(self, position: int) -> str:
         """Return the word or sign at a place, or an empty text."""
-        token = self.at(place)
+        token = self.at(position)
         return token.text if token is not None and token.kind != NUMBER else ""
 
-    def glued(self, place: int) -> bool:
+    def glued(self, position: int) -> bool:
         """Return whether a token follows the one before it without white space."""
-        token = self.at(place)
+        token = self.at(position)
         return token is not None and not token.spaced
 
-    def is_number(self, place: int) -> bool:
+    def is_number(self, position: int) -> bool:
         """Return whether a number in digits stands at a place."""
-        token = self.at(place)
+        token = self.at(position)
         return token is not None and token.kind == NUMBER
 
-    def number(self, place: int) -> Number | None:
+    def number(self, position: int) -> Number | None:
         """Return the number that begins at a place: digits, a fraction, a mixed number or a number word."""
-        if self.word(place) in NUMBER_WORDS:
-            return Number(NUMBER_WORDS[self.word(place)], place + 1)
-        if self.word(place) in _FRACTION_WORDS:
-            return Number(_FRACTION_WORDS[self.word(place)], place + 1 + (self.word(place + 1) in {"a", "an"}))
-        if not self.is_number(place):
+        if self.word(position) in NUMBER_WORDS:
+            return Number(NUMBER_WORDS[self.word(position)], position + 1)
+        if self.word(position) in _FRACTION_WORDS:
+            return Number(_FRACTION_WORDS[self.word(position)], position + 1 + (self.word(position + 1) in {"a", "an"}))
+        if not self.is_number(position):
             return None
-        fraction = self._fraction(place)
+        fraction = self._fraction(position)
         if fraction is not None:
             return fraction
-        value = value_of(self.tokens[place].text)
-        return self._mixed(place, value) or self._grouped(place, value) or Number(value, place + 1)
+        value = value_of(self.tokens[position].text)
+        return self._mixed(position, value) or self._grouped(position, value) or Number(value, position + 1)
 
-    def _fraction(self, place: int) -> Number | None:
-        if not (self.word(place + 1) == "/" and self.is_number(place + 2)):
+    def _fraction(self, position: int) -> Number | None:
+        if not (self.word(position + 1) == "/" and self.is_number(position + 2)):
             return None
-        if not (self.tokens[place].text.isdecimal() and self.tokens[place + 2].text.isdecimal()):
+        if not (self.tokens[position].text.isdecimal() and self.tokens[position + 2].text.isdecimal()):
             return None
-        over, under = int(self.tokens[place].text), int(self.tokens[place + 2].text)
+        over, under = int(self.tokens[position].text), int(self.tokens[position + 2].text)
         if under not in _DENOMINATORS or over >= under or not over:
             return None
-        return Number(Fraction(over, under), place + 3)
+        return Number(Fraction(over, under), position + 3)
 
-    def _mixed(self, place: int, whole: Fraction) -> Number | None:
+    def _mixed(self, position: int, whole: Fraction) -> Number | None:
         if whole.denominator != 1 or not whole:
             return None
-        hyphen = self.word(place + 1) == "-" and self.glued(place + 1) and self.glued(place + 2)
-        fraction = self._fraction(place + 2) if hyphen else self._fraction(place + 1)
+        hyphen = self.word(position + 1) == "-" and self.glued(position + 1) and self.glued(position + 2)
+        fraction = self._fraction(position + 2) if hyphen else self._fraction(position + 1)
         return Number(whole + fraction.value, fraction.end) if fraction else None
 
-    def _grouped(self, place: int, value: Fraction) -> Number | None:
+    def _grouped(self, position: int, value: Fraction) -> Number | None:
         """Read `10 000 mAh`: groups of three digits that end in 00, before a unit that is not of data."""
-        if not self.tokens[place].text.isdecimal() or not 0 < value < 1000 or self.word(place - 1) in {"in", "-"}:
+        if not self.tokens[position].text.isdecimal() or not 0 < value < 1000 or self.word(position - 1) in {"in", "-"}:
             return None
-        end = place + 1
+        end = position + 1
         while self.is_number(end) and re.fullmatch(r"\d{3}", self.tokens[end].text):
             value = value * 1000 + int(self.tokens[end].text)
             end += 1
-        if end == place + 1 or value % 100:
+        if end == position + 1 or value % 100:
             return None
         unit = self._unit(end, value, "")
         return Number(value, end) if unit and unit[0].dimension not in {"memory", "data rate", COUNT} else None
 
-    def atom(self, place: int) -> Atom | None:
+    def atom(self, position: int) -> Atom | None:
         """Return a number and its unit, if any; both parts of `6 ft 6 in`; a sign only of temperatures."""
-        sign = self.word(place)
-        dash = sign in {"-", "+"} and self.tokens[place].spaced and self.glued(place + 1)
+        sign = self.word(position)
+        dash = sign in {"-", "+"} and self.tokens[position].spaced and self.glued(position + 1)
         signed = dash or sign in {"minus", "plus"}
-        number = self.number(place + 1 if signed else place)
+        number = self.number(position + 1 if signed else position)
         if number is None:
             return None
-        unit, end = self._unit(number.end, number.value, self.word(place - 1)) or (None, number.end)
+        unit, end = self._unit(number.end, number.value, self.word(position - 1)) or (None, number.end)
         if unit is None:
             return None if signed else Atom(number.value, None, None, number.end)
         if signed and unit.dimension != "temperature":
@@ -130,8 +130,8 @@ class Reader:
             base, end = base + more[0], more[1]
         return Atom(value, unit, Measure(unit.dimension, base, unit.noun), end)
 
-    def _smaller_part(self, unit: Unit, place: int) -> tuple[Fraction, int] | None:
-        number = self.number(place) if self.is_number(place) else None
+    def _smaller_part(self, unit: Unit, position: int) -> tuple[Fraction, int] | None:
+        number = self.number(position) if self.is_number(position) else None
         found = self._unit(number.end, number.value, "") if number else None
         if number is None or found is None:
             return None
@@ -141,19 +141,19 @@ class Reader:
             return None
         return smaller.in_base(number.value), end
 
-    def _unit(self, place: int, value: Fraction, before: str) -> tuple[Unit, int] | None:
+    def _unit(self, position: int, value: Fraction, before: str) -> tuple[Unit, int] | None:
         """Return the unit that begins at a place and the place behind it; the longest spelling wins."""
-        if self.word(place) == "-" and self.glued(place) and self.glued(place + 1):
-            place += 1
-        first = self.at(place)
+        if self.word(position) == "-" and self.glued(position) and self.glued(position + 1):
+            position += 1
+        first = self.at(position)
         if first is None or first.kind == NUMBER:
             return None
-        for end in range(min(place + SPELLED_TOKENS_MAX, len(self.tokens)), place, -1):
+        for end in range(min(position + SPELLED_TOKENS_MAX, len(self.tokens)), position, -1):
             if self.tokens[end - 1].text in {"-", "·"}:
                 continue
             spelling = _SPELLED.sub(" ", self.text[first.start : self.tokens[end - 1].end].lower()).strip()
             unit = resolve(spelling, value, self.words, before)
-            if unit is not None and self._ends(end) and not self._only_looks_so(spelling, place, end):
+            if unit is not None and self._ends(end) and not self._only_looks_so(spelling, position, end):
                 return unit, end + (self.word(end) == "." and self.glued(end) and not self.glued(end + 1))
         return None
 
@@ -164,13 +164,13 @@ class Reader:
             return True
         return not last.text.isascii() or (following.text == "x" and self.is_number(end + 1))
 
-    def _only_looks_so(self, spelling: str, place: int, end: int) -> bool:
+    def _only_looks_so(self, spelling: str, position: int, end: int) -> bool:
         if spelling == "in":
             following = end + (self.word(end) == "-")
             one = self.is_number(following) and self.tokens[following].text == "1"
-            return one or (not self.glued(place) and self.word(end) in _NOT_INCH_BEFORE)
+            return one or (not self.glued(position) and self.word(end) in _NOT_INCH_BEFORE)
         if spelling == "a":
-            return not self.glued(place) and self.word(end) in _NOT_AMPERE_BEFORE
+            return not self.glued(position) and self.word(end) in _NOT_AMPERE_BEFORE
         if spelling in {"'", '"'}:
-            return not self.glued(place) or (self.word(end) == "s" and self.glued(end))
-        return spelling == "m" and place == 1 and self.text[: self.tokens[1].end] == "3M"
+            return not self.glued(position) or (self.word(end) == "s" and self.glued(end))
+        return spelling == "m" and position == 1 and self.text[: self.tokens[1].end] == "3M"

@@ -23,9 +23,9 @@ class Found(NamedTuple):
     end: int
 
 
-def read_range(reader: Reader, place: int) -> Found | None:
+def read_range(reader: Reader, position: int) -> Found | None:
     """Return the range that begins at a place: `18-24 V`, `5 to 8 kg`."""
-    low = reader.atom(place)
+    low = reader.atom(position)
     if low is None or reader.word(low.end) not in _TO:
         return None
     if reader.word(low.end) == "-" and reader.glued(low.end) != reader.glued(low.end + 1):
@@ -39,9 +39,9 @@ def read_range(reader: Reader, place: int) -> Found | None:
     return Found(Quantity(measures, "range"), high.end)
 
 
-def read_row(reader: Reader, place: int) -> Found | None:
+def read_row(reader: Reader, position: int) -> Found | None:
     """Return the quantity that begins at a place: one number with its unit, or several with `x` between them."""
-    first = reader.atom(place)
+    first = reader.atom(position)
     if first is None:
         return None
     row = [first]
@@ -74,7 +74,7 @@ def _row(row: Sequence[Atom]) -> Quantity | None:
     if _is_timber(row):
         inch, foot = units()["inch"], units()["foot"]
         return sides([Measure("length", (foot if one is row[-1] else inch).in_base(one.value)) for one in row])
-    return sides([one.measure or _with_unit_of_neighbour(row, place) for place, one in enumerate(row)])
+    return sides([one.measure or _with_unit_of_neighbour(row, position) for position, one in enumerate(row)])
 
 
 def _pack(row: Sequence[Atom], named: Sequence[Atom]) -> Quantity | None:
@@ -107,8 +107,8 @@ def _is_timber(row: Sequence[Atom]) -> bool:
     )
 
 
-def _with_unit_of_neighbour(row: Sequence[Atom], place: int) -> Measure:
+def _with_unit_of_neighbour(row: Sequence[Atom], position: int) -> Measure:
     """Read a side without a unit in that of the next side that has one, else of the last."""
-    unit = next((one.unit for one in (*row[place:], *reversed(row[:place])) if one.unit), None)
-    value = row[place].value
+    unit = next((one.unit for one in (*row[position:], *reversed(row[:position])) if one.unit), None)
+    value = row[position].value
     return Measure("length", unit.in_base(value)) if unit else Measure(BARE, value)

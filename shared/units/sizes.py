@@ -23,24 +23,24 @@ _LEGS = frozenset("jeans pants trousers chinos slacks".split())
 _WAIST_MIN, _WAIST_MAX = 20, 66
 
 
-def read_size(reader: Reader, place: int) -> Found | None:
+def read_size(reader: Reader, position: int) -> Found | None:
     """Return the size of clothes or shoes that begins at a place."""
     return (
-        _legs(reader, place)
-        or _letters(reader, place)
-        or _after_size(reader, place)
-        or _after_system(reader, place)
-        or _before_system(reader, place)
+        _legs(reader, position)
+        or _letters(reader, position)
+        or _after_size(reader, position)
+        or _after_system(reader, position)
+        or _before_system(reader, position)
     )
 
 
-def read_thread(reader: Reader, place: int) -> Found | None:
+def read_thread(reader: Reader, position: int) -> Found | None:
     """Return a metric thread with what follows it, in millimetres: `M6 x 20`."""
-    if reader.word(place) != "m" or not (reader.is_number(place + 1) and reader.glued(place + 1)):
+    if reader.word(position) != "m" or not (reader.is_number(position + 1) and reader.glued(position + 1)):
         return None
-    if place and reader.glued(place):
+    if position and reader.glued(position):
         return None
-    diameter = reader.number(place + 1)
+    diameter = reader.number(position + 1)
     if diameter is None or not 0 < diameter.value <= THREAD_MAX:
         return None
     measures, end = [Measure("thread", diameter.value)], diameter.end
@@ -57,10 +57,10 @@ def _size(system: str, value: Fraction | None = None) -> Quantity:
     return Quantity((Measure(BARE, value),) if value is not None else (), "size", system=system)
 
 
-def _legs(reader: Reader, place: int) -> Found | None:
+def _legs(reader: Reader, position: int) -> Found | None:
     """Read waist and leg: W32 L34, 32W 34L, and of trousers 32/34."""
     numbers: list[Fraction] = []
-    end = place
+    end = position
     for letter in ("w", "l"):
         end += reader.word(end) == letter
         number = reader.number(end)
@@ -70,42 +70,42 @@ def _legs(reader: Reader, place: int) -> Found | None:
         end = number.end
         end += reader.word(end) == letter and reader.glued(end)
         end += letter == "w" and reader.word(end) in {"/", "x", "-"}
-    lettered = {reader.word(one) for one in range(place, end)} >= {"w", "l"}
-    slash = "/" in {reader.word(one) for one in range(place, end)}
-    before = reader.word(place) == "w" or bool(_LEGS & reader.words)
+    lettered = {reader.word(one) for one in range(position, end)} >= {"w", "l"}
+    slash = "/" in {reader.word(one) for one in range(position, end)}
+    before = reader.word(position) == "w" or bool(_LEGS & reader.words)
     if not (lettered or slash) or not before or not all(_WAIST_MIN <= one <= _WAIST_MAX for one in numbers):
         return None
     return Found(sides([Measure(BARE, one) for one in numbers]), end)
 
 
-def _letters(reader: Reader, place: int) -> Found | None:
+def _letters(reader: Reader, position: int) -> Found | None:
     """Read XL, 2XL, XX-large, extra large; S, M and L only beside the name of a garment or the word size."""
-    times, end = 1, place
-    if reader.is_number(place) and reader.tokens[place].text.isdecimal() and reader.glued(place + 1):
-        times, end = int(reader.tokens[place].text), place + 1 + (reader.word(place + 1) == "-")
+    times, end = 1, position
+    if reader.is_number(position) and reader.tokens[position].text.isdecimal() and reader.glued(position + 1):
+        times, end = int(reader.tokens[position].text), position + 1 + (reader.word(position + 1) == "-")
     word = reader.word(end)
-    if times > 9 or (end > place and word[:1] != "x"):
+    if times > 9 or (end > position and word[:1] != "x"):
         return None
     if _LETTERS.fullmatch(word):
-        count = len(word) - 1 if end == place else times
+        count = len(word) - 1 if end == position else times
         return Found(_size("X" * count + word[-1].upper()), end + 1)
     end_of_word = end + 1 + (reader.word(end + 1) == "-")
     extra = times if word == "x" else len(word) if re.fullmatch("x{2,5}", word) else 1 if word == "extra" else 0
     if extra and reader.word(end_of_word) in {"small", "large"}:
         return Found(_size("X" * extra + _WORDS[reader.word(end_of_word)]), end_of_word + 1)
-    if end == place and word in _WORDS and _CLOTHES & reader.words and not _apostrophe(reader, place):
-        return Found(_size(_WORDS[word]), place + 1)
+    if end == position and word in _WORDS and _CLOTHES & reader.words and not _apostrophe(reader, position):
+        return Found(_size(_WORDS[word]), position + 1)
     return None
 
 
-def _apostrophe(reader: Reader, place: int) -> bool:
-    return reader.word(place - 1) == "'" and reader.glued(place)
+def _apostrophe(reader: Reader, position: int) -> bool:
+    return reader.word(position - 1) == "'" and reader.glued(position)
 
 
-def _after_size(reader: Reader, place: int) -> Found | None:
-    if reader.word(place) not in _SIZE:
+def _after_size(reader: Reader, position: int) -> Found | None:
+    if reader.word(position) not in _SIZE:
         return None
-    end = place + 1 + (reader.word(place + 1) in {":", "."})
+    end = position + 1 + (reader.word(position + 1) in {":", "."})
     system = _SYSTEMS_BESIDE_SIZE.get(reader.word(end), "")
     end += bool(system)
     if not system and reader.word(end) in _WORDS:
@@ -122,24 +122,24 @@ def _after_size(reader: Reader, place: int) -> Found | None:
     return Found(_size(system or "as named", value), end)
 
 
-def _after_system(reader: Reader, place: int) -> Found | None:
-    size_follows = reader.word(place + 1) in _SIZE
-    system = (_SYSTEMS_BESIDE_SIZE if size_follows else _SYSTEMS).get(reader.word(place))
-    found = _plain_number(reader, place + 1 + size_follows) if system else None
+def _after_system(reader: Reader, position: int) -> Found | None:
+    size_follows = reader.word(position + 1) in _SIZE
+    system = (_SYSTEMS_BESIDE_SIZE if size_follows else _SYSTEMS).get(reader.word(position))
+    found = _plain_number(reader, position + 1 + size_follows) if system else None
     return Found(_size(system, found[0]), found[1]) if system and found else None
 
 
-def _before_system(reader: Reader, place: int) -> Found | None:
-    found = _plain_number(reader, place)
+def _before_system(reader: Reader, position: int) -> Found | None:
+    found = _plain_number(reader, position)
     system = _SYSTEMS.get(reader.word(found[1])) if found else None
     return Found(_size(system, found[0]), found[1] + 1) if system and found else None
 
 
-def _plain_number(reader: Reader, place: int) -> tuple[Fraction, int] | None:
+def _plain_number(reader: Reader, position: int) -> tuple[Fraction, int] | None:
     """Return a number that could be a size: no unit follows it."""
-    if not reader.is_number(place):
+    if not reader.is_number(position):
         return None
-    atom = reader.atom(place)
+    atom = reader.atom(position)
     if atom is None or atom.unit is not None or not 0 < atom.value <= SHOE_SIZE_MAX or reader.word(atom.end) == "x":
         return None
     return atom.value, atom.end

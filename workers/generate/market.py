@@ -118,8 +118,8 @@ def _distinct(codes: Any, values: Any) -> tuple[Any, Any]:
 
 def _encoded(codes: Any, values: Any) -> Any:
     """Keep only the values that a batch uses, or every batch would carry the whole dictionary."""
-    used, places = np.unique(codes, return_inverse=True)
-    return pa.DictionaryArray.from_arrays(pa.array(places.astype("i4")), values.take(pa.array(used)))
+    used, positions = np.unique(codes, return_inverse=True)
+    return pa.DictionaryArray.from_arrays(pa.array(positions.astype("i4")), values.take(pa.array(used)))
 
 
 def _cents(minor: Any) -> Any:

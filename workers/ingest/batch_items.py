@@ -55,11 +55,11 @@ def distinct(ids: Coded, good: Any, rows: int, days: Any) -> BatchItems:
         newest[codes[order]] = days[order]
     used = np.flatnonzero(chosen >= 0)
     used = used[np.argsort(chosen[used])]
-    places = np.zeros(len(chosen), "i8")
-    places[used] = np.arange(len(used))
+    positions = np.zeros(len(chosen), "i8")
+    positions[used] = np.arange(len(used))
     first, last = np.full(len(used), LATEST, "i4"), np.full(len(used), NO_DAY, "i4")
     listed = pc.take(encoded.dictionary, pa.array(used)).to_pylist()
-    return BatchItems(places.take(codes), listed, chosen[used], newest[used], first, last)
+    return BatchItems(positions.take(codes), listed, chosen[used], newest[used], first, last)
 
 
 def together(shaped: list[Observed], good: Any, rows: int) -> tuple[Any, Any, list[str]]:
@@ -69,15 +69,15 @@ def together(shaped: list[Observed], good: Any, rows: int) -> tuple[Any, Any, li
     if len(shaped) == 1 and shaped[0].present is None:
         kept = shaped[0].rows if len(good) == rows else shaped[0].rows.take(good)
         return kept, None, shaped[0].channels
-    parts, places, channels = [], [], list[str]()
+    parts, positions, channels = [], [], list[str]()
     for one in shaped:
         at = np.arange(len(good)) if one.present is None else np.flatnonzero(one.present.take(good))
         part = one.rows.take(good.take(at))
         part["channel"] += len(channels)
         channels += one.channels
         parts.append(part)
-        places.append(at)
-    kept, at = np.concatenate(parts), np.concatenate(places)
+        positions.append(at)
+    kept, at = np.concatenate(parts), np.concatenate(positions)
     if len(parts) > 1:  # rows stay in the order of the file, which decides which one is the newest
         order = np.argsort(at, kind="stable")
         kept, at = kept.take(order), at.take(order)
@@ -86,13 +86,13 @@ def together(shaped: list[Observed], good: Any, rows: int) -> tuple[Any, Any, li
 
 def row_days(placed: tuple[Any, Any, list[str]], first_seen: Any, good: Any) -> Any:
     """Return the days of the good rows, NO_DAY where one has none; None where no row has one."""
-    rows, places, _ = placed
+    rows, positions, _ = placed
     if rows is None:
         return None if first_seen is None else first_seen.take(good)
-    if places is None:
+    if positions is None:
         return rows["day"]
     days = np.full(len(good), NO_DAY, "i4")
-    days[places] = rows["day"]
+    days[positions] = rows["day"]
     return days
 
 

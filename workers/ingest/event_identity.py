@@ -26,5 +26,5 @@ def currency_bits(currencies: Any) -> Any:
 
     Simple enough for SQL: migration 0017 adds the same bits to the marks of rows that had none.
     """
-    places = np.ascontiguousarray(currencies).view("u1").reshape(-1, 3).astype("i8") - ord("A")
-    return (places @ np.array([676, 26, 1], "i8") + 1) << _CURRENCY_SHIFT
+    positions = np.ascontiguousarray(currencies).view("u1").reshape(-1, 3).astype("i8") - ord("A")
+    return (positions @ np.array([676, 26, 1], "i8") + 1) << _CURRENCY_SHIFT

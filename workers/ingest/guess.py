@@ -278,7 +278,7 @@ def is_gtin(text: str) -> bool:
     if not re.fullmatch(r"[0-9]{8}|[0-9]{12,14}", text, re.ASCII):
         return False
     digits = [int(digit) for digit in reversed(text)]
-    return sum(digit * (3 if place % 2 else 1) for place, digit in enumerate(digits)) % 10 == 0
+    return sum(digit * (3 if position % 2 else 1) for position, digit in enumerate(digits)) % 10 == 0
 
 
 def _described(values: list[str]) -> str:

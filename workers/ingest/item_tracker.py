@@ -80,15 +80,15 @@ class ItemTracker:
     def newer(self, numbers: Any, days: Any) -> Any:
         """Return the places of distinct items whose day is not before the newest one seen, and remember that day."""
         newest = self._arrays["newest"]
-        places = np.flatnonzero(days >= newest[numbers])
-        newest[numbers[places]] = days[places]
-        return places
+        positions = np.flatnonzero(days >= newest[numbers])
+        newest[numbers[positions]] = days[positions]
+        return positions
 
     def changed(self, numbers: Any, contents: Any) -> Any:
         """Return the places of those whose content differs from the last one seen, and remember the new one."""
-        places = np.flatnonzero(self._arrays["content"][numbers] != contents)
+        positions = np.flatnonzero(self._arrays["content"][numbers] != contents)
         self._arrays["content"][numbers] = contents
-        return places
+        return positions
 
     def spans(self) -> tuple[Any, Any, Any]:
         """Return key, first and last day of every item met; an item without any day has today."""

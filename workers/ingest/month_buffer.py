@@ -122,11 +122,11 @@ def in_order(rows: Any, *, events: bool) -> Any:
 
 def _settled(rows: Any, order: Any, keys: Any, at: Any, *, events: bool) -> Any:
     """Order the rows whose keys tie exactly, and settle those that are equal."""
-    places = order.take(at)
-    tied = rows.take(places)
-    places = places.take(np.lexsort((places, tied["mark"], tied["day"], tied["item"], keys.take(at))))
-    order[at] = places
-    tied, ordered = rows.take(places), rows.take(order)
+    positions = order.take(at)
+    tied = rows.take(positions)
+    positions = positions.take(np.lexsort((positions, tied["mark"], tied["day"], tied["item"], keys.take(at))))
+    order[at] = positions
+    tied, ordered = rows.take(positions), rows.take(order)
     same = np.zeros(len(tied), bool)
     same[1:] = keys.take(at)[1:] == keys.take(at)[:-1]
     for name in ("item", "day", "mark"):

@@ -99,7 +99,7 @@ class _Rows:
             broken.append((row.number - 1, reason, row.text))
             return "skip"
 
-        chosen = [f"f{place}" for place in self._places]
+        chosen = [f"f{position}" for position in self._places]
         table = pyarrow.csv.read_csv(
             pa.BufferReader(block.records),
             read_options=pyarrow.csv.ReadOptions(use_threads=False, column_names=self._names),

@@ -53,8 +53,8 @@ def _path(schema: Any, column: str) -> list[str]:
 def _step(kind: Any, step: str) -> Any:
     """Return the type at a member of an object or a place in a list; None where there is none."""
     if pa.types.is_struct(kind):
-        place = kind.get_field_index(step)
-        return kind.field(place).type if place >= 0 else None
+        position = kind.get_field_index(step)
+        return kind.field(position).type if position >= 0 else None
     if _is_list(kind) and step.isascii() and step.isdigit() and len(step) <= _PLACE_DIGITS_MAX:
         return kind.value_type
     return None
@@ -79,8 +79,8 @@ def _at(record_batch: Any, steps: list[str]) -> Any:
             column = pc.struct_field(column, step)
         else:
             # Arrow refuses a place behind a list's end; a slice of fixed size has null there.
-            place = int(step)
-            column = pc.list_element(pc.list_slice(column, place, place + 1, return_fixed_size_list=True), 0)
+            position = int(step)
+            column = pc.list_element(pc.list_slice(column, position, position + 1, return_fixed_size_list=True), 0)
     return column
 
 

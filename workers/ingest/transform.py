@@ -123,12 +123,12 @@ class Transformer:
         figures.count(good, result.counts)
         if not len(good):
             return result, lambda: result
-        rows, places, result.channels = placed = together(shaped, good, batch.rows)
+        rows, positions, result.channels = placed = together(shaped, good, batch.rows)
         met = distinct(ids, good, batch.rows, row_days(placed, first_seen, good))
         numbers = self.registry.number(met.ids)
         result.stage_figures = figures.of_stages(good, self.registry.keys(numbers).take(met.codes))
         if rows is not None:
-            self._place(rows, met.codes if places is None else met.codes.take(places), met, numbers, result)
+            self._place(rows, met.codes if positions is None else met.codes.take(positions), met, numbers, result)
         result.counts["observations_absent"] = sum(missing(one.priced, None, good) for one in shaped)
         result.counts["observations_rejected"] = sum(missing(one.present, one.priced, good) for one in shaped)
         if first_seen is not None:

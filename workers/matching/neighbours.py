@@ -41,11 +41,11 @@ def grouped(ends: Array) -> dict[int, Array]:
 def _of_side(index: MatchIndex, shared: Array, other: Array, cosine: Array, label: Array) -> Array:
     features = np.full((len(shared), _SIDE_FEATURES), np.nan)
     features[:, :2] = 0
-    vectors, place = _vectors(index, other)
+    vectors, position = _vectors(index, other)
     for members in grouped(shared).values():
         speaking = label[members] >= 0
         if speaking.any():
-            others = vectors[place[members]]
+            others = vectors[position[members]]
             alike = (others @ others[speaking].T).toarray()
             same = members[:, None] == members[speaking]
             features[members] = _of_group(alike, same, cosine[members], speaking, label[members][speaking] == 1)
@@ -54,10 +54,10 @@ def _of_side(index: MatchIndex, shared: Array, other: Array, cosine: Array, labe
 
 def _vectors(index: MatchIndex, rows: Array) -> tuple[Any, Array]:
     """Return the vectors of distinct rows, without the columns that are empty, and the place of each row in them."""
-    distinct, place = np.unique(rows, return_inverse=True)
+    distinct, position = np.unique(rows, return_inverse=True)
     vectors = index.vectors(_SPACE, distinct)
     columns, column = np.unique(vectors.indices, return_inverse=True)
-    return sparse.csr_matrix((vectors.data, column, vectors.indptr), shape=(len(distinct), len(columns))), place
+    return sparse.csr_matrix((vectors.data, column, vectors.indptr), shape=(len(distinct), len(columns))), position
 
 
 def _of_group(alike: Array, same: Array, cosine: Array, speaking: Array, match: Array) -> Array:

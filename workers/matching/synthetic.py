@@ -233,11 +233,11 @@ def _code(chance: random.Random) -> str:
 
 def _near_code(chance: random.Random, code: str) -> str:
     """Change one digit or the ending, as makers number siblings."""
-    at = [place for place, mark in enumerate(code) if mark.isdigit()]
+    at = [position for position, mark in enumerate(code) if mark.isdigit()]
     if chance.random() < 0.3:
         return code + chance.choice("abkswr")
-    place = chance.choice(at[-2:])
-    return code[:place] + str((int(code[place]) + chance.randint(1, 9)) % 10) + code[place + 1 :]
+    position = chance.choice(at[-2:])
+    return code[:position] + str((int(code[position]) + chance.randint(1, 9)) % 10) + code[position + 1 :]
 
 
 def _spelled_code(chance: random.Random, code: str) -> str:

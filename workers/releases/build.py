@@ -113,7 +113,7 @@ def _publish(context: JobContext, connection: Connection, version: int, files: F
             release = (name, version, kept_as, columns, rows, size, days, job.id, job.attempt)
             if connection.execute(SQL.publish, release).fetchone() is None:
                 raise LeaseLost(job.id)
-            for place, file in enumerate(listed):
+            for position, file in enumerate(listed):
                 named = (file.name, file.sha256, file.rows, file.bytes, file.min_key, file.max_key)
                 statistics = Jsonb(msgspec.to_builtins(file.statistics))
-                connection.execute(SQL.publish_file, (name, version, place, *named, statistics))
+                connection.execute(SQL.publish_file, (name, version, position, *named, statistics))

@@ -167,16 +167,16 @@ class Collector:
         if self._pairs:
             self._counts.append(_distinct(self._pairs))
         items = np.zeros(count, "i8")
-        for places, n in self._counts:
-            np.add.at(items, places, n)
+        for positions, n in self._counts:
+            np.add.at(items, positions, n)
         first, last = np.full(count, np.iinfo("i8").max), np.full(count, -1)
-        for places, days in self._seen:
-            np.minimum.at(first, places, days)
-            np.maximum.at(last, places, days)
+        for positions, days in self._seen:
+            np.minimum.at(first, positions, days)
+            np.maximum.at(last, positions, days)
         channels: list[dict[int, int]] = [{} for _ in range(count)]
-        for places, codes, sums in self._channels:
-            for place, code, n in zip(places.tolist(), codes.tolist(), sums.tolist(), strict=True):
-                channels[place][code] = channels[place].get(code, 0) + n
+        for positions, codes, sums in self._channels:
+            for position, code, n in zip(positions.tolist(), codes.tolist(), sums.tolist(), strict=True):
+                channels[position][code] = channels[position].get(code, 0) + n
         days_seen = {int(day) for _, listed in self._seen for day in np.unique(listed)}
         cuts = discounts(count, *_joined(self._list_prices))
         return GroupedSeries(list(self._numbers), figures, cuts, items, first, last, channels, days_seen)
@@ -195,20 +195,20 @@ class Collector:
         bins = widths[0] * widths[1] * widths[2]
         if bins == 1:
             return np.full(len(period), self.number(Key(currency, *least)))
-        distinct, places = _dense(code, bins)
+        distinct, positions = _dense(code, bins)
         numbers = np.empty(len(distinct), "i8")
-        for place, value in enumerate(distinct.tolist()):
+        for position, value in enumerate(distinct.tolist()):
             rest, last = divmod(value, widths[2])
             start, middle = divmod(rest, widths[1])
-            numbers[place] = self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
-        return numbers[places]
+            numbers[position] = self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
+        return numbers[positions]
 
 
 def _dense(code: Array, bins: int) -> tuple[Array, Array]:
     """Return the distinct codes and each code's place among them; by counting where that beats sorting."""
     if bins > _BINS_MAX:
-        distinct, places = np.unique(code, return_inverse=True)
-        return distinct, places
+        distinct, positions = np.unique(code, return_inverse=True)
+        return distinct, positions
     there = np.zeros(bins, bool)
     there[code] = True
     return np.flatnonzero(there), (np.cumsum(there) - 1)[code]
@@ -226,8 +226,8 @@ def _pairs(first: Array, second: Array, n: Array | None = None) -> tuple[Array, 
         sums = np.bincount(key, weights=n, minlength=bins)
         distinct = np.flatnonzero(sums)
         return distinct // width + least, distinct % width + low, sums[distinct].astype("i8")
-    distinct, places = np.unique(key, return_inverse=True)
-    return distinct // width + least, distinct % width + low, np.bincount(places, weights=n).astype("i8")
+    distinct, positions = np.unique(key, return_inverse=True)
+    return distinct // width + least, distinct % width + low, np.bincount(positions, weights=n).astype("i8")
 
 
 def _distinct(pairs: list[tuple[Array, Array]]) -> tuple[Array, Array]:

@@ -71,7 +71,7 @@ class Quantities:
         rows = self._connection.execute(SQL.unpriced_items, values).fetchall()
         if not rows:
             return
-        item, brand, category = (np.array([row[place] for row in rows], "i8") for place in range(3))
+        item, brand, category = (np.array([row[position] for row in rows], "i8") for position in range(3))
         first_seen = np.array([max(number(row[3]), number(self._days.first)) for row in rows], "i8")
         periods = np.unique(self._days.periods_of(np.arange(number(self._days.first), number(self._days.last) + 1)))
         begins = np.searchsorted(periods, self._days.periods_of(first_seen))
@@ -81,8 +81,14 @@ class Quantities:
         of = {"brand": brand, "category": category}
         zeros = np.zeros(len(item), "i8")
         first, second = ([of[name] for name in chosen.group_by] + [zeros, zeros])[:2]
-        place = np.repeat(np.arange(len(item)), counts)
-        self._add(periods[ranges(begins, counts)], first[place], second[place], item[place], np.ones(len(place), "i8"))
+        position = np.repeat(np.arange(len(item)), counts)
+        self._add(
+            periods[ranges(begins, counts)],
+            first[position],
+            second[position],
+            item[position],
+            np.ones(len(position), "i8"),
+        )
 
     def totals(self) -> tuple[Array, Array, Array]:
         """Return the distinct pairs of segment and item, and the units of each."""
@@ -103,11 +109,13 @@ class Quantities:
         scope, ids, others = rollups_with_entries(self._chosen, self._tree)
         values = (scope, month, ids, self._chosen.currency, list(self._chosen.strata))
         for group_id, packed, item_ids in self._connection.cursor(binary=True).execute(SQL.units, values):
-            _, place, other, day, channel, units, _ = unpack(packed)
+            _, position, other, day, channel, units, _ = unpack(packed)
             kept = kept_entries(other, others, channel, self._chosen.channels, day, self._days, month)
             if kept is not None:
-                place, other, day, channel, units = (column[kept] for column in (place, other, day, channel, units))
-            item = np.frombuffer(item_ids, "<i8")[place]
+                position, other, day, channel, units = (
+                    column[kept] for column in (position, other, day, channel, units)
+                )
+            item = np.frombuffer(item_ids, "<i8")[position]
             own = ("brand", "category") if scope == "b" else ("category", "brand")
             of = {own[0]: np.full(len(day), group_id), own[1]: other.astype("i8"), "channel": channel.astype("i8")}
             zeros = np.zeros(len(day), "i8")

@@ -217,8 +217,8 @@ class _Report:
             self._add_categories(row, figure, key, of_brand[key[:3]], of_category)
             row["peers"] = [_peer(names[one.first_group], rivals[main[key[:3]]][one]) for one in peers[key]]
             rows.append(row)
-        places = {names[brand][0]: place for place, brand in enumerate(brands)}
-        return sorted(rows, key=lambda row: (row["period"], row["currency"], places[row["brand"]]))
+        positions = {names[brand][0]: position for position, brand in enumerate(brands)}
+        return sorted(rows, key=lambda row: (row["period"], row["currency"], positions[row["brand"]]))
 
     def _gather(self, chosen: Filter, days: Range | None = None) -> Any:
         return gather(self._connection, self._tree, chosen, days or self._days, self._report_progress)

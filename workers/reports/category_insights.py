@@ -123,8 +123,8 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
                 report.by_channel(category, heard) if grouped else report.rows(_of(chosen, category), category, heard)
             )
         report_progress("reading", len(asked), len(asked))
-    places = {category.code: place for place, category in enumerate(asked)}
-    rows.sort(key=lambda row: (row["period"], places[row["category"]], row.get("channel", ""), row["currency"]))
+    positions = {category.code: position for position, category in enumerate(asked)}
+    rows.sort(key=lambda row: (row["period"], positions[row["category"]], row.get("channel", ""), row["currency"]))
     table = pa.Table.from_pylist(rows, with_channel(SCHEMA) if grouped else SCHEMA)
     return Answer(
         table,

@@ -101,13 +101,13 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _table(found: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, int]) -> pa.Table:
     schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
-    places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
+    positions = {segment: position for position, segment in enumerate(found.spread.segment.tolist())}
     rows = []
     for segment, key in enumerate(found.keys):
-        figures, place = found.spread, places[segment]
-        n = int(figures.n[place])
+        figures, position = found.spread, positions[segment]
+        n = int(figures.n[position])
         groups = names.of(chosen.group_by, key)
-        percentiles = {f"p{percent}": figures.percentile(place, percent, key.currency) for percent in PERCENTS}
+        percentiles = {f"p{percent}": figures.percentile(position, percent, key.currency) for percent in PERCENTS}
         rows.append(
             {
                 "period": day_of(key.period),
@@ -118,11 +118,11 @@ def _table(found: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, 
                 "observations": n,
                 "price_n": n,
                 "set_aside": aside.get(key, 0),
-                "mean": figures.mean(place, key.currency),
-                "stddev": figures.deviation(place, key.currency),
+                "mean": figures.mean(position, key.currency),
+                "stddev": figures.deviation(position, key.currency),
                 **percentiles,
-                "min": names.money(figures.least[place], key.currency),
-                "max": names.money(figures.most[place], key.currency),
+                "min": names.money(figures.least[position], key.currency),
+                "max": names.money(figures.most[position], key.currency),
                 "channels": shares(found.channels[segment], names.channels),
                 "first_day": day_of(found.first_day[segment]),
                 "last_day": day_of(found.last_day[segment]),

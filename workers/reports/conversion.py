@@ -46,8 +46,8 @@ def _converter(connection: Connection, to: str, name: str, currencies: set[str],
 
 
 def _with_original(schema: pa.Schema) -> pa.Schema:
-    place = schema.get_field_index("currency")
-    return schema.insert(place + 1, pa.field(ORIGINAL, pa.string()))
+    position = schema.get_field_index("currency")
+    return schema.insert(position + 1, pa.field(ORIGINAL, pa.string()))
 
 
 def _amounts(fields: Any, before: str = "") -> list[str]:

@@ -162,9 +162,9 @@ def _observations_by_day(connection: Connection, chosen: Filter) -> dict[date, i
     counts: dict[date, int] = {}
     for month, packed in connection.cursor(binary=True).execute(SQL.days, values):
         by_day = unpack(packed)[0]
-        for place in by_day.nonzero()[0].tolist():
-            day = month + timedelta(days=place)
-            counts[day] = counts.get(day, 0) + int(by_day[place])
+        for position in by_day.nonzero()[0].tolist():
+            day = month + timedelta(days=position)
+            counts[day] = counts.get(day, 0) + int(by_day[position])
     return counts
 
 

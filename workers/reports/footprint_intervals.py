@@ -36,7 +36,7 @@ class Amounts(NamedTuple):
 
     segment: Array
     item: Array
-    place: Array
+    position: Array
     units: Array
 
 
@@ -46,9 +46,9 @@ def bounds(amounts: Amounts, footprints: Footprints, indicator: int, segments: i
     Units of one item share its error wholly, items of one factor that factor's; all else is independent.
     """
     found: list[list[float | None]] = [[None] * segments for _ in Bounds._fields]
-    medians = footprints.medians[amounts.place, indicator] * amounts.units
-    sigmas = footprints.sigmas[amounts.place, indicator]
-    numbers = footprints.factors[amounts.place, indicator].astype("i8")
+    medians = footprints.medians[amounts.position, indicator] * amounts.units
+    sigmas = footprints.sigmas[amounts.position, indicator]
+    numbers = footprints.factors[amounts.position, indicator].astype("i8")
     for segment, entries in _by_segment(amounts.segment, ~np.isnan(medians)):
         own = numbers[entries] == OWN
         shared = _by_factor(medians[entries][~own], sigmas[entries][~own], numbers[entries][~own], footprints.common)
@@ -61,7 +61,7 @@ def bounds(amounts: Amounts, footprints: Footprints, indicator: int, segments: i
 def contributors(amounts: Amounts, footprints: Footprints) -> Iterator[Contributor]:
     """Yield the items with the largest shares of each segment's sums, the largest first."""
     for n, name in enumerate(CODES):
-        values = footprints.figures[amounts.place, n] * amounts.units
+        values = footprints.figures[amounts.position, n] * amounts.units
         for segment, entries in _by_segment(amounts.segment, values > 0):
             total = float(values[entries].sum())
             # Equal shares in the order of ids, so that the same question has the same answer.

@@ -32,7 +32,7 @@ class Footprints(NamedTuple):
     factors: Array
     common: Array
 
-    def places(self, item: Array) -> Array:
+    def positions(self, item: Array) -> Array:
         """Return where items are; those of which nothing is known are at the end, in a row of NaN."""
         found = np.searchsorted(self.item, item)
         found[found == len(self.item)] = 0

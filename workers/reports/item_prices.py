@@ -75,12 +75,12 @@ def _observed(
         report_progress("reading", done, len(months))
         values = (scope, month, ids, chosen.currency, list(chosen.strata))
         for group_id, currency, packed, item_ids in connection.cursor(binary=True).execute(SQL.entries, values):
-            price, place, other, day, channel, units, _ = unpack(packed)
+            price, position, other, day, channel, units, _ = unpack(packed)
             rows = kept_entries(other, others, channel, chosen.channels, day, days, month)
             if rows is not None:
-                price, place, day, units = (column[rows] for column in (price, place, day, units))
+                price, position, day, units = (column[rows] for column in (price, position, day, units))
             period = days.periods_of(number(month) - 1 + day.astype("i8"))
-            item = np.frombuffer(item_ids, "<i8")[place]
+            item = np.frombuffer(item_ids, "<i8")[position]
             columns[currency, group_id if chosen.group_by else 0].append((period, item, price, units))
     sales = chosen.kinds == ("s",)
     return {group: _by_period(*_joined(parts), sales=sales) for group, parts in columns.items()}
@@ -110,16 +110,16 @@ def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales:
 def table_of(found: list[tuple[int, ItemPrices]]) -> PriceTable:
     """Return periods and their prices as one table. Raises InvalidParameter for more than CELLS_MAX prices."""
     periods = sorted({period for period, _ in found})
-    places, count = _numbered([prices.item for _, prices in found])
+    positions, count = _numbered([prices.item for _, prices in found])
     if len(periods) * count > CELLS_MAX:
         raise InvalidParameter("granularity", "these are too many periods for so many items; take longer ones")
     table = np.full((len(periods), count), np.nan)
     units = np.zeros((len(periods), count)) if any(prices.units.any() for _, prices in found) else None
-    for (period, prices), place in zip(found, places, strict=True):
+    for (period, prices), position in zip(found, positions, strict=True):
         row = periods.index(period)
-        table[row, place] = prices.price
+        table[row, position] = prices.price
         if units is not None:
-            units[row, place] = prices.units
+            units[row, position] = prices.units
     return PriceTable([day_of(period).isoformat() for period in periods], Panel(table, units))
 
 
@@ -132,5 +132,5 @@ def _numbered(items: list[Array]) -> tuple[list[Array], int]:
     seen = np.zeros(highest + 1, bool)  # ids are mostly dense: a table costs a tenth of sorting
     for one in items:
         seen[one] = True
-    place = np.cumsum(seen) - 1
-    return [place.take(one) for one in items], int(seen.sum())
+    position = np.cumsum(seen) - 1
+    return [position.take(one) for one in items], int(seen.sum())

@@ -142,9 +142,9 @@ def _computed(table: PriceTable, question: Question, seed: int) -> list[IndexRow
 
 
 def _medians(found: GroupedSeries) -> dict[tuple[str, date], Decimal | None]:
-    places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
+    positions = {segment: position for position, segment in enumerate(found.spread.segment.tolist())}
     return {
-        (key.currency, day_of(key.period)): found.spread.percentile(places[segment], 50, key.currency)
+        (key.currency, day_of(key.period)): found.spread.percentile(positions[segment], 50, key.currency)
         for segment, key in enumerate(found.keys)
     }
 

@@ -152,15 +152,15 @@ def _add_entries(
     cursor = connection.cursor(binary=True)
     values = (scope, month, ids, chosen.currency, list(chosen.strata))
     for group_id, currency, packed, item_ids in cursor.execute(SQL.entries, values):
-        price, place, other, day, channel, _, list_price = unpack(packed)
+        price, position, other, day, channel, _, list_price = unpack(packed)
         kept = kept_entries(other, others, channel, chosen.channels, day, days, month)
         if kept is not None:
-            columns = (price, place, other, day, channel, list_price)
-            price, place, other, day, channel, list_price = (column[kept] for column in columns)
+            columns = (price, position, other, day, channel, list_price)
+            price, position, other, day, channel, list_price = (column[kept] for column in columns)
         own_dimension, other_dimension = ("brand", "category") if scope == "b" else ("category", "brand")
         of = {own_dimension: np.full(len(price), group_id), other_dimension: other, "channel": channel}
         groups = [of[name] for name in chosen.group_by] + [_NONE, _NONE]
-        item = np.frombuffer(item_ids, "<i8")[place] if collector.by_id else place
+        item = np.frombuffer(item_ids, "<i8")[position] if collector.by_id else position
         collector.add_entries(
             currency,
             start - 1 + day.astype("i8"),

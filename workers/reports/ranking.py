@@ -38,12 +38,12 @@ class Standing(NamedTuple):
 
 def figures(found: GroupedSeries) -> dict[Key, Figure]:
     """Return each segment's figures by its key."""
-    places = {segment: place for place, segment in enumerate(found.spread.segment.tolist())}
+    positions = {segment: position for position, segment in enumerate(found.spread.segment.tolist())}
     return {
         key: Figure(
-            int(found.spread.n[places[segment]]),
+            int(found.spread.n[positions[segment]]),
             int(found.items[segment]),
-            found.spread.percentile(places[segment], 50, key.currency),
+            found.spread.percentile(positions[segment], 50, key.currency),
             found.channels[segment],
             found.discounts.row(segment),
         )

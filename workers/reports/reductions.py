@@ -109,10 +109,10 @@ def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, repor
         report_progress("reading", done, len(months))
         values = (scope, month, ids, chosen.currency, list(chosen.strata))
         for _, currency, packed, item_ids in cursor.execute(SQL.entries, values):
-            price, place, other, day, channel, _, list_price = unpack(packed)
+            price, position, other, day, channel, _, list_price = unpack(packed)
             kept = kept_entries(other, others, channel, chosen.channels, day, wider, month)
             rows = np.arange(len(price)) if kept is None else kept
-            item = np.frombuffer(item_ids, "<i8")[place[rows]]
+            item = np.frombuffer(item_ids, "<i8")[position[rows]]
             since_1970 = number(month) - 1 + day[rows].astype("i8")
             figures = (column[rows].astype("i8") for column in (price, list_price))
             parts.append((np.full(len(rows), currency, "U3"), item, channel[rows].astype("i8"), since_1970, *figures))
@@ -136,7 +136,7 @@ def _announced(prices: _Prices, days: Range) -> Iterator[_Announced]:
     periods = days.periods_of(prices.day[begins])
     first = series[np.searchsorted(series, begins, side="right") - 1]
     for row, start, period in zip(begins.tolist(), first.tolist(), periods.tolist(), strict=True):
-        found = reference([_moment(prices, place) for place in range(start, row + 1)])
+        found = reference([_moment(prices, position) for position in range(start, row + 1)])
         yield _Announced(
             period,
             int(prices.channel[row]),
@@ -156,10 +156,10 @@ def _begins(prices: _Prices, series: Array) -> Array:
     return rows
 
 
-def _moment(prices: _Prices, place: int) -> Moment:
-    listed = int(prices.list_price[place])
-    price = Decimal(int(prices.price[place]))
-    return Moment(day_of(prices.day[place]), price=price, list_price=Decimal(listed) if listed else None)
+def _moment(prices: _Prices, position: int) -> Moment:
+    listed = int(prices.list_price[position])
+    price = Decimal(int(prices.price[position]))
+    return Moment(day_of(prices.day[position]), price=price, list_price=Decimal(listed) if listed else None)
 
 
 def verdict(found: Reference, list_price: Decimal) -> str:

@@ -43,9 +43,9 @@ class Names(NamedTuple):
     @classmethod
     def read(cls, connection: Connection, tree: Tree, chosen: Filter, keys: list[Key]) -> "Names":
         """Read the names of what the keys group by."""
-        place = chosen.group_by.index("brand") if "brand" in chosen.group_by else None
+        position = chosen.group_by.index("brand") if "brand" in chosen.group_by else None
         groups = [(key.first_group, key.second_group) for key in keys]
-        ids = sorted({group[place] for group in groups}) if place is not None else []
+        ids = sorted({group[position] for group in groups}) if position is not None else []
         return cls(
             brand_names(connection, ids), {one.id: one.code for one in tree.by_id.values()}, channel_codes(connection)
         )

@@ -32,21 +32,21 @@ class Spread(NamedTuple):
     total: list[int]
     squares: list[int]
 
-    def mean(self, place: int, currency: str) -> Decimal:
+    def mean(self, position: int, currency: str) -> Decimal:
         """Return the arithmetic mean."""
-        return _rounded(_EXACT.divide(Decimal(self.total[place]), Decimal(int(self.n[place]))), currency)
+        return _rounded(_EXACT.divide(Decimal(self.total[position]), Decimal(int(self.n[position]))), currency)
 
-    def deviation(self, place: int, currency: str) -> Decimal | None:
+    def deviation(self, position: int, currency: str) -> Decimal | None:
         """Return the sample standard deviation; None for a single price."""
-        n, total, squares = int(self.n[place]), self.total[place], self.squares[place]
+        n, total, squares = int(self.n[position]), self.total[position], self.squares[position]
         if n < 2:
             return None
         variance = _EXACT.divide(Decimal(n * squares - total * total), Decimal(n * (n - 1)))
         return _rounded(_EXACT.sqrt(variance), currency)
 
-    def percentile(self, place: int, percent: int, currency: str) -> Decimal:
+    def percentile(self, position: int, percent: int, currency: str) -> Decimal:
         """Return a percentile of PERCENTS, exactly."""
-        return amount(int(self.hundredths[place, PERCENTS.index(percent)]), currency)
+        return amount(int(self.hundredths[position, PERCENTS.index(percent)]), currency)
 
 
 def amount(hundredths: int, currency: str) -> Decimal:
@@ -61,8 +61,8 @@ def spread(segment: Array, price: Array, times: Array) -> Spread:
     upto = np.cumsum(times)
     base = upto[starts] - times[starts]
     n = upto[ends] - base
-    place = np.array(PERCENTS)[None, :] * (n[:, None] - 1)
-    low, rest = place // 100, place % 100
+    position = np.array(PERCENTS)[None, :] * (n[:, None] - 1)
+    low, rest = position // 100, position % 100
     high = np.minimum(low + 1, n[:, None] - 1)
     lower, upper = (price[np.searchsorted(upto, base[:, None] + rank, side="right")] for rank in (low, high))
     hundredths = lower * 100 + (upper - lower) * rest

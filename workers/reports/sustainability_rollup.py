@@ -107,7 +107,7 @@ def _sums(
     """Return each segment's figures."""
     segment, item, units = quantities.totals()
     count = len(quantities.keys)
-    place = footprints.places(item)
+    place = footprints.positions(item)
     figures, evidence = footprints.figures[place], footprints.evidence[place]
     amounts = intervals.Amounts(segment, item, place, units)
     items = np.bincount(segment, minlength=count)

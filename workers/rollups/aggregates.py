@@ -119,12 +119,12 @@ def _listed(group: Array, price: Array, list_price: Array) -> ListPrices:
 def total(tallies: list[Aggregates], ids: list[Array]) -> Aggregates:
     """Add tallies up, each group under the id given for it; groups and prices that come to nothing are left out."""
     given = np.concatenate(ids)
-    wanted, place = np.unique(given, return_inverse=True)
+    wanted, position = np.unique(given, return_inverse=True)
     offsets = np.cumsum([0, *(len(one.ids) for one in tallies)])[:-1]
-    moved = [place[offset : offset + len(one.ids)] for one, offset in zip(tallies, offsets, strict=True)]
-    n, items, units = (_added(place, [getattr(one, name) for one in tallies], len(wanted)) for name in _SUMS)
+    moved = [position[offset : offset + len(one.ids)] for one, offset in zip(tallies, offsets, strict=True)]
+    n, items, units = (_added(position, [getattr(one, name) for one in tallies], len(wanted)) for name in _SUMS)
     days = np.zeros((len(wanted), DAYS), "i8")
-    np.add.at(days, place, np.concatenate([one.days for one in tallies]))
+    np.add.at(days, position, np.concatenate([one.days for one in tallies]))
     result = Aggregates(
         wanted, n, items, units, days, _channels(tallies, moved), _prices(tallies, moved), _pairs(tallies, moved)
     )
@@ -138,30 +138,30 @@ def larger(
     yield "h", by_channel, [one.ids for one in by_channel]
     yield "a", by_category, [np.zeros(len(one.ids), "i8") for one in by_category]
     chosen = [above.of(one.ids) for one in by_category]
-    lifted = [_lifted(one, places) for one, (places, _) in zip(by_category, chosen, strict=True)]
+    lifted = [_lifted(one, positions) for one, (positions, _) in zip(by_category, chosen, strict=True)]
     if any(len(ups) for _, ups in chosen):
         yield "t", lifted, [ups for _, ups in chosen]
 
 
-def _lifted(one: Aggregates, places: Array) -> Aggregates:
+def _lifted(one: Aggregates, positions: Array) -> Aggregates:
     """Repeat groups: a category's sums count once for each level that it belongs to."""
     return Aggregates(
-        one.ids[places],
-        one.n[places],
-        one.items[places],
-        one.units[places],
-        one.days[places],
-        Channels(*_repeated(one.channels, places)),
-        Prices(*_repeated(one.prices, places)),
-        ListPrices(*_repeated(one.list_prices, places)),
+        one.ids[positions],
+        one.n[positions],
+        one.items[positions],
+        one.units[positions],
+        one.days[positions],
+        Channels(*_repeated(one.channels, positions)),
+        Prices(*_repeated(one.prices, positions)),
+        ListPrices(*_repeated(one.list_prices, positions)),
     )
 
 
-def _repeated(columns: Iterable[Array], places: Array) -> Iterator[Array]:
+def _repeated(columns: Iterable[Array], positions: Array) -> Iterator[Array]:
     group, *others = columns
-    starts, stops = np.searchsorted(group, places), np.searchsorted(group, places, side="right")
+    starts, stops = np.searchsorted(group, positions), np.searchsorted(group, positions, side="right")
     rows = ranges(starts, stops - starts)
-    yield np.repeat(np.arange(len(places)), stops - starts)
+    yield np.repeat(np.arange(len(positions)), stops - starts)
     yield from (column.take(rows) for column in others)
 
 
@@ -171,7 +171,7 @@ _SUMS = ("n", "items", "units")
 def read(ids: Array, rows: list[tuple[Any, ...]]) -> Aggregates:
     """Read the aggregates of rollups as they are stored: n, items, units, days, channels, prices, list prices."""
     channels, prices, pairs = (_unpacked([row[column] for row in rows]) for column in (4, 5, 6))
-    n, items, units = (np.array([row[place] for row in rows], "i8") for place in range(3))
+    n, items, units = (np.array([row[position] for row in rows], "i8") for position in range(3))
     days = np.array([unpack(row[3])[0] for row in rows], "i8").reshape(len(rows), DAYS)
     stacked = Channels(*_stacked(channels, len(Channels._fields)))
     spread = Prices(*_stacked(prices, len(Prices._fields)))
@@ -182,9 +182,9 @@ def read(ids: Array, rows: list[tuple[Any, ...]]) -> Aggregates:
 def _unpacked(packed: list[bytes]) -> list[list[Array]]:
     """Unpack one column of many rollups, each part with the place of its rollup in front."""
     parts = []
-    for place, one in enumerate(packed):
+    for position, one in enumerate(packed):
         columns = [column.astype("i8") for column in unpack(one)]
-        parts.append([np.full(len(columns[0]), place), *columns])
+        parts.append([np.full(len(columns[0]), position), *columns])
     return parts
 
 
@@ -192,9 +192,9 @@ def _stacked(parts: list[list[Array]], columns: int) -> list[Array]:
     return [np.concatenate([np.empty(0, "i8"), *(part[n] for part in parts)]) for n in range(columns)]
 
 
-def _added(place: Array, values: list[Array], count: int) -> Array:
+def _added(position: Array, values: list[Array], count: int) -> Array:
     summed = np.zeros(count, "i8")
-    np.add.at(summed, place, np.concatenate(values))
+    np.add.at(summed, position, np.concatenate(values))
     return summed
 
 
@@ -231,14 +231,14 @@ def _without_empty(sums: Aggregates) -> Aggregates:
     kept = sums.n > 0
     if kept.all():
         return sums
-    place = np.cumsum(kept) - 1
+    position = np.cumsum(kept) - 1
     return Aggregates(
         sums.ids[kept],
         sums.n[kept],
         sums.items[kept],
         sums.units[kept],
         sums.days[kept],
-        sums.channels._replace(group=place[sums.channels.group]),
-        sums.prices._replace(group=place[sums.prices.group]),
-        sums.list_prices._replace(group=place[sums.list_prices.group]),
+        sums.channels._replace(group=position[sums.channels.group]),
+        sums.prices._replace(group=position[sums.prices.group]),
+        sums.list_prices._replace(group=position[sums.list_prices.group]),
     )

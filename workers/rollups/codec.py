@@ -24,7 +24,7 @@ def pack(*columns: Array) -> bytes:
 
 def pack_each(columns: tuple[Array, ...], bounds: Array) -> Iterator[bytes]:
     """Pack many groups of rows: group n is rows `bounds[n]` to `bounds[n + 1]`."""
-    ready = [_narrowed(column, bounds, least=0 if place else 1) for place, column in enumerate(columns)]
+    ready = [_narrowed(column, bounds, least=0 if position else 1) for position, column in enumerate(columns)]
     for group, (start, stop) in enumerate(pairwise(bounds.tolist())):
         widths = [widths[group] for widths, _ in ready]
         parts = [narrow[width][start:stop].tobytes() for width, (_, narrow) in zip(widths, ready, strict=True) if width]
@@ -89,8 +89,8 @@ class Entries(NamedTuple):
 
     def take(self, chosen: Array) -> "Entries":
         """Return some of them: by places or by a mask."""
-        places = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
-        return Entries(*(column.take(places) for column in self))
+        positions = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        return Entries(*(column.take(positions) for column in self))
 
     @classmethod
     def joined(cls, parts: "list[Entries]") -> "Entries":

@@ -46,12 +46,12 @@ class Items(NamedTuple):
         """
         stretches = starts_of(item)
         lengths = np.diff(stretches, append=len(item))
-        place = np.searchsorted(self.item, item[stretches])
-        place[place == len(self.item)] = 0
-        known = self.item[place] == item[stretches]
-        owners = np.where(known, self.owner[place], -1)
+        position = np.searchsorted(self.item, item[stretches])
+        position[position == len(self.item)] = 0
+        known = self.item[position] == item[stretches]
+        owners = np.where(known, self.owner[position], -1)
         owner, brand, category = (
-            np.repeat(column, lengths) for column in (owners, self.brand[place], self.category[place])
+            np.repeat(column, lengths) for column in (owners, self.brand[position], self.category[position])
         )
         return Entries(owner, day, channel, price, units, list_price, brand, category)
 
@@ -68,7 +68,7 @@ class Ancestors:
 
     def of(self, ids: Array) -> tuple[Array, Array]:
         """Return pairs of place in `ids` and category that it counts for; none for the id 0."""
-        pairs = [(place, up) for place, number in enumerate(ids.tolist()) for up in self._levels.get(number, ())]
+        pairs = [(position, up) for position, number in enumerate(ids.tolist()) for up in self._levels.get(number, ())]
         table = np.array(pairs, "i8").reshape(len(pairs), 2)
         return table[:, 0], table[:, 1]
 

@@ -34,8 +34,8 @@ class SortedEntries:
     def __init__(self, entries: Entries) -> None:
         stretches = starts_of(entries.item)
         lengths = np.diff(stretches, append=len(entries.item))
-        self.items, place = np.unique(entries.item[stretches], return_inverse=True)
-        number = np.repeat(place, lengths)
+        self.items, position = np.unique(entries.item[stretches], return_inverse=True)
+        number = np.repeat(position, lengths)
         keys = (number, entries.day, entries.channel, entries.price, entries.units)
         order = order_by(*keys, nearly=True)
         if _tied(entries.list_price.take(order), *(key.take(order) for key in keys)):

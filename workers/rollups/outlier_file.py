@@ -41,7 +41,7 @@ class PriceFile:
             rows = np.flatnonzero(self.month == month)
             item, channel, day, chosen = (one.take(rows) for one in (self.item, self.channel, self.day, price))
             found = find(item, channel, day, chosen, self.currency)
-            letters[rows.take(found.place)] = found.cause
+            letters[rows.take(found.position)] = found.cause
         return letters
 
 

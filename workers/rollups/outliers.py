@@ -37,7 +37,7 @@ _NORMAL = 1.4826  # the median absolute deviation of a normal distribution is it
 class Outliers(NamedTuple):
     """Places of the observations that are set aside, ascending, and the letters of their causes."""
 
-    place: Array
+    position: Array
     cause: Array
 
 
@@ -73,12 +73,12 @@ def _spread_items(item: Array, price: Array) -> Array:
     stretches = starts_of(item)
     lengths = np.diff(stretches, append=len(item))
     low, high = np.minimum.reduceat(price, stretches), np.maximum.reduceat(price, stretches)
-    items, place = np.unique(item.take(stretches), return_inverse=True)
+    items, position = np.unique(item.take(stretches), return_inverse=True)
     if len(items) < len(stretches):
         lows, highs = np.full(len(items), np.iinfo("i8").max), np.zeros(len(items), "i8")
-        np.minimum.at(lows, place, low)
-        np.maximum.at(highs, place, high)
-        low, high = lows.take(place), highs.take(place)
+        np.minimum.at(lows, position, low)
+        np.maximum.at(highs, position, high)
+        low, high = lows.take(position), highs.take(position)
     wide = high > np.maximum(low, _MINOR_LEAST) * np.exp(min(Z_MAX * LEAST_SCALE, FEW_MAX, CHANNELS_MAX))
     rows: Array = np.flatnonzero(np.repeat(wide, lengths))
     return rows
@@ -172,8 +172,8 @@ def _without_itself(item: Array, ascending: Array) -> tuple[Array, Array]:
     rank = np.arange(len(item)) - start
     others = groups.n.take(groups.of_row) - 1
 
-    def nth(place: Array) -> Array:
-        found: Array = ascending.take(np.minimum(start + place + (place >= rank), len(ascending) - 1))
+    def nth(position: Array) -> Array:
+        found: Array = ascending.take(np.minimum(start + position + (position >= rank), len(ascending) - 1))
         return found
 
     median = (nth(np.maximum(others - 1, 0) // 2) + nth(others // 2)) / 2

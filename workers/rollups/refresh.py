@@ -127,8 +127,8 @@ class _Month:
             rows.write(self._connection, rows.written(rows.with_prices(scope, self._month, name, sums)))
 
     def _groups(self, touched: Array, column: str) -> Array:
-        place = np.searchsorted(self._items.item, touched)
-        before, now = (getattr(self._items, name)[place] for name in (f"old_{column}", column))
+        position = np.searchsorted(self._items.item, touched)
+        before, now = (getattr(self._items, name)[position] for name in (f"old_{column}", column))
         groups = np.unique(np.r_[before, now])
         return groups[groups >= 0]
 

@@ -38,10 +38,10 @@ def with_entries(
     items = np.argsort(own, kind="stable")  # an item has one brand and one category: it is never in two
     lengths, rows = ordered.lengths[items], ordered.gathered(items)
     lows = np.searchsorted(own[items], [*sums.ids, sums.ids[-1] + 1])
-    place = np.arange(len(items)) - np.repeat(lows[:-1], np.diff(lows))
+    position = np.arange(len(items)) - np.repeat(lows[:-1], np.diff(lows))
     columns = (
         entries.price.take(rows),
-        np.repeat(place, lengths),
+        np.repeat(position, lengths),
         np.repeat(other[items], lengths),
         entries.day.take(rows),
         entries.channel.take(rows),
@@ -80,8 +80,8 @@ def whole(month: date, stratum: Stratum, entries: Entries, above: Ancestors) -> 
 
 def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entries:
     """Read a rollup's entries back."""
-    price, place, other, day, channel, units, list_price = (column.astype("i8") for column in unpack(packed))
-    item = np.frombuffer(item_ids, "<i8")[place]
+    price, position, other, day, channel, units, list_price = (column.astype("i8") for column in unpack(packed))
+    item = np.frombuffer(item_ids, "<i8")[position]
     own = np.full(len(price), number, "i8")
     brand, category = (own, other) if scope == "b" else (other, own)
     return Entries(item, day, channel, price, units, list_price, brand, category)

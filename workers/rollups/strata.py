@@ -57,9 +57,9 @@ def by_stratum(month: date, items: "Items", rows: Array) -> Observed:
         of_part = rows if chosen is None else rows[chosen]
         outliers = find(part.item, part.channel, part.day, part.price, currency)
         letters = np.full(len(of_part), _NONE)
-        letters[outliers.place] = outliers.cause
+        letters[outliers.position] = outliers.cause
         marks.append(_marks(of_part, letters))
-        found |= _split(Stratum(currency, kind), part, outliers.place)
+        found |= _split(Stratum(currency, kind), part, outliers.position)
     return Observed(found, Marks(*(np.concatenate(columns) for columns in zip(*marks, strict=True))))
 
 

@@ -28,7 +28,7 @@ def simulated(found: Footprints, amounts: Amounts, segment: int) -> list[float]:
     rng = default_rng(7)
     errors = np.exp(COMMON[:, None] * rng.standard_normal((len(COMMON), DRAWS)))
     total = np.zeros(DRAWS)
-    for place, units in zip(amounts.place[amounts.segment == segment], amounts.units, strict=False):
+    for place, units in zip(amounts.position[amounts.segment == segment], amounts.units, strict=False):
         if math.isnan(found.medians[place, 0]):
             continue
         drawn = found.medians[place, 0] * np.exp(found.sigmas[place, 0] * rng.standard_normal(DRAWS))

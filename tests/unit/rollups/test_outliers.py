@@ -22,7 +22,7 @@ def months(*channels: list[int], item: int = 1) -> list[Row]:
 def flagged(rows: list[Row], currency: str = "HKD") -> dict[Row, str]:
     found = find(*np.array(rows, "i8").reshape(len(rows), 4).T, currency)
     return {
-        rows[place]: CAUSES[letter.decode()] for place, letter in zip(found.place.tolist(), found.cause, strict=True)
+        rows[place]: CAUSES[letter.decode()] for place, letter in zip(found.position.tolist(), found.cause, strict=True)
     }
 
 
@@ -97,7 +97,7 @@ def test_neither_the_order_of_rows_nor_other_items_decide() -> None:
 
 def test_nothing_is_no_outlier() -> None:
     empty: Array = np.empty(0, "i8")
-    assert len(find(empty, empty, empty, empty, "HKD").place) == 0
+    assert len(find(empty, empty, empty, empty, "HKD").position) == 0
 
 
 def shop(folder: Path) -> Path:

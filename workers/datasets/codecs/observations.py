@@ -100,8 +100,10 @@ class SharedDictionaries:
             found, inverse = np.unique(codes, return_inverse=True)
         names = [_currency(code) for code in found.tolist()]
         self._currencies += [name for name in names if name not in self._currencies]
-        places = np.array([self._currencies.index(name) for name in names], "i4")
-        return pa.DictionaryArray.from_arrays(pa.array(places.take(inverse)), pa.array(self._currencies, pa.string()))
+        positions = np.array([self._currencies.index(name) for name in names], "i4")
+        return pa.DictionaryArray.from_arrays(
+            pa.array(positions.take(inverse)), pa.array(self._currencies, pa.string())
+        )
 
 
 class OwnDictionaries:
@@ -120,10 +122,10 @@ class OwnDictionaries:
         present = (np.flatnonzero(np.bincount(numbers - least)) + least).tolist()
         texts = {number: self._text(column, number) for number in present}
         present.sort(key=lambda number: texts[number])
-        places = np.zeros(max(present) - least + 1, "i4")
-        places[np.array(present) - least] = np.arange(len(present))
+        positions = np.zeros(max(present) - least + 1, "i4")
+        positions[np.array(present) - least] = np.arange(len(present))
         values = pa.array([texts[number] for number in present], pa.string())
-        return pa.DictionaryArray.from_arrays(pa.array(places[numbers - least], mask=absent), values)
+        return pa.DictionaryArray.from_arrays(pa.array(positions[numbers - least], mask=absent), values)
 
     def _text(self, column: str, number: int) -> str:
         return _currency(number) if column == "currency" else self._names[column][number]

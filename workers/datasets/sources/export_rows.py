@@ -52,12 +52,12 @@ def _observations(snapshot: Snapshot, scope: Scope, part: Part) -> Iterator[Any]
             pieces = snapshot.copy(SQL.observations, part.id_from, part.id_to, *days, format="binary")
         for piece in pieces:
             columns = columns_of(piece)
-            place = np.minimum(np.searchsorted(ids, columns["item"]), len(ids) - 1)
-            known = ids.take(place) == columns["item"]
+            position = np.minimum(np.searchsorted(ids, columns["item"]), len(ids) - 1)
+            known = ids.take(position) == columns["item"]
             if not known.all():  # observations of items that are not exported
                 columns = {name: column[known] for name, column in columns.items()}
-                place = place[known]
-            yield observations_batch(iids.take(pa.array(place)), columns, dictionaries)
+                position = position[known]
+            yield observations_batch(iids.take(pa.array(position)), columns, dictionaries)
 
 
 def _spans(snapshot: Snapshot, scope: Scope) -> list[tuple[date, date]]:

@@ -27,7 +27,7 @@ _BATCH_ROWS = 131_072
 class _Source(NamedTuple):
     """One file of the release. `statistics` as releases keep them."""
 
-    place: int
+    position: int
     sha256: str
     rows: int
     bytes: int
@@ -65,11 +65,11 @@ def _grouped(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     rows = part_rows
     for source in sources:
-        if rows < part_rows and found[-1][1] == source.place:
-            found[-1] = (found[-1][0], source.place + 1)
+        if rows < part_rows and found[-1][1] == source.position:
+            found[-1] = (found[-1][0], source.position + 1)
             rows += source.rows
         else:
-            found.append((source.place, source.place + 1))
+            found.append((source.position, source.position + 1))
             rows = source.rows
     return found
 

@@ -82,9 +82,9 @@ def _statistics(dataset: Dataset, metadata: pq.FileMetaData) -> dict[str, Any]:
     statistics: dict[str, Any] = {"numRecords": metadata.num_rows, "minValues": {}, "maxValues": {}, "nullCount": {}}
     columns = {c.name for c in dataset.columns if c.type in _STATISTICS_TYPES and c.name not in _TOO_WIDE}
     groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
-    for place in range(metadata.num_columns):
-        name = metadata.schema.column(place).path
-        found = [group.column(place).statistics for group in groups]
+    for position in range(metadata.num_columns):
+        name = metadata.schema.column(position).path
+        found = [group.column(position).statistics for group in groups]
         if name not in columns or not all(one is not None for one in found):
             continue
         statistics["nullCount"][name] = sum(one.null_count for one in found)

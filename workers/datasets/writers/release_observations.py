@@ -14,11 +14,11 @@ from workers.datasets.writers.release_file import ReleaseWriter, ends_of_files
 
 def write_slice(names: Names, columns: Columns, month: date, number: int, writer: ReleaseWriter) -> list[ReleaseFile]:
     """Write one slice of a month, sorted and split by content; `number` is that of its first file."""
-    place = np.minimum(np.searchsorted(names.ids, columns["item"]), max(len(names.ids) - 1, 0))
-    known = names.ids[place] == columns["item"] if len(names.ids) else np.zeros(0, bool)
-    rank = names.ranks[place] if len(names.ids) else np.empty(0, "i8")
+    position = np.minimum(np.searchsorted(names.ids, columns["item"]), max(len(names.ids) - 1, 0))
+    known = names.ids[position] == columns["item"] if len(names.ids) else np.zeros(0, bool)
+    rank = names.ranks[position] if len(names.ids) else np.empty(0, "i8")
     if len(names.ids):
-        columns = columns | {"item": np.where(known, names.owners[place], columns["item"])}
+        columns = columns | {"item": np.where(known, names.owners[position], columns["item"])}
     if not known.all():  # observations of items that were withdrawn
         columns = {name: column[known] for name, column in columns.items()}
         rank = rank[known]
