@@ -46,11 +46,6 @@ class Person:
     memberships: tuple[Membership, ...]
     email_verified: bool = False
 
-    @property
-    def verified_email(self) -> str | None:
-        """The address, where the identity provider vouches for it."""
-        return self.email if self.email_verified else None
-
     def membership(self, organization_id: str | None) -> Membership | None:
         """Return the membership in an organization; in the first joined one where none is named."""
         if organization_id is None:

@@ -30,12 +30,3 @@ def load_demo(settings: Settings, console: Terminal) -> None:
     console.say("first start: loading the demo data (sources: deploy/demo/SOURCES.md)")
     for mapping, file in LOADS:
         load_with_bar(settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])
-
-
-def load_prices(settings: Settings) -> None:
-    """Load the first and largest of them alone, without a word: what a drill asks for."""
-    from workers.ingest.load import load
-    from workers.ingest.mapping import read
-
-    mapping, file = LOADS[0]
-    load(settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])

@@ -75,17 +75,14 @@ class Cookies:
 class Sessions:
     """Begins, finds and ends sessions. Raises StoreUnavailable while the state store is down."""
 
-    def __init__(
-        self, store: RedisClient, *, idle_seconds: int, seconds_max: int, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, store: RedisClient, *, idle_seconds: int, seconds_max: int) -> None:
         self._store = store
         self._idle_seconds = idle_seconds
         self._seconds_max = seconds_max
-        self._clock = clock
 
     async def begin(self, person_id: str, network: str, agent: str, signed_in: IdToken) -> str:
         """Begin a session and return its cookie: always a new one, so that a session cannot be planted beforehand."""
-        cookie, now = secrets.token_urlsafe(32), self._clock()
+        cookie, now = secrets.token_urlsafe(32), time.time()
         sealed = seal(sealing_key(cookie, "id-token"), signed_in.text.encode())
         session = Session(person_id, secrets.token_urlsafe(32), now, sealed_id_token=sealed)
         await self._ask("SET", _session_key(cookie), msgspec.json.encode(session), "EX", self._idle_seconds)
@@ -104,7 +101,7 @@ class Sessions:
         if not isinstance(packed, bytes):
             return None
         session = msgspec.json.decode(packed, type=Session)
-        if self._clock() - session.born > self._seconds_max:
+        if time.time() - session.born > self._seconds_max:
             await self.end(cookie)
             return None
         return session

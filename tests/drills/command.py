@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from deploy.ctl.aliases import AliasedGroup
+from deploy.ctl.aliases import current_name
 from deploy.ctl.console import console, errors, json_option, show
 from deploy.local.paths import Paths
 from deploy.terminal import Styled, safe
@@ -32,7 +32,14 @@ from tests.drills.table import markdown
 from tests.drills.webhooks import WebhookDrill
 
 
-@click.group(cls=AliasedGroup, renamed={"crowd": "overload", "hosts": "partition"})
+class _RenamedDrills(click.Group):
+    """Finds a drill by its former name too, with a warning."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return super().get_command(ctx, current_name(cmd_name, {"crowd": "overload", "hosts": "partition"}))
+
+
+@click.group(cls=_RenamedDrills)
 def drill() -> None:
     """Break things on purpose, on a stack of its own, and count what is lost."""
 

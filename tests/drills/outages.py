@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from deploy.ctl.demo import load_prices
 from deploy.local import valkey
 from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
@@ -25,6 +24,7 @@ from tests.drills.faults import OBJECTS, Fault, Trouble, chosen, faults_of
 from tests.drills.in_thread import run_while
 from tests.drills.notice import Notice
 from tests.drills.probes import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token, limited_call
+from tests.support.demo import load_prices
 
 _HEAL_SECONDS_MAX = 30.0
 _JOBS_SECONDS_MAX = 60.0

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deploy.ctl.demo import load_prices
 from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
@@ -21,6 +20,7 @@ from tests.drills.attackers import AT_ONCE, COMING_SECONDS, DRY_RUNS, KINDS, SLO
 from tests.drills.checks import SQL
 from tests.drills.in_thread import run_while
 from tests.drills.probes import Credentials, Front
+from tests.support.demo import load_prices
 
 _CALLERS = 4
 _RATE = 25.0

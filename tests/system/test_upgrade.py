@@ -13,7 +13,6 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from deploy.ctl.demo import load_prices
 from deploy.ctl.healthcheck import wait_until_healthy
 from deploy.local import valkey
 from deploy.local.paths import Paths, free_port
@@ -21,6 +20,7 @@ from deploy.local.process import ServiceProcess, tail
 from deploy.local.stack import Stack
 from shared.db.connect import connect
 from tests.drills.accounts import SQL, issue_key
+from tests.support.demo import load_prices
 from tests.support.traffic import Traffic
 from tests.system.conftest import PROJECT
 

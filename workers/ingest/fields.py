@@ -7,8 +7,6 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
-OnError = Literal["row", "field"]
-
 
 def key(sentence: str, example: str, **options: Any) -> Any:
     """Declare a key of the mapping language with its sentence and one line of TOML that uses it."""

@@ -42,16 +42,6 @@ class Standing:
         root = self.root(item_id)
         return None if root in self.withdrawn else root
 
-    @property
-    def survivors(self) -> dict[int, int | None]:
-        """Return every merged item with the one at the end of its merges, and every withdrawn one with None."""
-        return {item_id: self.root(item_id) for item_id in self.merged_into} | dict.fromkeys(self.withdrawn)
-
-    @property
-    def inactive(self) -> dict[int, int | None]:
-        """Return every merged or withdrawn item with its owner."""
-        return {item_id: self.owner(item_id) for item_id in {*self.merged_into, *self.withdrawn}}
-
 
 def replay(acts: Iterable[Act], first_claims: Mapping[int, int]) -> Standing:
     """Return what acts come to; `first_claims` says for each item there is by which event it first was.
