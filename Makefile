@@ -1,5 +1,5 @@
 # Two commands do everything: `make up` and `make test`. Both need Python 3.11, 3.12 or 3.13 and nothing else.
-PYTHON ?= $(or $(firstword $(foreach v,3.11 3.12 3.13,$(shell command -v python$(v) 2>/dev/null))),python3)
+PYTHON ?= $(or $(firstword $(foreach v,3.11 3.12 3.13,$(shell python$(v) -c '' 2>/dev/null && command -v python$(v)))),python3)
 VENV := .venv
 JUDGES := .venv-judge
 BIN := $(VENV)/bin
