@@ -88,9 +88,9 @@ def build(settings: Settings) -> Resources:
         credentials.forget()
         users.forget()
 
-    heard = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
-    heard["releases"] = answers.clear
-    listener = PgListener(settings.edge_database_url, heard, log, {"jobs_changed": job_waiters.wake})
+    handlers = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
+    handlers["releases"] = answers.clear
+    listener = PgListener(settings.edge_database_url, handlers, log, {"jobs_changed": job_waiters.wake})
     access_log = AccessLog(settings.access_log)
     request_log = RequestLog(cache, settings.request_log_calls)
     return Resources(

@@ -192,14 +192,16 @@ def _organization(visitor: SignedIn) -> str:
 
 
 def _asked(order: Order) -> dict[str, Any]:
-    asked: dict[str, Any] = json.loads(order.row["parameters"])
-    return asked
+    requested: dict[str, Any] = json.loads(order.row["parameters"])
+    return requested
 
 
 def _words(order: Order) -> str:
     """Return an export's question in words: its dataset, and what narrows it."""
-    asked = _asked(order)
-    return question({"dataset": asked["dataset"], **(asked.get("filter") or {}), "since": asked.get("since")}, {})
+    requested = _asked(order)
+    return question(
+        {"dataset": requested["dataset"], **(requested.get("filter") or {}), "since": requested.get("since")}, {}
+    )
 
 
 def _faults(error: PageError | Problem) -> dict[str, str]:

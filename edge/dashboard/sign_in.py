@@ -60,7 +60,7 @@ class SignInPages:
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         destination = destination_of(request.query.get("next"))
         await self._sessions.remember_sign_in(state, SignIn(nonce, verifier, destination))
-        asked = {
+        requested = {
             "response_type": "code",
             "client_id": self._settings.oidc_client_id,
             "redirect_uri": self._redirect_uri,
@@ -71,7 +71,7 @@ class SignInPages:
             "code_challenge_method": "S256",
         }
         joint = "&" if "?" in endpoints.authorization else "?"
-        response = _see(f"{endpoints.authorization}{joint}{urlencode(asked)}")
+        response = _see(f"{endpoints.authorization}{joint}{urlencode(requested)}")
         self._cookies.set(response, self._cookies.sign_in, _digest(state), 600)
         return response
 

@@ -127,7 +127,7 @@ class SignOutPages:
             endpoint = (await self._users.provider.endpoints()).end_session
         if endpoint is None:
             return None
-        asked = {"client_id": self._client_id, "post_logout_redirect_uri": f"{self._origin}{_LAST_PAGE}"}
+        requested = {"client_id": self._client_id, "post_logout_redirect_uri": f"{self._origin}{_LAST_PAGE}"}
         hint = self._sessions.id_token_of(visitor.cookie, visitor.session)
         joint = "&" if "?" in endpoint else "?"
-        return f"{endpoint}{joint}{urlencode({**asked, **({'id_token_hint': hint} if hint else {})})}"
+        return f"{endpoint}{joint}{urlencode({**requested, **({'id_token_hint': hint} if hint else {})})}"

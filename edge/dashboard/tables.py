@@ -41,21 +41,21 @@ def figure(value: Any) -> str:
 
 def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
     """Return a question's parameters in words: what it is of first, then how; what equals its default is left out."""
-    asked = {
+    requested = {
         name: value
         for name, value in parameters.items()
         if value not in (None, "", [], {}, False) and value != defaults.get(name)
     }
-    subject = ", ".join(_listed(asked.pop(name)) for name in _SUBJECTS if name in asked)
-    first, last = asked.pop("from", None), asked.pop("to", None)
+    subject = ", ".join(_listed(requested.pop(name)) for name in _SUBJECTS if name in requested)
+    first, last = requested.pop("from", None), requested.pop("to", None)
     parts = [subject or "all"]
     if first or last:
         parts.append(f"{first or 'the first day'} to {last or 'the last day'}")
-    if "granularity" in asked:
-        parts.append(f"by {asked.pop('granularity')}")
-    if "group_by" in asked:
-        parts.append(f"grouped by {_listed(asked.pop('group_by'), ' and ')}")
-    parts += [f"{name.replace('_', ' ')} {_listed(value)}" for name, value in asked.items()]
+    if "granularity" in requested:
+        parts.append(f"by {requested.pop('granularity')}")
+    if "group_by" in requested:
+        parts.append(f"grouped by {_listed(requested.pop('group_by'), ' and ')}")
+    parts += [f"{name.replace('_', ' ')} {_listed(value)}" for name, value in requested.items()]
     return " · ".join(parts)
 
 

@@ -107,8 +107,8 @@ def _entry(call: LoggedCall, names: dict[str, str]) -> dict[str, Any]:
 
 
 def _days(request: web.Request) -> tuple[int, tuple[date, date]]:
-    asked = request.query.get("days", "30")
-    days = int(asked) if asked in {str(n) for n in _DAYS} else 30
+    requested = request.query.get("days", "30")
+    days = int(requested) if requested in {str(n) for n in _DAYS} else 30
     try:
         return days, usage_range(utc_now().date() - timedelta(days=days - 1), None)
     except InvalidParameter:  # midnight passed between the two clocks

@@ -119,16 +119,16 @@ class Sharing:
     @json_schema(bodies.SharingQuery())
     async def query(self, request: web.Request) -> web.StreamResponse:
         """Respond with the files that a reader needs, each with a signed URL."""
-        dataset, asked = _check_path(request), request[BODY]
-        first = asked["startingVersion"]
+        dataset, requested = _check_path(request), request[BODY]
+        first = requested["startingVersion"]
         if first is not None:
-            return await self._since(request, dataset, first, asked["endingVersion"])
-        release = await self._release(dataset, asked["version"], asked["timestamp"])
+            return await self._since(request, dataset, first, requested["endingVersion"])
+        release = await self._release(dataset, requested["version"], requested["timestamp"])
         files = await self._repository.files(release.dataset, release.data_version)
         types = {str(column["name"]): str(column["type"]) for column in release.columns}
-        hints = PredicateHints.read(asked["predicateHints"], asked["jsonPredicateHints"], types)
+        hints = PredicateHints.read(requested["predicateHints"], requested["jsonPredicateHints"], types)
         # A file that may match may hold no matching row: with hints a limit would leave out rows that are asked for.
-        limit = None if asked["predicateHints"] or asked["jsonPredicateHints"] else asked["limitHint"]
+        limit = None if requested["predicateHints"] or requested["jsonPredicateHints"] else requested["limitHint"]
         fitting = [file for file in files if hints.may_match(file)]
         until, version, moment = self._signer.until(), release.data_version, release.created_at
         lines = [
@@ -142,18 +142,18 @@ class Sharing:
     @querystring_schema(bodies.ChangesQuery())
     async def changes(self, request: web.Request) -> web.StreamResponse:
         """Respond with the files added and removed between two versions. The rows of a removed file were deleted."""
-        asked = request[QUERY]
+        requested = request[QUERY]
         dataset = _check_path(request)
-        first = asked["startingVersion"]
+        first = requested["startingVersion"]
         if first is None:
-            if asked["startingTimestamp"] is None:
+            if requested["startingTimestamp"] is None:
                 raise InvalidParameter("startingVersion", "is needed, or `startingTimestamp`")
             first = _there(
-                await self._repository.release_at(dataset, asked["startingTimestamp"], after=True)
+                await self._repository.release_at(dataset, requested["startingTimestamp"], after=True)
             ).data_version
-        last = asked["endingVersion"]
-        if last is None and asked["endingTimestamp"] is not None:
-            last = _there(await self._repository.release_at(dataset, asked["endingTimestamp"])).data_version
+        last = requested["endingVersion"]
+        if last is None and requested["endingTimestamp"] is not None:
+            last = _there(await self._repository.release_at(dataset, requested["endingTimestamp"])).data_version
         return await self._since(request, dataset, first, last)
 
     async def _since(self, request: web.Request, dataset: Dataset, first: int, last: int | None) -> web.StreamResponse:

@@ -137,15 +137,15 @@ def part_of(request: web.Request, etag: str, length: int) -> Slice | None:
 
     Range is defined for GET only (RFC 9110, section 14.2): a HEAD with one describes the whole.
     """
-    asked = request.headers
-    if not match(asked.get("If-Match"), etag):
+    requested = request.headers
+    if not match(requested.get("If-Match"), etag):
         raise Problem("precondition-failed", "The result is not the one that `If-Match` names.")
-    if none_match(asked.get("If-None-Match"), etag):
+    if none_match(requested.get("If-None-Match"), etag):
         return UNCHANGED
     if request.method != hdrs.METH_GET:
         return None
     try:
-        return slice_of(asked.get("Range"), asked.get("If-Range"), etag, length)
+        return slice_of(requested.get("Range"), requested.get("If-Range"), etag, length)
     except Unsatisfiable:
         outside = {"Content-Range": f"bytes */{length}"}
         raise Problem("range-not-satisfiable", f"The result has {length} bytes.", fields=outside) from None

@@ -80,8 +80,8 @@ class NewExport(Parameters):
             faults["columns"] = f"names a column that {dataset.name} have not; allowed are: {', '.join(known)}"
         elif len(set(columns)) < len(columns):
             faults["columns"] = "names a column twice"
-        asked = {"from" if name == "from_" else name for name in data["filter"]}
-        for name in sorted(asked - shape.filters):
+        requested = {"from" if name == "from_" else name for name in data["filter"]}
+        for name in sorted(requested - shape.filters):
             allowed = ", ".join(sorted(shape.filters)) or "none"
             faults[f"filter.{name}"] = f"is no filter of {dataset.name}; allowed are: {allowed}"
         if data["since"] is not None and not shape.since:

@@ -107,8 +107,8 @@ class ExportService:
             await self._version.read()  # the caller may have heard of the newest one before this process has
         current = self._version.current
         faults = [("since", f"must be {current} at most, the newest data_version")] * bool(since and since > current)
-        asked = parameters["filter"]
-        lists = [asked.get(name, []) for name in ("brand", "category", "channel")]
+        requested = parameters["filter"]
+        lists = [requested.get(name, []) for name in ("brand", "category", "channel")]
         if any(lists):
             row = await self._database.fetch_row(SQL.unknown_names, *lists)
             assert row is not None

@@ -47,7 +47,7 @@ def _wish(text: str) -> tuple[str, float]:
 def _quality(media_type: str, wishes: list[tuple[str, float]]) -> float:
     # The most specific range decides: `text/csv;q=0, */*` means anything but CSV.
     for media_range in (media_type, f"{media_type.partition('/')[0]}/*", "*/*"):
-        said = [quality for asked, quality in wishes if asked == media_range]
+        said = [quality for requested, quality in wishes if requested == media_range]
         if said:
             return max(said)
     return 0.0

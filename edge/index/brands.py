@@ -40,12 +40,12 @@ class Brands:
     @response_schema(schemas.BrandList(), 200, description="One page of brands")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        asked: dict[str, Any] = request[QUERY]
-        query = {"q": asked["q"], "sort": asked["sort"], "limit": asked["limit"]}
+        requested: dict[str, Any] = request[QUERY]
+        query = {"q": requested["q"], "sort": requested["sort"], "limit": requested["limit"]}
         prefix = fold(query["q"]).translate(_LIKE_WILDCARDS) if query["q"] else None
         statement, key = _SORTS[query["sort"]]
         find = partial(self._find, statement, prefix, query["limit"])
-        response = await self._lists.answer(KIND, query, asked["cursor"], find, _entry, *key)
+        response = await self._lists.answer(KIND, query, requested["cursor"], find, _entry, *key)
         offer(request, response)
         return response
 

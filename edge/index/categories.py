@@ -39,13 +39,13 @@ class Categories:
     @response_schema(schemas.CategoryList(), 200, description="One page of categories")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        asked: dict[str, Any] = request[QUERY]
-        query = {name: asked[name] for name in ("parent", "level", "q", "limit")}
+        requested: dict[str, Any] = request[QUERY]
+        query = {name: requested[name] for name in ("parent", "level", "q", "limit")}
         prefix = beginning_of_slug(query["q"]) if query["q"] else None
         if prefix == "":
             raise InvalidParameter("q", "must have a letter or a digit")
         find = partial(self._find, query["parent"], query["level"], prefix, query["limit"])
-        response = await self._lists.answer(KIND, query, asked["cursor"], find, _entry, itemgetter("code"))
+        response = await self._lists.answer(KIND, query, requested["cursor"], find, _entry, itemgetter("code"))
         offer(request, response)
         return response
 

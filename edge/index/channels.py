@@ -37,10 +37,10 @@ class Channels:
     @response_schema(schemas.ChannelList(), 200, description="One page of channels")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        asked: dict[str, Any] = request[QUERY]
-        query = {"q": asked["q"], "limit": asked["limit"]}
+        requested: dict[str, Any] = request[QUERY]
+        query = {"q": requested["q"], "limit": requested["limit"]}
         find = partial(self._find, query["q"], query["limit"])
-        response = await self._lists.answer(KIND, query, asked["cursor"], find, _entry, itemgetter("code"))
+        response = await self._lists.answer(KIND, query, requested["cursor"], find, _entry, itemgetter("code"))
         offer(request, response)
         return response
 

@@ -97,11 +97,11 @@ class Resolution(NamedTuple):
         """Whether no item has the identifier."""
         return not self.iids
 
-    def only(self, asked: AskedIdentifier) -> str | None:
+    def only(self, requested: AskedIdentifier) -> str | None:
         """Return the one IID; None where there are several to choose from. Raises IdentifierNotFound."""
         if not self.iids:
             raise IdentifierNotFound
-        return self.iids[0] if len(self.iids) == 1 and asked.is_unique else None
+        return self.iids[0] if len(self.iids) == 1 and requested.is_unique else None
 
 
 class ResolutionReader:
@@ -110,11 +110,11 @@ class ResolutionReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def __call__(self, asked: Sequence[str]) -> dict[str, Resolution]:
+    async def __call__(self, requested: Sequence[str]) -> dict[str, Resolution]:
         """Return what each key leads to, in one query. Raises StoreUnavailable."""
-        columns = zip(*(key.split(_SEPARATOR) for key in asked), strict=True)
+        columns = zip(*(key.split(_SEPARATOR) for key in requested), strict=True)
         rows = await self._database.fetch(SQL.resolved, *(list(column) for column in columns))
-        return {asked[row["n"] - 1]: Resolution(tuple(row["iids"])) for row in rows}
+        return {requested[row["n"] - 1]: Resolution(tuple(row["iids"])) for row in rows}
 
 
 _KIND = EntryKind("identifier", keys.identifier, Resolution.unpack, metrics.identifier_reads)

@@ -29,10 +29,10 @@ class Resolver:
         self._records = records
         self._base_url = base_url
 
-    async def find(self, asked: AskedIdentifier) -> tuple[str, Record]:
+    async def find(self, requested: AskedIdentifier) -> tuple[str, Record]:
         """Return the IID and the record. Raises IdentifierNotFound, StoreUnavailable, the problem `several-items`."""
-        resolution = await self._resolutions.find(asked.key)
-        iid = resolution.only(asked)
+        resolution = await self._resolutions.find(requested.key)
+        iid = resolution.only(requested)
         if iid is None:
             raise several_items(await self.candidates(resolution))
         return await self._record(iid)
@@ -43,10 +43,10 @@ class Resolver:
             return found.survivor, (await self._records.find(found.survivor)).or_raise()
         return iid, found.or_raise()
 
-    async def find_many(self, asked: Sequence[AskedIdentifier]) -> dict[str, Resolution]:
+    async def find_many(self, requested: Sequence[AskedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to, by its key; without those that only an unavailable store knows."""
         try:
-            return await self._resolutions.find_many([one.key for one in asked])
+            return await self._resolutions.find_many([one.key for one in requested])
         except StoreUnavailable:
             return {}
 
@@ -102,8 +102,8 @@ class Resolve:
         if query["iid"] is not None:
             iid, found = await self._by_iid(query)
         else:
-            asked = asked_identifier(query)
-            iid, found = await self._resolver.find(asked)
+            requested = asked_identifier(query)
+            iid, found = await self._resolver.find(requested)
         address = self._resolver.address(iid)
         offer(request, answer(found, None, address))
         return answer(found, request.headers.get("If-None-Match"), address)

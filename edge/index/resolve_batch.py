@@ -66,28 +66,30 @@ class ResolveBatch:
         body = b'{"data":[' + b",".join(entries) + b'],"count":%d' % len(entries) + more + b"}"
         return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
 
-    async def _entries(self, asked: Sequence[_Asked]) -> Sequence[bytes]:
-        resolved = await self._resolver.find_many([one for one in asked if isinstance(one, AskedIdentifier)])
+    async def _entries(self, requested: Sequence[_Asked]) -> Sequence[bytes]:
+        resolved = await self._resolver.find_many([one for one in requested if isinstance(one, AskedIdentifier)])
         single = {iid for resolution in resolved.values() for iid in resolution.iids[:2]}
         records = await self._records.find_many(single) if single else {}
-        return [await self._entry(one, resolved, records) for one in asked]
+        return [await self._entry(one, resolved, records) for one in requested]
 
-    async def _entry(self, asked: _Asked, resolved: Mapping[str, Resolution], records: Mapping[str, Record]) -> bytes:
+    async def _entry(
+        self, requested: _Asked, resolved: Mapping[str, Resolution], records: Mapping[str, Record]
+    ) -> bytes:
         try:
-            if isinstance(asked, ItemIndexError):
-                raise asked
-            if asked.key not in resolved:
+            if isinstance(requested, ItemIndexError):
+                raise requested
+            if requested.key not in resolved:
                 raise StoreUnavailable("database")
-            iid = resolved[asked.key].only(asked)
+            iid = resolved[requested.key].only(requested)
             if iid is None:
-                raise several_items(await self._resolver.candidates(resolved[asked.key]))
+                raise several_items(await self._resolver.candidates(resolved[requested.key]))
             if iid not in records:
                 raise StoreUnavailable("database")
             record = records[iid].or_raise()
         except (ItemIndexError, Problem) as error:
-            return _ENCODER.encode(_failed(asked, problem_of(error) or Problem("internal-error", "")))
+            return _ENCODER.encode(_failed(requested, problem_of(error) or Problem("internal-error", "")))
         head = _ENCODER.encode(
-            {"identifier": _shown(asked), "status": 200, "candidates": [], "problem": None, "detail": None}
+            {"identifier": _shown(requested), "status": 200, "candidates": [], "problem": None, "detail": None}
         )
         return head[:-1] + b',"record":' + record.body + b"}"
 
@@ -108,13 +110,13 @@ def _asked(given: Mapping[str, str | None]) -> _Asked:
         return error
 
 
-def _shown(asked: _Asked) -> dict[str, str] | None:
-    return None if isinstance(asked, ItemIndexError) else {"scheme": asked.scheme, "value": asked.value}
+def _shown(requested: _Asked) -> dict[str, str] | None:
+    return None if isinstance(requested, ItemIndexError) else {"scheme": requested.scheme, "value": requested.value}
 
 
-def _failed(asked: _Asked, problem: Problem) -> dict[str, Any]:
+def _failed(requested: _Asked, problem: Problem) -> dict[str, Any]:
     return {
-        "identifier": _shown(asked),
+        "identifier": _shown(requested),
         "status": problem.type.status,
         "record": None,
         "candidates": problem.extra.get("candidates", []),

@@ -198,8 +198,8 @@ def optimistic_order(order_id: str, spec: JobSpec, units: int) -> Order:
     """Return an order as it was when it was submitted, for when its row cannot be read."""
     unknown = dict.fromkeys(("job_id", "rows_total", "result", "error", "started_at", "expires_at", "finished_at"))
     begun = {"attempt": 0, "progress_fraction": 0.0, "progress_stage": "queued", "rows_done": 0, "changes": 0}
-    asked = {"kind": spec.kind.name, "data_version": spec.data_version, "cost_units": units}
-    return Order({**unknown, **begun, **asked, "id": order_id, "state": "queued", "created_at": utc_now()})
+    requested = {"kind": spec.kind.name, "data_version": spec.data_version, "cost_units": units}
+    return Order({**unknown, **begun, **requested, "id": order_id, "state": "queued", "created_at": utc_now()})
 
 
 async def queue_full_problem(database: Database, waiting_max: int, principal: Principal, account: str) -> Problem:

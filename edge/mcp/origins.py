@@ -25,5 +25,5 @@ class Origins:
 
     def preflight_fields(self, origin: str) -> dict[str, str]:
         """Return the CORS headers of a pre-flight of an accepted origin."""
-        asked = {"Access-Control-Allow-Methods": _METHODS, "Access-Control-Allow-Headers": _FIELDS}
-        return {**self.fields(origin), **asked, "Access-Control-Max-Age": _MAX_AGE_SECONDS}
+        requested = {"Access-Control-Allow-Methods": _METHODS, "Access-Control-Allow-Headers": _FIELDS}
+        return {**self.fields(origin), **requested, "Access-Control-Max-Age": _MAX_AGE_SECONDS}

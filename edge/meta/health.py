@@ -88,8 +88,8 @@ class Health:
     @response_schema(ReadyAnswer(), 503, description="Not ready")
     async def ready(self, request: web.Request) -> web.StreamResponse:
         """Answer with the state of each part; lookups need PostgreSQL or a warm cache, and the state store to count."""
-        asked = (_store(client, name) for name, client in self._stores.items())
-        database, stores = await asyncio.gather(self._ask_database(), asyncio.gather(*asked))
+        requested = (_store(client, name) for name, client in self._stores.items())
+        database, stores = await asyncio.gather(self._ask_database(), asyncio.gather(*requested))
         search_version = self._search.data_version
         search = _part("search", "ok" if search_version else "empty", f"index of data_version {search_version}")
         parts = [*database, *stores, search]

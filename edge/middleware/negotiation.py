@@ -17,8 +17,8 @@ async def negotiation(request: web.Request, handler: Handler) -> web.StreamRespo
     """
     if request.headers.get(hdrs.EXPECT, CONTINUE).lower() != CONTINUE:
         raise Problem("expectation-failed", CATALOGUE["expectation-failed"].remedy)
-    asked = request.headers.get(hdrs.ACCEPT)
+    requested = request.headers.get(hdrs.ACCEPT)
     offers = rule_of(request).offers
-    if asked and asked != "*/*" and offers and best_format(asked, {kind: kind for kind in offers}) is None:
+    if requested and requested != "*/*" and offers and best_format(requested, {kind: kind for kind in offers}) is None:
         raise Problem("not-acceptable", f"This call gives {', '.join(offers)}.", extra={"offered": list(offers)})
     return await handler(request)

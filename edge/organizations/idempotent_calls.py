@@ -24,11 +24,11 @@ async def run_once(
     key = idempotency_key_of(request)
     if key is None:
         return answer_of(await act(acts))
-    asked = {
+    requested = {
         "call": f"{request.method} {request.path}",
         "organization": actor.membership.organization_id if actor else None,
         "body": request.get(BODY, {}),
     }
-    digest = hashlib.sha256(msgspec.json.encode(asked, order="sorted")).digest()
+    digest = hashlib.sha256(msgspec.json.encode(requested, order="sorted")).digest()
     asked_once = IdempotentRequest(person_of(request).id, key, digest)
     return answer_of(await idempotent.run(asked_once, lambda transaction: act(idempotent.organizations(transaction))))

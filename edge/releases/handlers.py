@@ -79,11 +79,11 @@ class Datasets:
     @response_schema(schemas.ReleaseList(), 200, description="One page of releases")
     async def releases(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        dataset, asked = dataset_of(request[PATH]["name"]), request[QUERY]
-        query = {"dataset": dataset.name, "limit": asked["limit"]}
-        find = partial(self._repository.listed, dataset, asked["limit"])
+        dataset, requested = dataset_of(request[PATH]["name"]), request[QUERY]
+        query = {"dataset": dataset.name, "limit": requested["limit"]}
+        find = partial(self._repository.listed, dataset, requested["limit"])
         entry = partial(release_entry, self._signer, dataset.name)
-        return await self._lists.answer(KIND, query, asked["cursor"], find, entry, itemgetter("data_version"))
+        return await self._lists.answer(KIND, query, requested["cursor"], find, entry, itemgetter("data_version"))
 
     @docs(
         operationId="getManifest",

@@ -40,9 +40,9 @@ class Search:
     @response_schema(schemas.SearchList(), 200, description="One page of hits")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        asked: dict[str, Any] = request[QUERY]
-        query = {name: asked[name] for name in ("q", "limit", "brand", "category", "product_type")}
-        after = self._position(query, asked["cursor"])
+        requested: dict[str, Any] = request[QUERY]
+        query = {name: requested[name] for name in ("q", "limit", "brand", "category", "product_type")}
+        after = self._position(query, requested["cursor"])
         page = await self._engine.find(SearchQuery(**query, after=after))
         end = msgspec.to_builtins(page.next) if page.next else None
         response = envelope(

@@ -68,18 +68,18 @@ class ItemSearch:
 
     async def find(self, search: SearchQuery) -> Page:
         """Return a page of hits. Without PostgreSQL the words alone are searched. Raises as `SearchEngine.find`."""
-        asked = identifiers_in(search.q)
-        found = await self._resolved(asked)
+        requested = identifiers_in(search.q)
+        found = await self._resolved(requested)
         named = [entry.iids for entry in found.values() if len(entry.iids) <= _ITEMS_MAX]
         first = tuple(sorted({iid for iids in named for iid in iids}))
         page = await self._engine.find(msgspec.structs.replace(search, first=first))
-        return page if len(found) == len(asked) else msgspec.structs.replace(page, whole=False)
+        return page if len(found) == len(requested) else msgspec.structs.replace(page, whole=False)
 
-    async def _resolved(self, asked: list[AskedIdentifier]) -> dict[str, Resolution]:
+    async def _resolved(self, requested: list[AskedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to; without those that only an unavailable store knows."""
-        if not asked:
+        if not requested:
             return {}
         try:
-            return await self._resolutions.find_many([one.key for one in asked])
+            return await self._resolutions.find_many([one.key for one in requested])
         except StoreUnavailable:
             return {}

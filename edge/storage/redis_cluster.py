@@ -231,9 +231,9 @@ class ClusterClient(RedisClient):
 
     async def _read_table(self) -> None:
         """Read the table from the first node that answers, in random order; keep the old one if none does."""
-        asked = [node for node in self._nodes.values() if node.healthy] or await self._seed_nodes()
-        random.shuffle(asked)
-        for node in asked:
+        requested = [node for node in self._nodes.values() if node.healthy] or await self._seed_nodes()
+        random.shuffle(requested)
+        for node in requested:
             with contextlib.suppress(StoreUnavailable):
                 reply = await node.command("CLUSTER", "SLOTS")
                 await self._apply_topology(read_slots(reply, node.host))

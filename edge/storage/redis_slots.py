@@ -45,18 +45,18 @@ def key_of(packed: bytes) -> bytes | None:
     return None if name in _WITHOUT_KEY else parts[4]
 
 
-def read_slots(reply: Any, asked: str) -> list[Shard]:
-    """Read the reply to CLUSTER SLOTS. A node without a host is on the host that was `asked`."""
+def read_slots(reply: Any, requested: str) -> list[Shard]:
+    """Read the reply to CLUSTER SLOTS. A node without a host is on the host that was `requested`."""
     return [
-        Shard(first, last, _where(primary, asked), tuple(_where(replica, asked) for replica in replicas))
+        Shard(first, last, _where(primary, requested), tuple(_where(replica, requested) for replica in replicas))
         for first, last, primary, *replicas in reply
     ]
 
 
-def read_redirection(text: str, asked: str) -> NodeAddress:
+def read_redirection(text: str, requested: str) -> NodeAddress:
     """Return the node that `MOVED 3999 host:port` or `ASK …` names."""
     host, _, port = text.split(" ")[2].rpartition(":")
-    return host.strip("[]") or asked, int(port)
+    return host.strip("[]") or requested, int(port)
 
 
 def _key_after_script(packed: bytes, at: int) -> bytes:
@@ -66,6 +66,6 @@ def _key_after_script(packed: bytes, at: int) -> bytes:
     return packed[end:].split(b"\r\n", 5)[4]
 
 
-def _where(node: list[Any], asked: str) -> NodeAddress:
+def _where(node: list[Any], requested: str) -> NodeAddress:
     host = (node[0] or b"").decode()
-    return (host if host not in ("", "?") else asked), int(node[1])
+    return (host if host not in ("", "?") else requested), int(node[1])

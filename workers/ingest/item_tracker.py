@@ -37,10 +37,10 @@ class ItemTracker:
 
     def find(self, names: list[str | None]) -> list[str | None]:
         """Look up the items that the index has under these names; return for each what is wrong with it, or None."""
-        asked = sorted({name for name in names if name and name not in self._found})
-        if asked and self._known is not None:
-            self._found |= dict.fromkeys(asked, UNKNOWN)
-            for name, key, iid in self._known(asked):
+        requested = sorted({name for name in names if name and name not in self._found})
+        if requested and self._known is not None:
+            self._found |= dict.fromkeys(requested, UNKNOWN)
+            for name, key, iid in self._known(requested):
                 self._found[name] = (key, iid) if self._found[name] == UNKNOWN else SEVERAL
         faults = (self._found.get(name, UNKNOWN) if name else None for name in names)
         return [fault if isinstance(fault, str) else None for fault in faults]

@@ -150,11 +150,11 @@ class Transformer:
         """Return which rows would write over an item of another source, or give an item of this one a second IID."""
         source_ids = pc.take(ids.values, ids.codes).to_pylist()
         pairs = [(own, iid) if own and iid else None for own, iid in zip(source_ids, iids.to_pylist(), strict=True)]
-        asked = {pair for pair in pairs if pair is not None}
-        taken = self._owners(sorted({iid for _, iid in asked}), sorted({own for own, _ in asked}))
+        requested = {pair for pair in pairs if pair is not None}
+        taken = self._owners(sorted({iid for _, iid in requested}), sorted({own for own, _ in requested}))
         owner_of = {iid: own for own, iid in taken}
         iid_of = dict(taken)
-        bad = {(own, iid) for own, iid in asked if owner_of.get(iid, own) != own or iid_of.get(own, iid) != iid}
+        bad = {(own, iid) for own, iid in requested if owner_of.get(iid, own) != own or iid_of.get(own, iid) != iid}
         return pa.array([pair in bad for pair in pairs])
 
     def _check_claims(self, ids: clean.Coded, iids: Any, bad: Faults) -> None:

@@ -56,8 +56,8 @@ def delete(connection: Connection, chosen: Chosen, by: str, reason: str | None, 
             raise NothingToDelete("no observation is of this source, this item and these days")
         return Deleted(months)
     items.begin(connection, SQL.items)
-    asked = {"source": chosen.source, "iid": chosen.iid, "from": chosen.first, "to": chosen.last}
-    summary = Jsonb({name: str(value) for name, value in asked.items() if value is not None})
+    requested = {"source": chosen.source, "iid": chosen.iid, "from": chosen.first, "to": chosen.last}
+    summary = Jsonb({name: str(value) for name, value in requested.items() if value is not None})
     row = connection.execute(SQL.begin, (chosen.source or "", summary)).fetchone()
     assert row is not None
     event = events.begin_deletion(connection, row[0], by, reason)

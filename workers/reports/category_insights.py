@@ -114,16 +114,18 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
         report = _Report(connection, tree, chosen, days, seed_of(connection, parameters))
         page = None if code else _page(connection, tree, chosen, days, parent, parameters)
-        asked = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
+        requested = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
         rows: list[dict[str, Any]] = []
-        for done, category in enumerate(asked):
-            report_progress("reading", done, len(asked))
-            heard = _within(report_progress, done, len(asked))
+        for done, category in enumerate(requested):
+            report_progress("reading", done, len(requested))
+            report_part = _within(report_progress, done, len(requested))
             rows += (
-                report.by_channel(category, heard) if grouped else report.rows(_of(chosen, category), category, heard)
+                report.by_channel(category, report_part)
+                if grouped
+                else report.rows(_of(chosen, category), category, report_part)
             )
-        report_progress("reading", len(asked), len(asked))
-    positions = {category.code: position for position, category in enumerate(asked)}
+        report_progress("reading", len(requested), len(requested))
+    positions = {category.code: position for position, category in enumerate(requested)}
     rows.sort(key=lambda row: (row["period"], positions[row["category"]], row.get("channel", ""), row["currency"]))
     table = pa.Table.from_pylist(rows, with_channel(SCHEMA) if grouped else SCHEMA)
     return Answer(

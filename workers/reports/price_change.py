@@ -99,8 +99,8 @@ def seed_of(connection: Connection, parameters: dict[str, Any]) -> int:
     """Return the same seed of a bootstrap for the same question of the same data_version."""
     row = connection.execute(SQL.data_version).fetchone()
     # Conversion comes after the statistics, so it must not draw other samples.
-    asked = {name: value for name, value in parameters.items() if name not in ("convert", "rates")}
-    text = json.dumps([asked, row and row[0]], sort_keys=True)
+    requested = {name: value for name, value in parameters.items() if name not in ("convert", "rates")}
+    text = json.dumps([requested, row and row[0]], sort_keys=True)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
 
 
