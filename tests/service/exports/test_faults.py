@@ -1,6 +1,5 @@
 """Whatever happens to workers, disks and data in the middle: an export is whole, of one snapshot, or it is not there."""
 
-import errno
 import subprocess
 import sys
 import threading
@@ -10,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pytest
 
@@ -222,42 +221,6 @@ def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(quick: S
     }
 
 
-class FullDisk(DirectoryStore):
-    """A directory on a disk that is full after a few bytes."""
-
-    @contextmanager
-    def writing(self, key: str) -> Iterator[BinaryIO]:
-        with super().writing(key) as file:
-            yield _Full(file)  # type: ignore[misc]
-
-
-class _Full:
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._left = 60
-
-    def write(self, data: Any) -> int:
-        self._left -= len(data)
-        if self._left < 0:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return self._file.write(data)
-
-
-@pytest.mark.parametrize("format", ["csv", "parquet", "ndjson", "arrow"])
-def test_a_full_disk_fails_the_export_and_leaves_nothing(settings: Settings, format: str) -> None:
-    job = ordered(settings, {**WANTED, "format": format})
-    owed(settings, job)
-    assert (
-        worker(settings, objects=FullDisk(settings.results_dir), part_attempts_max=2, split_rows=MANY_PARTS).run(job)
-        == "failed"
-    )
-    assert column(settings, job, "error") == {"slug": "job-failed", "detail": "A part could not be made: OSError."}
-    assert column(settings, job, "result") is None
-    assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
-    assert list(DirectoryStore(settings.results_dir).attempts()) == []
-    assert [path for path in settings.results_dir.rglob("*") if path.is_file()] == []
-
-
 def owed(settings: Settings, job: str) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
@@ -266,21 +229,6 @@ def owed(settings: Settings, job: str) -> None:
             "SELECT $1, id, 'org:x', 'c', 1, 100 FROM o",
             (job,),
         )
-
-
-def test_a_disk_that_has_room_again_lets_the_export_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed: list[int] = []
-
-    def once(number: int) -> None:
-        if number == 2 and not failed:
-            failed.append(number)
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    patched(monkeypatch, once)
-    job = ordered(settings, WANTED)
-    assert run_in_parts(settings, job) == "succeeded"
-    assert parts_of(settings, job)[2][1] == 2
-    assert rows_in(settings, manifest_of(settings, job)) == expected(settings)
 
 
 def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(

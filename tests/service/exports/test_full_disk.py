@@ -1,0 +1,81 @@
+"""Exports on a disk that is full: nothing is left of them, and room again lets them continue."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import pytest
+
+from shared.config import Settings
+from shared.objects.directory import DirectoryStore
+from tests.service.exports.test_faults import (
+    MANY_PARTS,
+    WANTED,
+    expected,
+    owed,
+    parts_of,
+    patched,
+    rows_in,
+    run_in_parts,
+    things,
+)
+from tests.support.exports import column, manifest_of, ordered
+from tests.support.servers import Contents
+from tests.support.workers import worker
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return things
+
+
+class FullDisk(DirectoryStore):
+    """A directory on a disk that is full after a few bytes."""
+
+    @contextmanager
+    def writing(self, key: str) -> Iterator[BinaryIO]:
+        with super().writing(key) as file:
+            yield _Full(file)  # type: ignore[misc]
+
+
+class _Full:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._left = 60
+
+    def write(self, data: Any) -> int:
+        self._left -= len(data)
+        if self._left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return self._file.write(data)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "ndjson", "arrow"])
+def test_a_full_disk_fails_the_export_and_leaves_nothing(settings: Settings, format: str) -> None:
+    job = ordered(settings, {**WANTED, "format": format})
+    owed(settings, job)
+    assert (
+        worker(settings, objects=FullDisk(settings.results_dir), part_attempts_max=2, split_rows=MANY_PARTS).run(job)
+        == "failed"
+    )
+    assert column(settings, job, "error") == {"slug": "job-failed", "detail": "A part could not be made: OSError."}
+    assert column(settings, job, "result") is None
+    assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
+    assert list(DirectoryStore(settings.results_dir).attempts()) == []
+    assert [path for path in settings.results_dir.rglob("*") if path.is_file()] == []
+
+
+def test_a_disk_that_has_room_again_lets_the_export_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[int] = []
+
+    def once(number: int) -> None:
+        if number == 2 and not failed:
+            failed.append(number)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    patched(monkeypatch, once)
+    job = ordered(settings, WANTED)
+    assert run_in_parts(settings, job) == "succeeded"
+    assert parts_of(settings, job)[2][1] == 2
+    assert rows_in(settings, manifest_of(settings, job)) == expected(settings)

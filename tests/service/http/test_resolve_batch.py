@@ -1,0 +1,126 @@
+"""Identifiers in batches and in searches."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+import pytest
+
+from edge.resources import build
+from edge.search.engine import SearchEngine
+from edge.search.identifiers import ItemSearch
+from shared.config import Settings
+from shared.search.model import SearchQuery
+from shared.telemetry.log import Log
+from tests.service.http.test_resolve import EIGHT, FIVE, FOUR, NINE, ONE, THREE, TWO, fill
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.servers import Contents
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return fill
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    return api_key(settings)
+
+
+async def test_a_batch_gives_each_identifier_its_own_status(edge: Edge, key: str) -> None:
+    given = [
+        {"gtin": "042100005264"},
+        {"upc": "04252614"},
+        {"gtin": "4006381333931"},
+        {"gtin": "4006381333932"},
+        {"gtin": "036000291452"},
+        {"mpn": "x"},
+        {},
+        {"sku": "A-3", "source": "north"},
+    ]
+    answer = await edge.ask("POST", "/index/resolve", key=key, body=msgspec.json.encode({"identifiers": given}))
+    assert answer.status == 200
+    entries = answer.json["data"]
+    assert [(one["status"], one["problem"]) for one in entries] == [
+        (200, None),
+        (200, None),
+        (300, "several-items"),
+        (400, "invalid-identifier"),
+        (404, "identifier-not-found"),
+        (400, "missing-parameter"),
+        (400, "missing-parameter"),
+        (200, None),
+    ]
+    assert [one["record"]["iid"] if one["record"] else None for one in entries][::7] == [TWO, THREE]
+    assert entries[0]["identifier"] == entries[1]["identifier"] == {"scheme": "gtin", "value": "00042100005264"}
+    assert sorted(one["iid"] for one in entries[2]["candidates"]) == sorted([ONE, NINE])
+    assert entries[3]["detail"] == "`gtin` ends with a wrong check digit; expected is 1."
+    single = await edge.get("/index/lookup/" + TWO, key=key)
+    assert entries[0]["record"] == single.json
+    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2  # the batch 1, the look-up 1
+
+
+async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(edge: Edge, key: str) -> None:
+    def body(count: int) -> bytes:
+        return msgspec.json.encode({"identifiers": [{"gtin": "96385074"}] * count})
+
+    assert (await edge.ask("POST", "/index/resolve", key=key, body=body(11))).status == 200
+    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2
+    dry = await edge.ask("POST", "/index/resolve?dry_run=true", key=key, body=body(11))
+    assert (dry.json["cost_units"], dry.json["data"]) == (2, [])
+    over = await edge.ask("POST", "/index/resolve", key=key, body=body(101))
+    assert (over.status, over.json["errors"][0]["detail"]) == (400, "100 at most with the plan Brand")
+    assert (await edge.ask("POST", "/index/resolve", body=body(1))).status == 403
+    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2
+
+
+@pytest.mark.parametrize(
+    ("q", "first"),
+    [
+        ("042100005264", [TWO]),
+        ("9780306406157", [THREE]),
+        ("0-306-40615-2", [THREE]),
+        ("juice 96385074", [FIVE]),
+        ("WH-1000XM4", [ONE, NINE]),
+        ("sony wh1000xm4", [ONE, NINE]),
+        ("https://north.test/p/1", [ONE]),
+        ("2012345000001", [FOUR, EIGHT]),
+    ],
+)
+async def test_a_search_for_an_identifier_finds_its_items_first(edge: Edge, key: str, q: str, first: list[str]) -> None:
+    page = (await edge.get(f"/index/search?q={quote(q)}", key=key)).json
+    found = page["data"][: len(first)]
+    assert [hit["iid"] for hit in found] == sorted(first)
+    assert all(hit["score"] == 1 and hit["all_words"] and "identifier" in hit["matched_on"] for hit in found)
+    assert page["total"] == {"value": page["count"], "relation": "eq", "all_words": page["total"]["all_words"]}
+    assert len({hit["iid"] for hit in page["data"]}) == page["count"]
+
+
+async def test_pages_of_a_search_for_an_identifier_neither_repeat_nor_omit_items(edge: Edge, key: str) -> None:
+    whole = (await edge.get("/index/search?q=juice%2096385074", key=key)).json
+    seen, cursor = [], ""
+    for _ in range(whole["count"]):
+        page = (await edge.get(f"/index/search?q=juice%2096385074&limit=1{cursor}", key=key)).json
+        seen += [hit["iid"] for hit in page["data"]]
+        cursor = f"&cursor={page['next_cursor']}"
+    assert seen == [hit["iid"] for hit in whole["data"]] == [FIVE, TWO]
+    assert page["next_cursor"] is None
+
+
+async def test_filters_hold_for_items_of_an_identifier_too(edge: Edge, key: str) -> None:
+    assert (await edge.get("/index/search?q=96385074&brand=vita", key=key)).json["count"] == 1
+    assert (await edge.get("/index/search?q=96385074&brand=maison", key=key)).json["count"] == 0
+
+
+async def test_a_search_works_without_the_store_of_identifiers(settings: Settings, tmp_path: Path) -> None:
+    without = replace(settings, edge_database_url="postgresql://nobody@127.0.0.1:1/none")
+    search = SearchEngine(settings.search_dir, Log("edge", stream=io.StringIO()))
+    resources = build(without)
+    await resources.database.open()
+    found = await ItemSearch(search, resources.resolutions).find(SearchQuery(q="juice 96385074"))
+    await resources.database.close()
+    assert [hit.item.iid for hit in found.hits] == [TWO]
+    search.close()
