@@ -1,1 +1,1 @@
-"""The async tier: who are you, may you, here it is."""
+"""The asynchronous HTTP tier: authenticates, authorizes, charges and answers requests."""

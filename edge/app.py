@@ -104,7 +104,7 @@ def describe_exactly(app: web.Application) -> dict[str, Any]:
 
 
 def routes(services: Services, document: Document) -> tuple[Route, ...]:
-    """Return every route of the edge with its rule: who may call it, and what one call costs."""
+    """Return every route of the edge with its rule: its credentials, its plan and its cost."""
     return (
         *_service_routes(services, document),
         *_free_routes(services),

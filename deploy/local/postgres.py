@@ -104,7 +104,7 @@ def url(paths: Paths, user: str, password: str, database: str = DATABASE) -> str
 
 @lru_cache(maxsize=1)
 def identity() -> tuple[list[str], int | None]:
-    """Return how to become somebody whom PostgreSQL accepts: it refuses to run as root.
+    """Return how to become a user that PostgreSQL accepts: it refuses to run as root.
 
     An ordinary user stays who he is. Root goes into a user namespace, where it has another number and needs no
     account, no chown and no chmod; where the kernel forbids that, it becomes `nobody`.

@@ -48,7 +48,7 @@ class Sharing:
     )
     @response_schema(bodies.SharingProfile(), 200, description="The profile")
     async def profile(self, request: web.Request) -> web.StreamResponse:
-        """Write the profile of who asks, with the key that was sent."""
+        """Return the caller's profile file, with the key that was sent."""
         return profile_of(request.headers["Authorization"].partition(" ")[2], self._base_url)
 
     @docs(operationId="sharingShares", summary="List shares", **_TAGS)

@@ -59,7 +59,7 @@ class Representation:
 
 
 class MadeOnce(Generic[T]):
-    """A value that a thread makes when it is first requested; all who request it meanwhile wait for the same one.
+    """A value that a thread makes when it is first requested; concurrent requests wait for the same one.
 
     Made for each request, or on the event loop, a document would keep the other callers of the process waiting.
     """

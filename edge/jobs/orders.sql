@@ -39,7 +39,7 @@ RETURNING id::text, job_id::text, charge_id;
 SELECT count(*) >= $1 AS "full" FROM (SELECT FROM jobs WHERE state = 'queued' LIMIT $1) q;
 
 -- name: show
--- One order with its job. A result past its time is expired, whether or not somebody has swept yet.
+-- One order with its job. A result past its time is expired, whether or not its deletion has run.
 SELECT o.id::text, o.job_id::text, j.kind, j.parameters, j.format, j.data_version, j.attempt, j.progress_fraction,
        j.progress_stage, j.rows_done, j.rows_total, j.result, j.error, o.created_at, j.started_at, j.expires_at,
        coalesce(o.cancelled_at, j.finished_at) AS finished_at,

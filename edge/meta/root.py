@@ -1,4 +1,4 @@
-"""GET /: what this is, who you are, what your plan allows."""
+"""GET /: the service, the authenticated caller, and what the caller's plan allows."""
 
 from collections.abc import Iterable
 

@@ -19,7 +19,7 @@ def person_of(request: web.Request) -> Person:
 
 
 def actor_of(request: web.Request) -> Actor:
-    """Return who acts in which organization. Another's organization is as absent as one that does not exist."""
+    """Return the acting member with the organization. Another is as absent as one that does not exist."""
     person = person_of(request)
     chosen = request[QUERY].get("organization")
     membership = person.membership(str(chosen) if chosen else None)

@@ -166,7 +166,7 @@ class OrganizationService:
         values = (organization, person_id, member["role"], *who)
         done = await self._act(SQL.remove_member, *values, scope=actor.scope)
         if not done:
-            raise Problem("state-conflict", "The last owner cannot leave; make somebody else an owner first.")
+            raise Problem("state-conflict", "The last owner cannot leave; make another member an owner first.")
 
     async def invite(self, actor: Actor, email: str, role: str) -> tuple[str, Row]:
         """Invite an address; return the invitation's secret, once, and its id and end."""
@@ -176,7 +176,7 @@ class OrganizationService:
         values = (actor.membership.organization_id, email, role, invitation_hash(secret), *who)
         row = await self._act(SQL.invite, *values, scope=actor.scope)
         if row is None:
-            raise Problem("state-conflict", "Somebody invited this address at the same moment.")
+            raise Problem("state-conflict", "Another member invited this address at the same moment.")
         return secret, row
 
     async def invitations(self, actor: Actor) -> list[Row]:
@@ -278,7 +278,7 @@ class OrganizationService:
 def _check_plan(refusal: str | None) -> None:
     details = {
         "no-such-plan": "There is no such plan for organizations; the dashboard lists them.",
-        "not-self-service": "This plan cannot be chosen without us; choose another, or ask us.",
+        "not-self-service": "This plan is not self-service: choose another, or contact us.",
         "has-it": "The organization has this plan.",
         "waiting": "A request for a plan waits for its approval.",
     }

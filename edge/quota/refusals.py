@@ -1,4 +1,4 @@
-"""Refusals that need not be asked again: who has used the day up stays refused, unless something gives units back."""
+"""Refusals that need no new decision: an account that has used up its day stays refused until units are refunded."""
 
 import time
 from collections.abc import Callable

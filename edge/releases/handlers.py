@@ -109,7 +109,7 @@ class Datasets:
     @docs(operationId="getFile", summary="Fetch a file", produces=[MEDIA_TYPE], responses=_PARTS, **_FILE)
     @match_info_schema(schemas.FilePath())
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """Send a file to who has a key."""
+        """Send a file to a caller with a key."""
         path, principal = request[PATH], request[CONTEXT].principal
         assert principal is not None
         file = await self._repository.file(path["name"], path["release"], path["file"])
@@ -125,7 +125,7 @@ class Datasets:
     @match_info_schema(schemas.FilePath())
     @querystring_schema(schemas.LinkQuery())
     async def signed(self, request: web.Request) -> web.StreamResponse:
-        """Send a file to who has a link that we made, while its time lasts and its organization may read."""
+        """Send a file for a signed link, until it expires and as long as its organization may read."""
         path, link = request[PATH], Link(**request[QUERY])
         file = await self._repository.file(path["name"], path["release"], path["file"])
         if not self._links.holds(link, file.sha256):

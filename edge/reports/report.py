@@ -54,7 +54,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """One report: its kind of job with its units, who may order it, its endpoints, its rows, and how it is shown.
+    """One report: its kind of job with its units, the plan that it needs, its endpoints, its rows, and how it is shown.
 
     `rank_min` is the least rank of plan that may order it, `entitlement` its name in GET /v1/. `usage_name` is its name
     in metrics and statistics of use where that is not the kind's. The dashboard's form orders the last endpoint.

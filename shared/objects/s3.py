@@ -43,7 +43,7 @@ class _Object:
         try:
             return bytes(obstore.get_range(self._bucket, self._key, start=offset, end=stop))
         except FileNotFoundError:
-            return b""  # deleted while it was read: shorter than it should be, and the reader breaks off
+            return b""  # deleted while it was read: shorter than it should be, and the reader stops
         except _FAILED as error:
             raise StoreUnavailable("results") from error
 

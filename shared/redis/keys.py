@@ -42,7 +42,7 @@ def refund_marker(account: str, charge_id: str) -> str:
 
 
 def session(digest: str) -> str:
-    """A dashboard session, under the hash of its cookie: who reads the store cannot become anybody."""
+    """A dashboard session, under the hash of its cookie: reading the store gives no session."""
     return f"s:{digest}"
 
 

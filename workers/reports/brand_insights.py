@@ -1,4 +1,4 @@
-"""Brand insights: where a brand stands, its categories, its prices against theirs, and who its peers are."""
+"""Brand insights: a brand's rank, its categories, its prices against theirs, and its peers."""
 
 from copy import copy
 from dataclasses import replace

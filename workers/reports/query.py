@@ -21,7 +21,7 @@ _DAYS_MAX = 31
 
 @contextmanager
 def snapshot(connection: Connection) -> Iterator[None]:
-    """Have every query of the block see one data_version and write nothing. A caller's transaction stays his."""
+    """Have the queries of the block see one data_version and write nothing. A caller's open transaction continues."""
     if connection.info.transaction_status != pq.TransactionStatus.IDLE:
         yield
         return

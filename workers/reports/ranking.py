@@ -78,7 +78,7 @@ def counts(connection: Connection, scope: str, ids: list[int] | None, days: Rang
 
 
 class Ranks:
-    """Standings of one period, computed once for all who ask."""
+    """Standings of one period, computed once for all rows."""
 
     def __init__(self, observations: dict[int, int]) -> None:
         self._observations = observations

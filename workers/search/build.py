@@ -172,7 +172,7 @@ def _write_vocabulary(words: Iterable[tuple[str, int]], folder: Path) -> None:
 
 def _make_durable(folder: Path) -> None:
     for path in [*folder.rglob("*"), folder]:
-        # tantivy leaves its own files to their writer alone; edges may run as somebody else of the same group.
+        # tantivy leaves its own files to their writer alone; edges may run as another user of the same group.
         path.chmod(0o775 if path.is_dir() else 0o664)
         descriptor = os.open(path, os.O_RDONLY)
         try:

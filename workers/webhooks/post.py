@@ -1,4 +1,4 @@
-"""One POST to an address that a stranger chose: resolved once, never inside the network, bounded in time and size."""
+"""One POST to an address that a caller named: resolved once, never inside the network, bounded in time and size."""
 
 import contextlib
 import http.client
