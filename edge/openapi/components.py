@@ -77,10 +77,10 @@ def _responses(document: Node) -> Iterator[Place]:
 
 
 def _share(
-    document: Node, kind: str, positions: Callable[[Node], Iterator[Place]], name_of: Callable[[Any, Node], str]
+    document: Node, kind: str, places: Callable[[Node], Iterator[Place]], name_of: Callable[[Any, Node], str]
 ) -> None:
     """Make a component of each node that occurs more than once, and put references in its places."""
-    listed = list(positions(document))
+    listed = list(places(document))
     counts = Counter(_canonical(holder[key]) for holder, key, _ in listed)
     components = document["components"].setdefault(kind, {})
     names: dict[str, str] = {}
