@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
@@ -31,6 +32,7 @@ from shared.config import Settings
 from shared.objects.directory import ResultStore
 from shared.objects.open import open_object_store
 from shared.redis.urls import is_cluster
+from shared.search import remote
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from shared.telemetry.spans import Spans
@@ -79,7 +81,7 @@ def build(settings: Settings) -> Resources:
     answers = AnswerCache(settings.answer_cache_bytes_max)
     version.on_change(answers.clear)
     credentials = CredentialStore(database, log, anonymous_token=settings.anonymous_token, peppers=settings.peppers)
-    search = SearchEngine(settings.search_dir, log, answers.clear)
+    search = _search(settings, log, answers)
     job_waiters = JobWaiters()
     provider = OidcProvider(settings, log) if settings.oidc_issuer else None
     users = UserService(provider, database, settings)
@@ -119,6 +121,13 @@ def build(settings: Settings) -> Resources:
             {"state": state, "cache": cache}, database, listener, lambda: access_log.lost, RunMarker(state, log)
         ),
     )
+
+
+def _search(settings: Settings, log: Log, answers: AnswerCache) -> SearchEngine:
+    if not settings.search_in_store:
+        return SearchEngine(settings.search_dir, log, answers.clear)
+    fetch = partial(remote.fetch, open_object_store(settings), settings.search_dir)
+    return SearchEngine(settings.search_dir, log, answers.clear, fetch=fetch)
 
 
 def _records(settings: Settings, cache: RedisClient, version: DataVersionWatcher, database: Database) -> RecordCache:

@@ -149,7 +149,13 @@ class Settings:
     database_pool_max: int = _setting("Connections to PostgreSQL of each edge process.", 8)
     drain_seconds: float = _setting("How long a stopping edge keeps answering requests that still arrive.", 2.0)
 
-    search_dir: Path = _setting("Directory of the search indexes, one folder per data_version.", Path("var/search"))
+    search_dir: Path = _setting(
+        "Directory of the search index: segments, and a manifest for each data_version.", Path("var/search")
+    )
+    search_in_store: bool = _setting(
+        "Whether the search index goes through the object store, for edges on hosts that do not share SEARCH_DIR.",
+        False,
+    )
     match_dir: Path = _setting(
         "Directory of the index of records that loads compare new items with; a cache, made again where it is lost.",
         Path("var/match"),

@@ -7,9 +7,11 @@ import click
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
+from shared.search.directory import is_of_former_format
 from workers.provenance import identifiers
 from workers.provenance.events import SQL as EVENTS
 from workers.rollups import layout
+from workers.search.job import make_index
 
 
 @click.group("migrate", invoke_without_command=True, epilog="Example: DATABASE_URL=postgresql://… itemindex migrate")
@@ -24,7 +26,8 @@ def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
     """
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:
-        with connect(settings(data_dir).database_url, application="migrate") as connection:
+        chosen = settings(data_dir)
+        with connect(chosen.database_url, application="migrate") as connection:
             done = migrate(
                 connection,
                 lambda step: console.say("  applied {step.name} ({step.phase})", step=step),
@@ -36,6 +39,9 @@ def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
             if layout.ensure(connection):
                 console.say("  derived what the reports read, in the layout of this version")
             identifiers.ensure(connection)
+        if is_of_former_format(chosen.search_dir):
+            make_index(chosen.database_url, chosen.search_dir)
+            console.say("  built the search index, in the format of this version")
         console.say("[green]the schema is current[/] ({count} applied)", count=len(done))
         for step in left:
             console.say(

@@ -15,12 +15,14 @@ from shared.search import layout
 from shared.search.model import Page, SearchQuery
 from shared.telemetry.log import Log
 
-# tantivy releases the interpreter lock, so a second thread uses a second core.
+# Long operations of numpy and tantivy release the interpreter lock, so a second thread uses a second core.
 _THREADS = 2
 # Longer queues would outlast a caller's time-out; a prompt 503 is better.
 _PENDING_MAX = 200
 # A notification may be lost; the directory shows the same.
 _CHECK_SECONDS = 5.0
+# What could not be fetched may be large, and as damaged the next time.
+_FETCH_AGAIN_SECONDS = 60.0
 
 
 class SearchEngine:
@@ -32,10 +34,18 @@ class SearchEngine:
         log: Log,
         changed: Callable[[], None] = lambda: None,
         *,
+        fetch: Callable[[], object] | None = None,
         check_seconds: float = _CHECK_SECONDS,
         pending_max: int = _PENDING_MAX,
     ) -> None:
-        """`changed` is called in the event loop after another index was opened."""
+        """`changed` is called in the event loop after another index was opened.
+
+        `fetch` brings the newest index into the directory, where that is not written by the workers themselves.
+        """
+        self._fetch = fetch
+        self._fetches = ThreadPoolExecutor(1, "search-fetch")
+        self._fetch_waits = False
+        self._next_fetch_at = 0.0
         self._check_seconds, self._pending_max = check_seconds, pending_max
         self._directory = directory
         self._changed = changed
@@ -56,10 +66,14 @@ class SearchEngine:
     def refresh(self) -> None:
         """Open the newest index in a thread; running searches finish in the index they started with."""
         self._loop = asyncio.get_running_loop()
-        self._threads.submit(self._swap)
+        if self._fetch is None:
+            self._threads.submit(self._swap)
+        else:
+            self._begin_fetch()
 
     def close(self) -> None:
         """Finish running searches and start no others."""
+        self._fetches.shutdown(wait=False, cancel_futures=True)
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     async def find(self, search: SearchQuery) -> Page:
@@ -75,11 +89,30 @@ class SearchEngine:
     def _find(self, search: SearchQuery) -> Page:
         # A process receives searches as soon as it starts, so the first ones wait for the index that is being opened.
         if self._index is None or time.monotonic() >= self._next_check_at:
+            if time.monotonic() >= self._next_fetch_at:
+                self._begin_fetch()
             self._swap(due=True)
         index = self._index
         if index is None:
             raise StoreUnavailable("search", retry_after_seconds=5)
         return find(index, search)
+
+    def _begin_fetch(self) -> None:
+        """Fetch in a thread of its own: searches do not wait for it. One that was not begun yet serves all callers."""
+        if self._fetch is None or self._fetch_waits:
+            return
+        self._fetch_waits = True
+        with suppress(RuntimeError):  # the process is stopping
+            self._fetches.submit(self._fetch_newest, self._fetch)
+
+    def _fetch_newest(self, fetch: Callable[[], object]) -> None:
+        self._fetch_waits = False
+        try:
+            fetch()
+        except (StoreUnavailable, OSError, ValueError) as error:
+            self._next_fetch_at = time.monotonic() + _FETCH_AGAIN_SECONDS
+            self._log.warning("search-fetch", error=type(error).__name__)
+        self._swap()
 
     def _swap(self, *, due: bool = False) -> None:
         """Open the newest index; with `due`, only if the last check is old: a broken index is not retried each time."""
@@ -91,7 +124,7 @@ class SearchEngine:
             if found is None or found[1].id == (self._index.id if self._index else ""):
                 return
             try:
-                self._index = SearchIndex(*found)
+                self._index = SearchIndex(*found, self._index)
             except (OSError, ValueError) as error:  # pruned while it was being opened; the next check finds a newer one
                 self._log.warning("search-index", version=found[1].data_version, error=type(error).__name__)
                 return

@@ -1,102 +1,149 @@
-"""One search index, opened read-only and memory-mapped: documents, vocabulary, sorted IIDs."""
+"""One search index, opened read-only and memory-mapped: the segments of a manifest as if they were one."""
 
-import mmap
-from bisect import bisect_left
-from collections.abc import Sequence
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import tantivy
+import numpy as np
+from numpy.typing import NDArray
 
-from edge.search.bitmaps import CommonTerms, Ranked
+from edge.search.segment import LiveSegment
 from shared.search import layout
 from shared.search.layout import Manifest
 from shared.search.model import Item
 
 _STORED: msgspec.json.Decoder[tuple[Item, list[str]]] = msgspec.json.Decoder(tuple[Item, list[str]])
-_AFTER_ANY_IID = "\x7f"
+_FREQUENCIES_KEPT = 32_768
+_WITHOUT_ROWS = (layout.PLAIN, layout.DESCRIPTION, layout.DESCRIBED_QUANTITIES)
+# Sorts after an IID and before all that begin with it; after all that begin with a prefix.
+_AFTER_IT, _AFTER_ANY = "!", "\x7f"
+# BM25's constants.
+_SATURATION, _LENGTH_SHARE = 1.2, 0.75
+
+Filter = tuple[str, str]
 
 
 class SearchIndex:
-    """The index of one data_version. All methods are fast and thread-safe."""
+    """The index of one data_version. All methods are thread-safe. Documents have numbers that hold for this index."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
-        items = tantivy.Index.open(str(folder / layout.ITEMS))
-        vocabulary = tantivy.Index.open(str(folder / layout.VOCABULARY))
+    def __init__(self, directory: Path, manifest: Manifest, former: "SearchIndex | None" = None) -> None:
+        """Open a manifest's segments; those that `former` has too are taken over from it."""
         self.id = manifest.id
         self.data_version = manifest.data_version
         self.items = manifest.items
-        self.has_quantities = manifest.quantities
-        self.schema = items.schema
-        self.common = CommonTerms(folder, manifest.items)
-        self._searcher = items.searcher()
-        self._word_schema = vocabulary.schema
-        self._word_searcher = vocabulary.searcher()
-        self._iids = _map(folder / layout.IIDS)
-        self._offsets = memoryview(_map(folder / layout.IID_OFFSETS)).cast("Q")
-
+        known = {segment.id: segment for segment in former.segments} if former else {}
+        self.segments: list[LiveSegment] = []
+        base = 0
+        for entry in manifest.segments:
+            self.segments.append(LiveSegment(directory, entry, base, known.get(entry.id)))
+            base += entry.items
+        self._bases = [segment.base for segment in self.segments]
+        self.common_from = layout.common_from(self.items)
+        self.shares = self._shares(sum(segment.length_sum for segment in self.segments))
+        self.described_shares = self._shares(sum(segment.description_length_sum for segment in self.segments))
+        self.frequency: Callable[[str, str], int] = lru_cache(_FREQUENCIES_KEPT)(self._frequency)
         self._warm()
 
-    def best(self, query: tantivy.Query, count: int) -> tuple[Ranked, int]:
-        """Return score and rank of the best documents (equal scores by IID) and the total number of matches."""
-        result = self._searcher.search(query, count, count=True)
-        # The one segment is in IID order: a document's number is its rank, and equal scores come in that order.
-        return [(score, address.doc) for score, address in result.hits], int(result.count)  # type: ignore[attr-defined]
+    def is_common(self, field: str, term: str) -> bool:
+        """Return whether a term has so many documents that it is found by rows of bits."""
+        return field not in _WITHOUT_ROWS and self.frequency(field, term) > self.common_from
 
-    def frequency(self, field: str, term: str) -> int:
-        """Return the number of documents with a term."""
-        return self._searcher.doc_freq(field, term)
+    def inverse_frequency(self, documents: int) -> float:
+        """Return the weight of a term that so many documents have."""
+        return math.log(1 + (self.items - documents + 0.5) / (documents + 0.5))
 
-    def read(self, rank: int) -> tuple[Item, list[str]]:
+    def read(self, number: int) -> tuple[Item, list[str]]:
         """Return an item and its alternative names."""
-        stored = self._searcher.doc(tantivy.DocAddress(0, rank))
-        return _STORED.decode(bytes(stored.get_first(layout.HIT)))  # type: ignore[arg-type]
+        _, segment = self.segment_of(number)
+        return _STORED.decode(segment.hit(number - segment.base))
+
+    def iid(self, number: int) -> str:
+        """Return the IID of a document."""
+        _, segment = self.segment_of(number)
+        return segment.iid(number - segment.base)
+
+    def find(self, iid: str) -> int | None:
+        """Return the number of an item's document."""
+        for segment in self.segments:
+            document = segment.find(iid)
+            if document is not None:
+                return segment.base + document
+        return None
+
+    def segment_of(self, number: int) -> tuple[int, LiveSegment]:
+        """Return the segment of a document with its place among the segments."""
+        place = bisect_right(self._bases, number) - 1
+        return place, self.segments[place]
 
     def similar_words(self, word: str, edits: int, count: int, *, beginning: bool = False) -> list[str]:
         """Return the most frequent words within so many edits of a word, or of which a beginning is."""
-        query = tantivy.Query.fuzzy_term_query(self._word_schema, layout.WORD, word, edits, prefix=beginning)
-        found = self._word_searcher.search(query, count, count=False, order_by_field=layout.FREQUENCY)
-        return [str(self._word_searcher.doc(address).get_first(layout.WORD)) for _, address in found.hits]
+        bounds: dict[str, int] = {}
+        for segment in self.segments:
+            for documents, found in segment.similar_words(word, edits, beginning=beginning):
+                bounds[found] = bounds.get(found, 0) + documents
+        best: list[tuple[int, str]] = []
+        for bound, found in sorted((-documents, found) for found, documents in bounds.items()):
+            # Deletions make words rarer than their bounds say.
+            if len(best) == count and (bound, found) > best[-1]:
+                break
+            if documents := self.frequency(layout.PLAIN, found):
+                best = sorted([*best, (-documents, found)])[:count]
+        return [found for _, found in best]
 
-    def iid(self, rank: int) -> str:
-        """Return the IID of a document."""
-        return str(self._iids[self._offsets[rank] : self._offsets[rank + 1]], "ascii")
+    def count_beginning(self, prefix: str) -> int:
+        """Return the number of items whose IID begins so."""
+        spans = [(segment, *self._span(segment, prefix, None)) for segment in self.segments]
+        return sum(end - first - segment.deleted_between(first, end) for segment, first, end in spans)
 
-    def rank_of(self, iid: str) -> int:
-        """Return the rank of an IID, or the rank at which it would be inserted."""
-        return bisect_left(range(self.items), iid, key=self.iid)
+    def beginning(self, prefix: str, after: str | None, count: int) -> list[int]:
+        """Return the first items whose IID begins so and follows `after`."""
+        found = [(segment, segment.listed(*self._span(segment, prefix, after), count)) for segment in self.segments]
+        return self._by_iid(found, count)
 
-    def among(self, ranks: range, filters: Sequence[tuple[str, str]], count: int) -> tuple[list[int], int]:
-        """Return the first `count` ranks whose items have all filter terms, and the total number of such ranks."""
-        field = tantivy.FieldType.Unsigned
-        terms = [tantivy.Query.term_query(self.schema, name, term, "basic") for name, term in filters]
-        within = tantivy.Query.range_query(
-            self.schema, layout.RANK, field, ranks.start, ranks.stop, include_upper=False
-        )
-        clauses = [(tantivy.Occur.Must, query) for query in (within, *terms)]
-        equal = tantivy.Query.const_score_query(tantivy.Query.boolean_query(clauses), 1.0)
-        found, total = self.best(equal, count)
-        return [rank for _, rank in found], total
+    def among(
+        self, passing: list[NDArray[np.uint32]], prefix: str, after: str | None, count: int
+    ) -> tuple[list[int], int]:
+        """Return the first of these documents whose IID begins so and follows `after`, and their number.
 
-    def has(self, iid: str) -> bool:
-        """Return whether the index contains an IID."""
-        rank = self.rank_of(iid)
-        return rank < self.items and self.iid(rank) == iid
+        `passing`: documents of each segment.
+        """
+        found = []
+        for segment, documents in zip(self.segments, passing, strict=True):
+            first, end = self._span(segment, prefix, after)
+            ranks = segment.ranks(documents)
+            within = (ranks >= first) & (ranks < end)
+            found.append((segment, documents[within][np.argsort(ranks[within])]))
+        return self._by_iid(found, count), sum(len(documents) for _, documents in found)
 
-    def ranks_beginning(self, prefix: str) -> range:
-        """Return the ranks of all IIDs with a prefix."""
-        return range(self.rank_of(prefix), self.rank_of(prefix + _AFTER_ANY_IID))
+    def _span(self, segment: LiveSegment, prefix: str, after: str | None) -> tuple[int, int]:
+        first, end = segment.rank_of(prefix), segment.rank_of(prefix + _AFTER_ANY)
+        return (first if after is None else min(max(first, segment.rank_of(after + _AFTER_IT)), end)), end
+
+    def _by_iid(self, found: list[tuple[LiveSegment, NDArray[np.uint32]]], count: int) -> list[int]:
+        entries = [
+            (segment.iid(document), segment.base + document)
+            for segment, documents in found
+            for document in documents[:count].tolist()
+        ]
+        return [number for _, number in sorted(entries)[:count]]
+
+    def _frequency(self, field: str, term: str) -> int:
+        """Return the number of documents with a term."""
+        return sum(segment.count(field, term) for segment in self.segments)
+
+    def _shares(self, length_sum: int) -> NDArray[np.float64]:
+        """Return BM25's share of a term's weight, at 256 times how often a document has it plus its length."""
+        mean = length_sum / self.items if length_sum else 1.0
+        times = np.arange(layout.TIMES_MAX + 1, dtype=np.float64)[:, np.newaxis]
+        lengths = np.arange(layout.LENGTH_MAX + 1, dtype=np.float64)
+        share: NDArray[np.float64] = (_SATURATION + 1) * times
+        share = share / (times + _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths / mean))
+        return share.ravel()
 
     def _warm(self) -> None:
         # Libraries build tables on first use (10 ms for edit distances); the first caller should not wait for them.
         self.similar_words("beginning", 2, 1)
         self.similar_words("beginning", 1, 1, beginning=True)
-        self.best(tantivy.Query.term_query(self.schema, layout.WORDS, "begin", "freq"), 1)
-
-
-def _map(path: Path) -> Any:
-    if path.stat().st_size == 0:  # an index without items; an empty file cannot be mapped
-        return b""
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -3,10 +3,9 @@
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from edge.search.bitmaps import Ranked
 from edge.search.highlight import MatchedOnRule, iid_only, matcher
 from edge.search.index import SearchIndex
-from edge.search.query_plan import Planner, filters_of
+from edge.search.query_plan import Planner, Ranked, filters_of
 from edge.search.query_words import WEIGHTS, Weights, Word, read_words
 from shared.errors import InvalidParameter
 from shared.ids import canonical_iid_prefix
@@ -68,28 +67,29 @@ def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int)
     planner = Planner(index, weights, filters_of(search))
     words = read_words(index, search.q, weights)
     whole = planner.match_all([*words[:-1], *(word.whole() for word in words[-1:])], depth)
-    begun = planner.match_all(words, depth if whole.total < depth else 1)
+    begun = planner.match_all(words, depth if whole.total < depth else 0)
     total = max(whole.total, begun.total)
     ranked = _in_tier(whole.ranked, 2, set())
-    ranked += _in_tier(begun.ranked, 1, {rank for _, rank in ranked})
+    ranked += _in_tier(begun.ranked, 1, {number for _, number in ranked})
     if total >= FEW_HITS:
         return _Ranking(ranked[:depth], total, total, total <= min(len(ranked), depth), begun.exact, words)
     words = read_words(index, search.q, weights, fuzzy=True)
     some = planner.match_any(words, depth)
-    ranked += _in_tier(some.ranked, 0, {rank for _, rank in ranked})
+    ranked += _in_tier(some.ranked, 0, {number for _, number in ranked})
     return _Ranking(ranked, max(some.total, len(ranked)), total, len(some.ranked) < depth, some.exact, words)
 
 
 def _identified_first(index: SearchIndex, search: SearchQuery, ranking: _Ranking) -> _Ranking:
     """Put the items of identifiers before what the words find."""
     filters = filters_of(search)
-    ranks = [index.rank_of(iid) for iid in search.first if index.has(iid)]
-    first = [rank for rank in ranks if not filters or index.among(range(rank, rank + 1), filters, 1)[1]]
+    numbers = [number for iid in search.first if (number := index.find(iid)) is not None]
+    passes = Planner(index, WEIGHTS, filters).passes
+    first = [number for number in numbers if passes(number)]
     if not first:
         return ranking
     others = [entry for entry in ranking.ranked if entry[1] not in first]
     added = len(first) + len(others) - len(ranking.ranked)
-    ranked = [(1.0, rank) for rank in first] + others
+    ranked = [(1.0, number) for number in first] + others
     # What the words have not ranked yet may be among `first` too, and must not be counted twice.
     known = added if ranking.whole else 0
     exact = ranking.exact and (ranking.whole or not added)
@@ -109,7 +109,7 @@ def _matcher(search: SearchQuery, words: list[Word]) -> MatchedOnRule:
 
 
 def _in_tier(found: Ranked, band: int, known: set[int]) -> Ranked:
-    return [((band + score / (score + SCORE_HALF)) / 3, rank) for score, rank in found if rank not in known]
+    return [((band + score / (score + SCORE_HALF)) / 3, number) for score, number in found if number not in known]
 
 
 def _depth(needed: int) -> int:
@@ -121,25 +121,24 @@ def _start(index: SearchIndex, ranked: Ranked, after: Position | None) -> int:
         return 0
     if after.data_version == index.data_version:
         return after.rank
-    # The page before came from another index: go on where its last hit stands, or would stand, in this one.
-    last = (-after.score, index.rank_of(after.iid) - (0 if index.has(after.iid) else 1))
-    return bisect_right(ranked, last, key=lambda entry: (-entry[0], entry[1]))
+    # The page before came from another index: continue after the place of its last hit in this one.
+    return bisect_right(ranked, (-after.score, after.iid), key=lambda entry: (-entry[0], index.iid(entry[1])))
 
 
 def _by_iid(index: SearchIndex, search: SearchQuery) -> Page:
     prefix = canonical_iid_prefix(search.q)
-    ranks = index.ranks_beginning(prefix) if prefix else range(0)
-    after = search.after
-    next_rank = index.rank_of(after.iid) + index.has(after.iid) if after else ranks.start
-    done = after.rank if after else 0
-    left = range(max(next_rank, ranks.start), ranks.stop)
+    if prefix is None:
+        return Page([], 0, 0, exact=True, next=None, data_version=index.data_version)
+    after = search.after.iid if search.after else None
+    done = search.after.rank if search.after else 0
     filters = filters_of(search)
     if filters:
-        window, total = index.among(left, filters, search.limit + 1)
-        total += done
+        passing = Planner(index, WEIGHTS, filters).passing()
+        window, left = index.among(passing, prefix, after, search.limit + 1)
+        total = left + done
     else:
-        window, total = list(left[: search.limit + 1]), len(ranks)
-    ranked = [(1.0 if index.iid(rank) == prefix else 0.5, rank) for rank in window]
+        window, total = index.beginning(prefix, after, search.limit + 1), index.count_beginning(prefix)
+    ranked = [(1.0 if index.iid(number) == prefix else 0.5, number) for number in window]
     ranking = _Ranking(ranked, total, total, whole=True, exact=True, words=[])
     return _page(index, search, ranking, 0, iid_only, done)
 
@@ -148,8 +147,8 @@ def _page(
     index: SearchIndex, search: SearchQuery, ranking: _Ranking, start: int, matched: MatchedOnRule, done: int = 0
 ) -> Page:
     hits = []
-    for score, rank in ranking.ranked[start : start + search.limit]:
-        item, alt_names = index.read(rank)
+    for score, number in ranking.ranked[start : start + search.limit]:
+        item, alt_names = index.read(number)
         hits.append(Hit(item, score, matched(item, alt_names), score >= SCORE_ALL_WORDS))
     end = None
     if hits and start + search.limit < len(ranking.ranked):

@@ -3,18 +3,26 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tantivy import Occur, Query
+import numpy as np
 
-from edge.search.bitmaps import Bitmap, Ranked
-from edge.search.index import SearchIndex
-from edge.search.query_words import TermVariant, Weights, Word, description_field
+from edge.search import bitmaps
+from edge.search.index import Filter, SearchIndex
+from edge.search.matches import Best, Matches, best, of_segment
+from edge.search.query_words import TermVariant, Weights, Word
+from edge.search.scoring import Scorer
 from shared.search import layout
 from shared.search.model import SearchQuery
+from shared.search.segment import Numbers, Row
 from shared.search.text import fold
 
 # When some words are enough, the rarest words select at most CANDIDATES among at most WEIGHED_ITEMS_MAX items.
 WEIGHED_ITEMS_MAX = 40_000
 CANDIDATES = 1_024
+# Where the shares of terms that a document has once begin.
+_ONCE = np.uint16(256)
+
+Ranked = list[tuple[float, int]]
+"""Scores with numbers of documents, best first, equal scores by IID."""
 
 
 class Found(NamedTuple):
@@ -25,8 +33,11 @@ class Found(NamedTuple):
     exact: bool
 
 
-Clause = tuple[Occur, Query]
-Filter = tuple[str, str]
+class _CommonWord(NamedTuple):
+    """The documents of each segment that have a common variant of a word, and its weight."""
+
+    rows: list[Row]
+    weight: float
 
 
 def filters_of(search: SearchQuery) -> list[Filter]:
@@ -46,76 +57,106 @@ class Planner:
         self._index = index
         self._weights = weights
         self._filters = filters
+        self._scorers = [Scorer(index, segment, weights, filters) for segment in index.segments]
 
     def match_all(self, words: Sequence[Word], count: int) -> Found:
-        """Return the best items that contain every word."""
+        """Return the best items that contain every word; with a count of 0, how many these are."""
         if not words or any(not word.variants for word in words):
             return Found([], 0, True)
-        rows = [_bitmap(self._index, word) for word in words]
-        kept = self._filter_bitmaps()
-        if not _any_missing(rows) and not _any_missing(kept):
-            ranked, total = self._index.common.match_all(_present([*rows, *kept]), count)
-            return Found(ranked, total, all(_bitmap_of(self._index, r) is not None for w in words for r in w.variants))
-        clauses = [(Occur.Must, self._matches(word)) for word in words] + self._filter_clauses()
-        # Reading every description with a common word would cost much and change the score of so many hits very little.
-        rare = [self._in_description(word) for word, row in zip(words, rows, strict=True) if row is None]
-        clauses += [(Occur.Should, described) for described in rare if described is not None]
-        return Found(*self._index.best(Query.boolean_query(clauses), count), True)
+        common = [any(map(self._is_common, word.variants)) for word in words]
+        if all(common) and self._filters_are_common():
+            rows = [self._common(word) for word in words] + self._filter_rows()
+            met = [np.bitwise_and.reduce(of) for of in zip(*(word.rows for word in rows), strict=True)]
+            found = self._first(met, count, sum(word.weight for word in rows))
+            exact = all(self._is_common(variant) for word in words for variant in word.variants)
+            return Found(_ranked(found), sum(map(bitmaps.count, met)), exact)
+        if not count:
+            return Found([], sum(scorer.count_all(words, common) for scorer in self._scorers), True)
+        matches = [scorer.with_all(words, common) for scorer in self._scorers]
+        return Found(_ranked(best(matches, count)), _total(matches), True)
 
     def match_any(self, words: Sequence[Word], count: int) -> Found:
         """Return the best items that contain some of the words, also in descriptions; more words rank higher."""
         known = sorted((word for word in words if word.variants), key=lambda word: word.documents)
-        rows = {word: row for word in known if (row := _bitmap(self._index, word)) is not None}
-        rare = [word for word in known if word not in rows]
-        kept = self._filter_bitmaps()
         if not known:
             return Found([], 0, True)
-        if rare or _any_missing(kept):
-            return self._with_rare_words(rare, list(rows.values()), count)
-        return Found(*self._index.common.match_any(list(rows.values()), _present(kept), count), True)
+        rare = [word for word in known if not any(map(self._is_common, word.variants))]
+        common = [self._common(word) for word in known if word not in rare]
+        if rare or not self._filters_are_common():
+            return self._with_rare_words(rare, common, count)
+        return self._with_common_words(common, count)
 
-    def _with_rare_words(self, rare: Sequence[Word], common: Sequence[Bitmap], count: int) -> Found:
-        some = [clause for word in rare[: _rarest(rare)] for clause in self._any_of(word)]
-        clauses = [(Occur.Must, Query.boolean_query(some))] if some else []
-        query = Query.boolean_query([*clauses, *self._filter_clauses()])
-        candidates, total = self._index.best(query, max(count, CANDIDATES if some else WEIGHED_ITEMS_MAX))
-        weighed = self._index.common.rescore(candidates, common, self._weights.word_met)
-        return Found(weighed[:count], total if some else len(weighed), exact=bool(some))
+    def passing(self) -> list[Numbers]:
+        """Return the documents of each segment that pass the filters, of which there is one."""
+        return [scorer.passing() for scorer in self._scorers]
 
-    def _filter_bitmaps(self) -> list[Bitmap | None]:
-        return [self._index.common.row(field, [term]) for field, term in self._filters]
+    def passes(self, number: int) -> bool:
+        """Return whether a document passes the filters."""
+        place, segment = self._index.segment_of(number)
+        return len(self._scorers[place].filtered(np.array([number - segment.base], np.uint32))) > 0
 
-    def _filter_clauses(self) -> list[Clause]:
-        terms = [Query.term_query(self._index.schema, field, term, "basic") for field, term in self._filters]
-        return [(Occur.Must, Query.const_score_query(term, 0.0)) for term in terms]
+    def _with_rare_words(self, rare: Sequence[Word], common: Sequence[_CommonWord], count: int) -> Found:
+        some = rare[: _rarest(rare)]
+        matches = [scorer.with_any(some) for scorer in self._scorers]
+        total = _total(matches)
+        weighed = self._with_common(best(matches, max(count, CANDIDATES) if some else total), common)
+        return Found(_ranked(weighed)[:count], total if some else len(weighed.numbers), exact=bool(some))
 
-    def _any_of(self, word: Word) -> list[Clause]:
-        described = self._in_description(word)
-        places = [self._matches(word)] if described is None else [self._matches(word), described]
-        bonus = Query.const_score_query(_any(places), self._weights.word_met)
-        return [(Occur.Should, query) for query in (*places, bonus)]
+    def _with_common_words(self, words: Sequence[_CommonWord], count: int) -> Found:
+        passing = [np.bitwise_and.reduce(of) for of in zip(*(word.rows for word in self._filter_rows()), strict=True)]
+        by_segment = [bitmaps.by_number_met(of) for of in zip(*(word.rows for word in words), strict=True)]
+        if passing:
+            by_segment = [[row & kept for row in rows] for rows, kept in zip(by_segment, passing, strict=True)]
+        weight = sum(word.weight for word in words)
+        ranked: Ranked = []
+        for met, rows in zip(range(len(words), 0, -1), zip(*by_segment, strict=True), strict=True):
+            ranked += _ranked(self._first(rows, count - len(ranked), weight * met / len(words) + met))
+            if len(ranked) >= count:
+                break
+        return Found(ranked, sum(bitmaps.count(row) for rows in by_segment for row in rows), True)
 
-    def _matches(self, word: Word) -> Query:
-        return _any([self._variant_query(variant, variant.field) for variant in word.variants])
+    def _first(self, rows: Sequence[Row], count: int, weight: float) -> Best:
+        """Return the best documents of these rows, where each word occurs once."""
+        found = []
+        for segment, row in zip(self._index.segments, rows, strict=True):
+            documents = bitmaps.first(row, count)
+            found.append(Matches(segment, documents, weight * self._index.shares[_ONCE + segment.lengths[documents]]))
+        return best(found, count)
 
-    def _in_description(self, word: Word) -> Query | None:
-        described = [
-            self._variant_query(variant, description_field(variant.field))
-            for variant in word.variants
-            if variant.described
+    def _with_common(self, candidates: Best, words: Sequence[_CommonWord]) -> Best:
+        """Add the weights of the common words in each candidate."""
+        if not words:
+            return candidates
+        found = []
+        for place, segment in enumerate(self._index.segments):
+            mine = of_segment(candidates, segment)
+            documents = (candidates.numbers[mine] - segment.base).astype(np.uint32)
+            scores = candidates.scores[mine]
+            for word in words:
+                scores = scores + bitmaps.has(word.rows[place], documents) * (self._weights.word_met + word.weight)
+            with_some = scores > 0
+            found.append(Matches(segment, documents[with_some], scores[with_some]))
+        return best(found, len(candidates.numbers))
+
+    def _filters_are_common(self) -> bool:
+        return all(self._index.is_common(field, term) for field, term in self._filters)
+
+    def _filter_rows(self) -> list[_CommonWord]:
+        return [self._weighed([scorer.row(field, [term]) for scorer in self._scorers]) for field, term in self._filters]
+
+    def _is_common(self, variant: TermVariant) -> bool:
+        return all(self._index.is_common(variant.field, term) for term in variant.terms)
+
+    def _common(self, word: Word) -> _CommonWord:
+        variants = [variant for variant in word.variants if self._is_common(variant)]
+        rows = [
+            np.bitwise_or.reduce([scorer.row(variant.field, variant.terms) for variant in variants])
+            for scorer in self._scorers
         ]
-        return Query.boost_query(_any(described), self._weights.description) if described else None
+        return self._weighed(rows)
 
-    def _variant_query(self, variant: TermVariant, field: str) -> Query:
-        terms = [Query.term_query(self._index.schema, field, term, "freq") for term in variant.terms]
-        query = terms[0] if len(terms) == 1 else Query.boolean_query([(Occur.Must, term) for term in terms])
-        return query if variant.weight == 1.0 else Query.boost_query(query, variant.weight)
-
-
-def _any(queries: list[Query]) -> Query:
-    if not queries:
-        return Query.empty_query()
-    return queries[0] if len(queries) == 1 else Query.boolean_query([(Occur.Should, query) for query in queries])
+    def _weighed(self, rows: list[Row]) -> _CommonWord:
+        return _CommonWord(rows, self._index.inverse_frequency(sum(map(bitmaps.count, rows))))
 
 
 def _rarest(known: Sequence[Word]) -> int:
@@ -127,23 +168,9 @@ def _rarest(known: Sequence[Word]) -> int:
     return len(known)
 
 
-def _bitmap(index: SearchIndex, word: Word) -> Bitmap | None:
-    """Return the items with a common variant of a word, or None if no variant is common."""
-    found: Bitmap | None = None
-    for variant in word.variants:
-        row = _bitmap_of(index, variant)
-        if row is not None:
-            found = row if found is None else found | row
-    return found
+def _total(found: Sequence[Matches]) -> int:
+    return sum(len(matches.documents) for matches in found)
 
 
-def _bitmap_of(index: SearchIndex, variant: TermVariant) -> Bitmap | None:
-    return index.common.row(variant.field, variant.terms)
-
-
-def _any_missing(rows: Sequence[Bitmap | None]) -> bool:
-    return any(row is None for row in rows)
-
-
-def _present(rows: Sequence[Bitmap | None]) -> list[Bitmap]:
-    return [row for row in rows if row is not None]
+def _ranked(found: Best) -> Ranked:
+    return list(zip(found.scores.tolist(), found.numbers.tolist(), strict=True))

@@ -68,7 +68,7 @@ class Word:
 
 def read_words(index: SearchIndex, question: str, weights: Weights = WEIGHTS, *, fuzzy: bool = False) -> list[Word]:
     """Return the words of a query, its quantities first; `fuzzy` also finds similar spellings of merely rare words."""
-    reading = read(question) if index.has_quantities else Reading((), (), question, ends=False)
+    reading = read(question)
     words = _quantities(index, reading, weights)[:WORDS_MAX]
     texts = asked_words(reading.rest)[: WORDS_MAX - len(words)]
     mistyped = 0

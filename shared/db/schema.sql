@@ -178,6 +178,33 @@ BEGIN
     RETURN QUERY SELECT made::text, outcome.granted_plan, outcome.request_id, nullif(outcome.refusal, 'has-it');
 END $$;
 
+CREATE FUNCTION public.date_item() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF (OLD.name, OLD.alt_names, OLD.brand_id, OLD.category_id, OLD.product_type, OLD.attributes, OLD.status)
+        IS DISTINCT FROM (NEW.name, NEW.alt_names, NEW.brand_id, NEW.category_id, NEW.product_type, NEW.attributes, NEW.status) THEN
+        NEW.data_version := coalesce((SELECT max(version) FROM data_versions), 0) + 1;
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE FUNCTION public.date_items_of_brand() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE items SET data_version = coalesce((SELECT max(version) FROM data_versions), 0) + 1 WHERE brand_id = NEW.id;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.date_items_of_category() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE items SET data_version = coalesce((SELECT max(version) FROM data_versions), 0) + 1 WHERE category_id = NEW.id;
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.find_api_key(p_key text) RETURNS TABLE(secret_hash bytea, organization_id text, organization_name text, plan text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1745,6 +1772,8 @@ CREATE INDEX items_brand ON public.items USING btree (brand_id);
 
 CREATE INDEX items_category ON public.items USING btree (category_id);
 
+CREATE INDEX items_data_version ON public.items USING brin (data_version) WITH (pages_per_range='8', autosummarize='on');
+
 CREATE UNIQUE INDEX job_orders_idempotent ON public.job_orders USING btree (organization_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX job_orders_listed ON public.job_orders USING btree (organization_id, id DESC);
@@ -1813,11 +1842,17 @@ CREATE TRIGGER audit_chained BEFORE INSERT ON public.audit FOR EACH ROW EXECUTE 
 
 CREATE TRIGGER audit_logged AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.act = ANY (ARRAY['key.rotated'::text, 'key.revoked'::text, 'key.reported-leaked'::text]))) EXECUTE FUNCTION public.log_key_change();
 
+CREATE TRIGGER brands_dated AFTER UPDATE OF name ON public.brands FOR EACH ROW WHEN ((old.name IS DISTINCT FROM new.name)) EXECUTE FUNCTION public.date_items_of_brand();
+
+CREATE TRIGGER categories_dated AFTER UPDATE OF path ON public.categories FOR EACH ROW WHEN ((old.path IS DISTINCT FROM new.path)) EXECUTE FUNCTION public.date_items_of_category();
+
 CREATE CONSTRAINT TRIGGER data_versions_category_tree AFTER INSERT ON public.data_versions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.category_tree_of_data_version();
 
 CREATE TRIGGER data_versions_told AFTER INSERT ON public.data_versions FOR EACH ROW EXECUTE FUNCTION public.tell_data_version();
 
 CREATE CONSTRAINT TRIGGER event_log_numbered AFTER INSERT ON public.event_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.number_events();
+
+CREATE TRIGGER items_dated BEFORE UPDATE ON public.items FOR EACH ROW WHEN ((old.data_version = new.data_version)) EXECUTE FUNCTION public.date_item();
 
 CREATE TRIGGER items_logged AFTER UPDATE OF status, survivor_iid ON public.items FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.survivor_iid IS DISTINCT FROM new.survivor_iid))) EXECUTE FUNCTION public.log_item_state();
 

@@ -28,7 +28,7 @@ class Kind:
     kept_hours: int = 24
 
 
-SEARCH_INDEX = Kind("search-index", "maintenance", attempts_max=3, seconds_max=1800)
+SEARCH_INDEX = Kind("search-index", "maintenance", attempts_max=3, seconds_max=14_400)
 COHORTS = Kind("cohorts", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
 CATEGORY_INSIGHTS = Kind("category-insights", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
 BRAND_INSIGHTS = Kind("brand-insights", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)

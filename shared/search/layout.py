@@ -1,58 +1,125 @@
-"""How an index is stored on disk: a folder per data_version, in it the parts below."""
+"""How an index is stored on disk: immutable segments, and a manifest that says which of them make up a data_version.
 
+{SEARCH_DIR}/{data_version}.{number}.json      a manifest; the highest data_version and number count
+{SEARCH_DIR}/segments/{id}/                    the files of a segment, named below
+{SEARCH_DIR}/deletions/{id}                    which documents of a segment are deleted, as sorted 32-bit numbers
+"""
+
+import re
 from pathlib import Path
 
 import msgspec
 
 # Raised with every change of words, fields or files: an edge never opens an index that it would misread.
-FORMAT = 1
+FORMAT = 2
 
-ITEMS = "items"
-VOCABULARY = "vocabulary"
+SEGMENTS = "segments"
+DELETIONS = "deletions"
+
+# The files of a segment. A document's number is its place in the order of (words of its texts, IID).
+SEGMENT = "segment.json"
 IIDS = "iids"
-IID_OFFSETS = "iid_offsets"
-COMMON_TERMS = "common_terms.json"
-COMMON_BITS = "common_bits"
-COMMON_ORDER = "common_order"
-COMMON_LENGTHS = "common_lengths"
-MANIFEST = "manifest.json"
+RANKS = "ranks"
+DOCUMENTS = "documents"
+HITS = "hits"
+HIT_OFFSETS = "hit_offsets"
+LENGTHS = "lengths"
+DESCRIPTION_LENGTHS = "description_lengths"
+KEYS = "keys"
+KEY_OFFSETS = "key_offsets"
+POSTING_STARTS = "posting_starts"
+POSTINGS = "postings"
+TIMES = "times"
+SLOT_STARTS = "slot_starts"
+SLOTS = "slots"
+ROWS = "rows"
+ROW_KEYS = "row_keys.json"
+VOCABULARY = "vocabulary"
+WORD = "word"
 
-# A term that more documents have than this is common. tantivy has to look at every one of them; a row of bits does not.
+# A term that more documents have than this is common: it is found by a row of bits, not by a list of documents.
 COMMON_DOCUMENTS_MIN = 20_000
 COMMON_SHARE = 64
+LENGTH_MAX = 255
+TIMES_MAX = 255
 
-# Fields of ITEMS. Documents lie in the order of their IIDs, so a document's number is its IID's rank.
-RANK = "rank"
 WORDS = "words"
 PREFIXES = "prefixes"
+PLAIN = "plain"
 DESCRIPTION = "description"
 QUANTITIES = "quantities"
 DESCRIBED_QUANTITIES = "described_quantities"
 BRAND = "brand"
 CATEGORY = "category"
 PRODUCT_TYPE = "product_type"
-HIT = "hit"
 
-# Fields of VOCABULARY: every word, and how many items have it.
-WORD = "word"
-FREQUENCY = "frequency"
+# The first byte of a key. Stems are under WORDS, the words as they are under PLAIN. PREFIXES has rows of bits only: the
+# documents of a beginning are those of the neighbouring PLAIN words that begin so.
+_CODES = {
+    WORDS: b"w",
+    PREFIXES: b"^",
+    PLAIN: b"p",
+    DESCRIPTION: b"d",
+    QUANTITIES: b"q",
+    DESCRIBED_QUANTITIES: b"r",
+    BRAND: b"b",
+    CATEGORY: b"c",
+    PRODUCT_TYPE: b"t",
+}
+_MANIFEST_NAME = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})\.json")
 
-TOKENS_PLAIN = "itemindex_words"
-TOKENS_STEMMED = "itemindex_stems"
+
+class SegmentEntry(msgspec.Struct, frozen=True):
+    """A segment of an index: its documents, how many of them are deleted, and the file that says which."""
+
+    id: str
+    items: int
+    deleted: int = 0
+    deletions: str | None = None
+
+    @property
+    def live(self) -> int:
+        """How many documents are not deleted."""
+        return self.items - self.deleted
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a finished index says of itself; written last, so its presence means that the rest is whole.
+    """The segments of a data_version. `id` differs between any two manifests, so an edge notices a new one.
 
-    `id` differs between two builds of one data_version, so an edge notices that it was built again. `quantities` is
-    false of indexes built before quantities had a field: they are read, but find quantities as they are written.
+    `committed_at` is the moment of the data_version, so that the index of another database is not continued.
     """
 
     id: str
     format: int
     data_version: int
+    number: int
+    committed_at: str
+    segments: tuple[SegmentEntry, ...]
+
+    @property
+    def items(self) -> int:
+        """How many items can be found."""
+        return sum(segment.live for segment in self.segments)
+
+    @property
+    def name(self) -> str:
+        """The manifest's file."""
+        return f"{self.data_version}.{self.number}.json"
+
+
+class SegmentInfo(msgspec.Struct, frozen=True):
+    """What a segment says of itself: documents, bytes of an IID, sums of lengths, and its files with their digests."""
+
     items: int
-    quantities: bool = False
+    iid_bytes: int
+    length_sum: int
+    description_length_sum: int
+    files: dict[str, tuple[int, str]]
+
+
+def key(field: str, term: str) -> bytes:
+    """Return the key under which a segment lists a field's term."""
+    return _CODES[field] + term.encode()
 
 
 def common_from(items: int) -> int:
@@ -60,34 +127,34 @@ def common_from(items: int) -> int:
     return max(COMMON_DOCUMENTS_MIN, items // COMMON_SHARE)
 
 
-def row_bytes(items: int) -> int:
-    """Return the length of a row of bits, one for each item, in whole 64-bit words."""
-    return -(-items // 64) * 8
+def row_words(items: int) -> int:
+    """Return the length of a row of bits, one for each item, in 64-bit words."""
+    return -(-items // 64)
 
 
-def read_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest of a finished index of our format, or None."""
+def read_manifest(path: Path) -> Manifest | None:
+    """Return a manifest of our format, or None."""
     try:
-        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
     except (OSError, msgspec.DecodeError):
         return None
     return manifest if manifest.format == FORMAT else None
 
 
-def versions(directory: Path) -> list[int]:
-    """Return the data_versions that have a folder, newest first."""
+def manifests(directory: Path) -> list[Path]:
+    """Return the files of all manifests, newest first."""
     try:
-        names = [entry.name for entry in directory.iterdir() if entry.is_dir()]
+        found = [(_MANIFEST_NAME.fullmatch(path.name), path) for path in directory.iterdir()]
     except FileNotFoundError:
         return []
-    return sorted((int(name) for name in names if name.isdecimal()), reverse=True)
+    numbered = [((int(match[1]), int(match[2])), path) for match, path in found if match]
+    return [path for _, path in sorted(numbered, reverse=True)]
 
 
 def newest(directory: Path) -> tuple[Path, Manifest] | None:
-    """Return the newest finished index, or None where there is none yet."""
-    for version in versions(directory):
-        folder = directory / str(version)
-        manifest = read_manifest(folder)
+    """Return the directory and its newest readable manifest, or None where there is none yet."""
+    for path in manifests(directory):
+        manifest = read_manifest(path)
         if manifest is not None:
-            return folder, manifest
+            return directory, manifest
     return None

@@ -19,6 +19,7 @@ EVENTS: dict[str, str] = {
     "store-moved": "Another node serves slots of a cluster: a failover, a slot that went on, or the first look at it.",
     "data-version": "The process serves a new data_version.",
     "search-index": "The process searches in a new index.",
+    "search-fetch": "The search index could not be fetched from the object store; searches continue in the former one.",
     "accounts-changed": "A credential or plan changed and what was remembered of it is forgotten.",
     "signed-in": "A person signed in to the dashboard.",
     "sessions-ended": "Dashboard sessions of a person were ended: by the person, the identity provider or an operator.",

@@ -20,7 +20,6 @@ from edge.search.paging import find
 from edge.search.query_words import WEIGHTS, Weights
 from shared.errors import ConfigurationError
 from shared.ids import mint
-from shared.search import layout
 from shared.search.model import Document, Item, SearchQuery
 from shared.search.text import asked_words
 from workers.search.build import build
@@ -75,10 +74,7 @@ def judge(path: Path) -> Verdict:
     """Build an index of the judged products, ask it all the queries, and compare."""
     judged = read(path)
     with TemporaryDirectory(prefix="itemindex-judge-") as directory:
-        folder = build(judged.documents, Path(directory), 1)
-        manifest = layout.read_manifest(folder)
-        assert manifest is not None
-        index = SearchIndex(folder, manifest)
+        index = SearchIndex(Path(directory), build(judged.documents, Path(directory), 1))
         scores = evaluate(judged.grades, partial(ranked, index))
         held = fmean(held_out(index, judged.grades).values())
     with closing(sqlite3.connect(":memory:")) as database:

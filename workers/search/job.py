@@ -1,4 +1,4 @@
-"""The job `search-index`: builds the search index of the newest data_version from one snapshot of the items."""
+"""The job `search-index`: brings the search index to the newest data_version, from one snapshot of the items."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,47 +8,106 @@ import psycopg
 
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
-from shared.search import layout
+from shared.search import layout, remote
+from shared.search.directory import merging, prune, publish, writing
+from shared.search.layout import Manifest
 from shared.search.model import Brand, Category, Document, Item
+from shared.search.remote import Objects
 from workers.job_handler import JobContext
-from workers.search.build import build, prune
+from workers.search.build import build, update
+from workers.search.tiers import merge_some
 
 SQL = beside(__file__, "job.sql")
 CHANNEL = "search_index"
 _FETCH_ROWS = 5_000
+# Where more than this share of the items changed, all of them are read again: one segment is searched faster.
+_UPDATED_SHARE_MAX = 0.25
 ReportProgress = Callable[[str, int, int | None], None]
 
 
 def build_index(context: JobContext) -> dict[str, Any]:
     """Return the job's result: which data_version was built, and how many items it has."""
-    settings = context.services.settings
-    return make_index(settings.worker_database_url, settings.search_dir, context.progress)
+    services = context.services
+    objects = services.objects if services.settings.search_in_store else None
+    return make_index(services.settings.worker_database_url, services.settings.search_dir, context.progress, objects)
 
 
 def make_index(
-    url: str, directory: Path, report_progress: ReportProgress = lambda stage, done, total: None
+    url: str,
+    directory: Path,
+    report_progress: ReportProgress = lambda stage, done, total: None,
+    objects: Objects | None = None,
 ) -> dict[str, Any]:
-    """Build the newest data_version's index unless it exists, notify the edges, and remove old ones."""
+    """Bring the index to the newest data_version, notify the edges, then merge segments and remove old ones.
+
+    With an object store, the index there is continued, and is what edges take.
+    """
     with connect(url, application="search-index") as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        version, items = _scalar(connection, SQL.newest), _scalar(connection, SQL.count)
-        if not version:
+        if objects is not None:
+            connection.execute(SQL.lock)
+            connection.commit()  # the lock is the session's; the snapshot must begin after it was had
+            remote.fetch(objects, directory)
+        with writing(directory):
+            manifest = _newest(connection, directory, report_progress)
+        if manifest is None:
             return {"data_version": 0, "items": 0}
-        manifest = layout.read_manifest(directory / str(version))
-        if manifest is None or not manifest.quantities:
-            report_progress("reading", 0, items)
-            build(_documents(connection), directory, version, lambda done: report_progress("indexing", done, items))
-        connection.commit()
-        connection.execute("SELECT pg_notify($1, $2)", (CHANNEL, str(version)))
-        connection.commit()
-    prune(directory)
-    return {"data_version": version, "items": items}
+        _give_out(connection, directory, manifest, objects)
+        with merging(directory) as alone:
+            while alone and (merged := merge_some(directory)):
+                report_progress("merging", merged.items, merged.items)
+                _give_out(connection, directory, merged, objects)
+        with writing(directory):
+            prune(directory)
+        if objects is not None:
+            remote.clean(objects, directory)
+    return {"data_version": manifest.data_version, "items": manifest.items}
 
 
-def _documents(connection: Connection) -> Iterator[Document]:
-    with psycopg.ServerCursor(connection, "documents") as cursor:
+def _newest(connection: Connection, directory: Path, report_progress: ReportProgress) -> Manifest | None:
+    """Return the manifest of the newest data_version, made unless it is there; None without any load."""
+    row = connection.execute(SQL.newest).fetchone()
+    if row is None:
+        return None
+    version, moment = int(row[0]), str(row[1])
+    former = _former(connection, directory)
+    if former is not None and former.data_version == version:
+        return former
+    items = _scalar(connection, SQL.count)
+    iids = [str(row[0]) for row in connection.execute(SQL.changed, (former.data_version,))] if former else []
+    if former is not None and len(iids) <= _UPDATED_SHARE_MAX * items:
+        documents = _documents(connection, SQL.changed_documents, (former.data_version,))
+        report_progress("reading", 0, len(iids))
+        segments = update(former, documents, iids, directory, lambda done: report_progress("indexing", done, len(iids)))
+        # A change that its row does not tell of would stay unnoticed otherwise.
+        if sum(segment.live for segment in segments) == items:
+            return publish(directory, version, moment, segments)
+    report_progress("reading", 0, items)
+    documents = _documents(connection, SQL.documents, ())
+    return build(documents, directory, version, lambda done: report_progress("indexing", done, items), moment)
+
+
+def _former(connection: Connection, directory: Path) -> Manifest | None:
+    """Return the newest manifest if it is of this database."""
+    found = layout.newest(directory)
+    if found is None:
+        return None
+    row = connection.execute(SQL.moment, (found[1].data_version,)).fetchone()
+    return found[1] if row is not None and row[0] == found[1].committed_at else None
+
+
+def _give_out(connection: Connection, directory: Path, manifest: Manifest, objects: Objects | None) -> None:
+    if objects is not None:
+        remote.upload(objects, directory, manifest)
+    connection.commit()
+    connection.execute("SELECT pg_notify($1, $2)", (CHANNEL, str(manifest.data_version)))
+    connection.commit()
+
+
+def _documents(connection: Connection, query: str, values: tuple[object, ...]) -> Iterator[Document]:
+    with psycopg.RawServerCursor(connection, "documents") as cursor:
         cursor.itersize = _FETCH_ROWS
-        for row in cursor.execute(SQL.documents):
+        for row in cursor.execute(query, values):
             yield _document(*row)
 
 

@@ -6,10 +6,32 @@ LEFT JOIN brands b ON b.id = i.brand_id
 LEFT JOIN categories c ON c.id = i.category_id
 WHERE i.status = 'active' ORDER BY i.iid;
 
+-- name: changed_documents
+-- Of the items whose rows were made after a data_version.
+SELECT i.iid, i.name, i.alt_names, b.id, b.name, b.slug, i.product_type, c.code, c.path, i.attributes ->> 'description'
+FROM items i
+LEFT JOIN brands b ON b.id = i.brand_id
+LEFT JOIN categories c ON c.id = i.category_id
+WHERE i.status = 'active' AND i.data_version > $1 ORDER BY i.iid;
+
+-- name: changed
+-- All items that are no longer as they were at a data_version, or are no longer there.
+SELECT iid FROM items WHERE data_version > $1
+UNION SELECT iid FROM removed_items WHERE data_version > $1 ORDER BY iid;
+
 -- name: count
--- For the progress bar; an estimate would do, but the exact number costs little beside the build.
+-- For the progress bar, and to see that an updated index has every item.
 SELECT count(*) FROM items WHERE status = 'active';
 
+-- name: lock
+-- One worker at a time brings an index to the object store: each continues what is there.
+SELECT pg_advisory_lock(hashtextextended('search index', 0));
+
 -- name: newest
--- The snapshot's own data_version, whatever the job was made for: the index says what it holds.
-SELECT version FROM data_versions ORDER BY version DESC LIMIT 1;
+-- The snapshot's own data_version, whatever the job was made for: the index says what it holds. With its moment, so that
+-- the index of another database is not continued.
+SELECT version, committed_at::text FROM data_versions ORDER BY version DESC LIMIT 1;
+
+-- name: moment
+-- Of a former data_version.
+SELECT committed_at::text FROM data_versions WHERE version = $1;

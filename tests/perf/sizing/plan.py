@@ -166,11 +166,11 @@ def _data(load: Load) -> list[Need]:
         ),
         Need(
             part="search index",
-            need=f"{_bytes(items * search['build_bytes_an_item'])} to build",
+            need=_bytes(items * search["bytes_an_item"]),
             cores=0.0,
             times=items / search["items_max"],
             carries=f"{search['items_max']:,} items",
-            then="an index of several segments, which is not built yet: until then searches end here, look-ups do not",
+            then="measured to a million items, multiplied: measure before you rely on more",
         ),
         Need(
             part="first load",

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from edge.search.index import SearchIndex
-from shared.search import layout
 from shared.search.model import Brand, Category, Document, Item
 from workers.search.build import build
 
@@ -45,10 +44,7 @@ def catalogue() -> list[Document]:
 
 def opened(documents: list[Document], directory: Path, version: int = 1) -> SearchIndex:
     """Build an index and open it."""
-    folder = build(documents, directory, version)
-    manifest = layout.read_manifest(folder)
-    assert manifest is not None
-    return SearchIndex(folder, manifest)
+    return SearchIndex(directory, build(documents, directory, version))
 
 
 @pytest.fixture(scope="session")

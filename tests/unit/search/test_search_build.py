@@ -1,23 +1,38 @@
 """An index is whole or not there."""
 
+from hashlib import sha256
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from edge.search.paging import find
 from shared.search import layout
+from shared.search.directory import is_of_former_format, prune
 from shared.search.model import SearchQuery
 from tests.unit.search.conftest import catalogue, opened
-from workers.search import build as building
-from workers.search.build import build, prune
+from workers.search import writer
+from workers.search.build import build
 
 
-def test_a_finished_build_leaves_one_folder_with_a_manifest(tmp_path: Path) -> None:
-    folder = build(catalogue(), tmp_path, 7)
-    assert [path.name for path in tmp_path.iterdir()] == ["7"]
-    manifest = layout.read_manifest(folder)
-    assert manifest is not None
+def names(directory: Path) -> list[str]:
+    """What is in a directory of an index, without what is in its segments."""
+    return sorted(str(path.relative_to(directory)) for path in [*directory.iterdir(), *directory.glob("segments/*")])
+
+
+def test_a_finished_build_leaves_a_segment_and_a_manifest_that_names_it(tmp_path: Path) -> None:
+    manifest = build(catalogue(), tmp_path, 7)
+    assert names(tmp_path) == ["7.0.json", "segments", f"segments/{manifest.segments[0].id}"]
+    assert layout.newest(tmp_path) == (tmp_path, manifest)
     assert (manifest.data_version, manifest.items) == (7, len(catalogue()))
+
+
+def test_each_file_of_a_segment_has_its_digest(tmp_path: Path) -> None:
+    folder = tmp_path / layout.SEGMENTS / build(catalogue(), tmp_path, 7).segments[0].id
+    described = msgspec.json.decode((folder / layout.SEGMENT).read_bytes(), type=layout.SegmentInfo).files
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    del found[layout.SEGMENT]
+    assert described == {name: (len(bytes_), sha256(bytes_).hexdigest()) for name, bytes_ in found.items()}
 
 
 def test_documents_out_of_order_are_refused_and_nothing_is_published(tmp_path: Path) -> None:
@@ -25,17 +40,23 @@ def test_documents_out_of_order_are_refused_and_nothing_is_published(tmp_path: P
         build(reversed(catalogue()), tmp_path, 1)
     assert layout.newest(tmp_path) is None
     prune(tmp_path)
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) in ([], ["segments"])
 
 
-def test_a_build_that_dies_before_its_end_is_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("died", ["write_rows", "write_vocabulary", "make_durable"])
+def test_a_build_that_dies_before_its_end_is_never_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, died: str
+) -> None:
     build(catalogue(), tmp_path, 1)
-    monkeypatch.setattr(building, "_make_durable", lambda folder: 1 / 0)
+    whole = names(tmp_path)
+    monkeypatch.setattr(writer, died, lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         build(catalogue(), tmp_path, 2)
     found = layout.newest(tmp_path)
     assert found is not None
     assert found[1].data_version == 1
+    prune(tmp_path)
+    assert names(tmp_path) == whole
 
 
 def test_the_same_version_can_be_built_again(tmp_path: Path) -> None:
@@ -55,10 +76,11 @@ def test_an_index_of_nothing_finds_nothing(tmp_path: Path) -> None:
 
 
 def test_only_the_newest_versions_are_kept(tmp_path: Path) -> None:
-    for version in (1, 2, 9, 10):
-        build(catalogue(), tmp_path, version)
+    kept = [build(catalogue(), tmp_path, version) for version in (1, 2, 9, 10)][2:]
     assert prune(tmp_path) == [2, 1]
-    assert layout.versions(tmp_path) == [10, 9]
+    assert [path.name for path in layout.manifests(tmp_path)] == ["10.0.json", "9.0.json"]
+    segments = [f"segments/{manifest.segments[0].id}" for manifest in kept]
+    assert names(tmp_path) == sorted(["10.0.json", "9.0.json", "segments", *segments])
 
 
 def test_an_index_of_another_format_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,10 +89,13 @@ def test_an_index_of_another_format_is_not_read(tmp_path: Path, monkeypatch: pyt
     assert layout.newest(tmp_path) is None
 
 
-def test_items_that_outgrow_one_segment_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.perf.search_sample import documents
-
-    monkeypatch.setattr(building, "WRITER_BYTES_MAX", 15_000_000)
-    with pytest.raises(building.IndexTooLarge):
-        build(documents(20_000), tmp_path, 1)
-    assert layout.newest(tmp_path) is None
+def test_an_index_of_the_former_format_stays_until_two_newer_ones_are_there(tmp_path: Path) -> None:
+    (tmp_path / "6" / "items").mkdir(parents=True)
+    assert is_of_former_format(tmp_path)
+    build(catalogue(), tmp_path, 7)
+    prune(tmp_path)
+    assert (tmp_path / "6").is_dir()
+    assert not is_of_former_format(tmp_path)
+    build(catalogue(), tmp_path, 8)
+    prune(tmp_path)
+    assert not (tmp_path / "6").exists()

@@ -11,10 +11,11 @@ import pytest
 from edge.search import engine as engine_module
 from edge.search.engine import SearchEngine
 from shared.errors import StoreUnavailable
+from shared.search.directory import prune
 from shared.search.model import SearchQuery
 from shared.telemetry.log import Log
 from tests.unit.search.conftest import catalogue
-from workers.search.build import build, prune
+from workers.search.build import build
 
 
 @pytest.fixture
@@ -86,9 +87,9 @@ async def test_a_new_index_is_taken_up_whole(engine: SearchEngine, tmp_path: Pat
 
 
 async def test_searches_go_on_in_an_index_that_was_removed(engine: SearchEngine, tmp_path: Path) -> None:
-    folder = build(catalogue(), tmp_path, 1)
+    build(catalogue(), tmp_path, 1)
     assert (await engine.find(SearchQuery(q="soy"))).hits
-    for path in sorted(folder.rglob("*"), reverse=True):
+    for path in sorted(tmp_path.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     assert (await engine.find(SearchQuery(q="chocolate"))).hits
     engine.close()

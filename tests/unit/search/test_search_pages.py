@@ -28,7 +28,7 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["tantivy", "rows"])
+@pytest.fixture(scope="module", params=["postings", "rows"])
 def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
     """An index without common words, and the same one with nearly every word a common one."""
     with pytest.MonkeyPatch.context() as patch:
@@ -80,7 +80,7 @@ def test_a_cursor_goes_on_in_a_newer_index(tmp_path: Path) -> None:
     assert {hit.item.iid for hit in first.hits}.isdisjoint(hit.item.iid for hit in second.hits)
 
 
-def test_rows_of_bits_find_the_same_items_as_tantivy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_bits_find_the_same_items_as_postings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = list(documents(1_000))
     plain = opened(sample, tmp_path / "plain")
     monkeypatch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)

@@ -1,13 +1,9 @@
 """A quantity is found in whatever spelling: by items, by descriptions, while it is typed, and in indexes without them."""
 
-from pathlib import Path
-
 import pytest
 
 from edge.search.index import SearchIndex
 from edge.search.paging import find
-from shared.search import layout
-from shared.search.layout import Manifest
 from shared.search.model import Document, Item, SearchQuery
 from tests.unit.search.conftest import opened
 
@@ -76,10 +72,3 @@ def test_a_hit_by_its_quantity_alone_is_matched_on_its_name(shop: SearchIndex) -
 
 def test_a_brand_that_looks_like_a_length_is_found(shop: SearchIndex) -> None:
     assert hits(shop, "3M command hooks")[0][0] == "IID-8"
-
-
-def test_an_index_without_quantities_finds_them_as_they_are_written(shop: SearchIndex, tmp_path: Path) -> None:
-    opened([Document(Item("IID-1", "HDMI cable 3m", None, None, None))], tmp_path)
-    old = Manifest("old", layout.FORMAT, 1, 1)
-    index = SearchIndex(tmp_path / "1", old)
-    assert hits(index, "hdmi cable 3m")[0][0] == "IID-1"

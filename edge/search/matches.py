@@ -1,0 +1,60 @@
+"""Documents that were found with their scores, and the best of them over all segments of an index."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edge.search.segment import LiveSegment
+from shared.search.segment import Numbers
+
+Scores = NDArray[np.float64]
+
+
+class Matches(NamedTuple):
+    """Documents of one segment with their scores."""
+
+    segment: LiveSegment
+    documents: Numbers
+    scores: Scores
+
+
+class Best(NamedTuple):
+    """Numbers of documents in the whole index with their scores, best first, equal scores by IID."""
+
+    numbers: NDArray[np.int64]
+    scores: Scores
+
+
+def best(found: Sequence[Matches], count: int) -> Best:
+    """Return the best documents of all segments."""
+    chosen = [_best(matches, count) for matches in found if len(matches.documents)]
+    if not chosen:
+        return Best(np.zeros(0, np.int64), np.zeros(0))
+    numbers = np.concatenate([matches.documents.astype(np.int64) + matches.segment.base for matches in chosen])
+    scores = np.concatenate([matches.scores for matches in chosen])
+    if len(chosen) > 1:
+        iids = np.concatenate([matches.segment.iids(matches.documents) for matches in chosen])
+        order = np.lexsort((iids, -scores))[:count]
+        numbers, scores = numbers[order], scores[order]
+    return Best(numbers, scores)
+
+
+def of_segment(found: Best, segment: LiveSegment) -> NDArray[np.bool_]:
+    """Return which of the documents are of a segment."""
+    return (found.numbers >= segment.base) & (found.numbers < segment.base + segment.items)
+
+
+def _best(found: Matches, count: int) -> Matches:
+    """Return the best documents of a segment in their order: by score, then by IID."""
+    segment, documents, scores = found
+    if len(scores) > count:
+        # Sorting all of them would take longest where a word is in many documents with the same score.
+        least = np.partition(scores, len(scores) - count)[len(scores) - count]
+        above, equal = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
+        first = np.argsort(segment.ranks(documents[equal]))[: count - len(above)]
+        chosen = np.concatenate([above, equal[first]])
+        documents, scores = documents[chosen], scores[chosen]
+    order = np.lexsort((segment.ranks(documents), -scores))
+    return Matches(segment, documents[order], scores[order])

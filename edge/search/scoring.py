@@ -1,0 +1,246 @@
+"""BM25 of documents of one segment, by figures of the whole index: a document scores the same in any segment."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edge.search import bitmaps
+from edge.search.index import Filter, SearchIndex
+from edge.search.matches import Matches, Scores
+from edge.search.query_words import TermVariant, Weights, Word, description_field
+from edge.search.segment import LiveSegment, Postings, distinct, is_dense
+from shared.search import layout
+from shared.search.segment import Numbers, Row
+
+# So few documents, and so small a share of a term's documents, are looked up one by one.
+_FEW = 1_024
+_SMALL_SHARE = 16
+_WITHOUT_LENGTH = (layout.QUANTITIES, layout.DESCRIBED_QUANTITIES)
+
+
+class Scorer:
+    """Finds and scores documents of one segment for one query."""
+
+    def __init__(self, index: SearchIndex, segment: LiveSegment, weights: Weights, filters: Sequence[Filter]) -> None:
+        self._index = index
+        self._segment = segment
+        self._weights = weights
+        self._filters = filters
+        self._postings: dict[Filter, Postings] = {}
+        self._rows: dict[Filter, Row] = {}
+
+    def with_all(self, words: Sequence[Word], common: Sequence[bool]) -> Matches:
+        """Return the documents that have every word and pass the filters. Some word or filter is not common."""
+        documents = self.filtered(self._rarest(words, common))
+        scores: dict[int, Scores] = {}
+        for place in sorted(range(len(words)), key=lambda place: (common[place], self._size(words[place]))):
+            met, scores[place] = self._word(words[place], documents)
+            if not met.all():
+                documents = documents[met]
+                scores = {of: score[met] for of, score in scores.items()}
+        total = np.zeros(len(documents))
+        # Added in the order of the query: floating-point sums depend on it, and segments differ in which word is rare.
+        for place in range(len(words)):
+            total += scores[place]
+        for word, is_common in zip(words, common, strict=True):
+            # Reading descriptions for a common word would cost much and change the scores of many hits very little.
+            if not is_common:
+                total += self._described(word, documents)[1] * self._weights.description
+        return Matches(self._segment, documents, total)
+
+    def count_all(self, words: Sequence[Word], common: Sequence[bool]) -> int:
+        """Return how many documents `with_all` would return."""
+        documents = self.filtered(self._rarest(words, common))
+        for place in sorted(range(len(words)), key=lambda place: (common[place], self._size(words[place]))):
+            documents = documents[self._has(words[place], documents)]
+        return len(documents)
+
+    def with_any(self, words: Sequence[Word]) -> Matches:
+        """Return the documents that have some of the words, also in descriptions, and pass the filters.
+
+        Without words: all documents that pass the filters, with a score of 0.
+        """
+        if not words:
+            documents = self.filtered(self._rarest((), ()))
+            return Matches(self._segment, documents, np.zeros(len(documents)))
+        found = [self._documents(word) for word in words] + [self._description_documents(word) for word in words]
+        documents = _union(found, self._segment.items)
+        tally = _Tally(documents, self._segment.items)
+        for word in words:
+            tally.begin_word()
+            for variant, field, weight in self._places(word):
+                those = self._variant_documents(variant, field)
+                tally.add(those, self._variant_score(variant, field, those)[1] * weight)
+            tally.end_word(self._weights.word_met)
+        if not self._filters:
+            return Matches(self._segment, documents, tally.scores)
+        passing = self.filtered(documents)
+        return Matches(self._segment, passing, tally.scores[np.searchsorted(documents, passing)])
+
+    def passing(self) -> Numbers:
+        """Return the documents that pass the filters, of which there is one."""
+        field, term = min(self._filters, key=lambda entry: self._segment.estimate(*entry))
+        return self.filtered(self._read(field, term).documents)
+
+    def filtered(self, documents: Numbers) -> Numbers:
+        """Return those of the documents that pass the filters."""
+        for field, term in self._filters:
+            documents = documents[self._times(field, term, documents) > 0]
+        return documents
+
+    def row(self, field: str, terms: Sequence[str]) -> Row:
+        """Return the documents that have all terms as bits."""
+        return reduce(np.bitwise_and, [self._row(field, term) for term in terms])
+
+    def _rarest(self, words: Sequence[Word], common: Sequence[bool]) -> Numbers:
+        choices: list[tuple[int, Callable[[], Numbers]]] = [
+            (self._size(word), lambda word=word: self._documents(word))  # type: ignore[misc]
+            for word, is_common in zip(words, common, strict=True)
+            if not is_common
+        ]
+        choices += [
+            (self._segment.estimate(*entry), lambda entry=entry: self._read(*entry).documents)  # type: ignore[misc]
+            for entry in self._filters
+            if not self._index.is_common(*entry)
+        ]
+        return min(choices, key=lambda choice: choice[0])[1]()
+
+    def _documents(self, word: Word) -> Numbers:
+        return _union(
+            [self._variant_documents(variant, variant.field) for variant in word.variants], self._segment.items
+        )
+
+    def _description_documents(self, word: Word) -> Numbers:
+        described = [variant for variant in word.variants if variant.described]
+        return _union(
+            [self._variant_documents(variant, description_field(variant.field)) for variant in described],
+            self._segment.items,
+        )
+
+    def _variant_documents(self, variant: TermVariant, field: str) -> Numbers:
+        documents = self._read(field, variant.terms[0]).documents
+        for term in variant.terms[1:]:
+            documents = documents[self._times(field, term, documents) > 0]
+        return documents
+
+    def _word(self, word: Word, documents: Numbers) -> tuple[NDArray[np.bool_], Scores]:
+        return self._sum([(variant, variant.field) for variant in word.variants], documents)
+
+    def _described(self, word: Word, documents: Numbers) -> tuple[NDArray[np.bool_], Scores]:
+        described = [variant for variant in word.variants if variant.described]
+        return self._sum([(variant, description_field(variant.field)) for variant in described], documents)
+
+    def _sum(self, variants: list[tuple[TermVariant, str]], documents: Numbers) -> tuple[NDArray[np.bool_], Scores]:
+        if not variants:
+            return np.zeros(len(documents), np.bool_), np.zeros(len(documents))
+        met, total = self._variant_score(*variants[0], documents)
+        for variant, field in variants[1:]:
+            has_all, score = self._variant_score(variant, field, documents)
+            met |= has_all
+            total += score
+        return met, total
+
+    def _has(self, word: Word, documents: Numbers) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = np.logical_or.reduce(
+            [
+                np.logical_and.reduce([self._times(one.field, term, documents) > 0 for term in one.terms])
+                for one in word.variants
+            ]
+        )
+        return found
+
+    def _variant_score(self, variant: TermVariant, field: str, documents: Numbers) -> tuple[NDArray[np.bool_], Scores]:
+        times = [self._times(field, term, documents) for term in variant.terms]
+        met = times[0] > 0
+        total = self._bm25(field, variant.terms[0], times[0], documents)
+        for term, of in zip(variant.terms[1:], times[1:], strict=True):
+            met &= of > 0
+            total = np.where(met, total + self._bm25(field, term, of, documents), 0.0)
+        return met, total * variant.weight
+
+    def _places(self, word: Word) -> list[tuple[TermVariant, str, float]]:
+        """Return where a word may be met: each variant with its field and the weight of that."""
+        described = [variant for variant in word.variants if variant.described]
+        return [(variant, variant.field, 1.0) for variant in word.variants] + [
+            (variant, description_field(variant.field), self._weights.description) for variant in described
+        ]
+
+    def _bm25(self, field: str, term: str, times: NDArray[np.uint8], documents: Numbers) -> Scores:
+        inverse = self._index.inverse_frequency(self._index.frequency(field, term))
+        if field in _WITHOUT_LENGTH:
+            return (times > 0).astype(np.float64) * inverse
+        described = field == layout.DESCRIPTION
+        lengths = self._segment.description_lengths if described else self._segment.lengths
+        shares = self._index.described_shares if described else self._index.shares
+        share: Scores = shares.take(times.astype(np.uint16) << np.uint16(8) | lengths.take(documents))
+        share *= inverse
+        return share
+
+    def _times(self, field: str, term: str, documents: Numbers) -> NDArray[np.uint8]:
+        """Return how often each document has a term; of common ones only whether."""
+        if self._index.is_common(field, term):
+            return bitmaps.has(self._row(field, term), documents)
+        postings = self._read(field, term)
+        if postings.documents is documents:
+            return postings.times
+        if not len(postings.documents):
+            return np.zeros(len(documents), np.uint8)
+        if len(documents) < max(_FEW, len(postings.documents) // _SMALL_SHARE):
+            places = np.searchsorted(postings.documents, documents)
+            places[places == len(postings.documents)] = 0
+            found: NDArray[np.uint8] = postings.times[places] * (postings.documents[places] == documents)
+            return found
+        times = np.zeros(self._segment.items, np.uint8)
+        times[postings.documents] = postings.times
+        return times[documents]
+
+    def _size(self, word: Word) -> int:
+        return sum(min(self._segment.estimate(one.field, term) for term in one.terms) for one in word.variants)
+
+    def _read(self, field: str, term: str) -> Postings:
+        found = self._postings.get((field, term))
+        if found is None:
+            found = self._postings[field, term] = self._segment.postings(field, term)
+        return found
+
+    def _row(self, field: str, term: str) -> Row:
+        found = self._rows.get((field, term))
+        if found is None:
+            found = self._rows[field, term] = self._segment.row(field, term)
+        return found
+
+
+def _union(found: Sequence[Numbers], items: int) -> Numbers:
+    some = [documents for documents in found if len(documents)]
+    if len(some) == 1:
+        return some[0]
+    return distinct(np.concatenate(some), items) if some else np.zeros(0, np.uint32)
+
+
+class _Tally:
+    """Adds up the scores of documents, of which each word has only some."""
+
+    def __init__(self, documents: Numbers, items: int) -> None:
+        self._documents = documents
+        self.scores = np.zeros(len(documents))
+        self._met = np.zeros(len(documents), np.bool_)
+        self._places: Numbers | None = None
+        if is_dense(len(documents), items):
+            self._places = np.empty(items, np.uint32)
+            self._places[documents] = np.arange(len(documents), dtype=np.uint32)
+
+    def begin_word(self) -> None:
+        """Begin with the next word."""
+        self._met[:] = False
+
+    def add(self, documents: Numbers, scores: Scores) -> None:
+        """Add what some of the documents score."""
+        places = np.searchsorted(self._documents, documents) if self._places is None else self._places[documents]
+        self.scores[places] += scores
+        self._met[places] = True
+
+    def end_word(self, bonus: float) -> None:
+        """Add a bonus to the documents that have the word."""
+        self.scores += self._met * bonus

@@ -1,0 +1,119 @@
+"""The files of one segment, memory-mapped: documents, dictionary, postings, rows of bits."""
+
+import mmap
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.search import layout
+from shared.search.layout import SegmentInfo
+
+Numbers = NDArray[np.uint32]
+Row = NDArray[np.uint64]
+Span = tuple[int, int]
+
+
+class Segment:
+    """An immutable part of an index. Documents are numbered by (length, IID); ranks are places in the order of IIDs."""
+
+    def __init__(self, folder: Path) -> None:
+        info = msgspec.json.decode((folder / layout.SEGMENT).read_bytes(), type=SegmentInfo)
+        self.folder = folder
+        self.items = info.items
+        self.length_sum, self.description_length_sum = info.length_sum, info.description_length_sum
+        self.iids: NDArray[np.bytes_] = np.frombuffer(_map(folder / layout.IIDS), f"S{info.iid_bytes}")
+        self.ranks: Numbers = np.frombuffer(_map(folder / layout.RANKS), np.uint32)
+        self.documents: Numbers = np.frombuffer(_map(folder / layout.DOCUMENTS), np.uint32)
+        self.lengths: NDArray[np.uint8] = np.frombuffer(_map(folder / layout.LENGTHS), np.uint8)
+        self.description_lengths: NDArray[np.uint8] = np.frombuffer(_map(folder / layout.DESCRIPTION_LENGTHS), np.uint8)
+        self._hits = _map(folder / layout.HITS)
+        self._hit_offsets = memoryview(_map(folder / layout.HIT_OFFSETS)).cast("Q")
+        self.dictionary = Dictionary(folder)
+        self._row_places = {
+            bytes.fromhex(name): place
+            for place, name in enumerate(msgspec.json.decode((folder / layout.ROW_KEYS).read_bytes(), type=list[str]))
+        }
+        rows: Row = np.frombuffer(_map(folder / layout.ROWS), np.uint64)
+        self._rows = rows.reshape(len(self._row_places), layout.row_words(self.items))
+
+    def hit(self, rank: int) -> bytes:
+        """Return what was stored of the document at a place in the order of IIDs."""
+        return self._hits[self._hit_offsets[rank] : self._hit_offsets[rank + 1]]
+
+    def row(self, key: bytes) -> Row | None:
+        """Return the bits of a key, one for each document, where the segment has them."""
+        place = self._row_places.get(key)
+        return None if place is None else self._rows[place]
+
+
+class Dictionary:
+    """The keys of a segment in their order, with the documents of each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._keys = _map(folder / layout.KEYS)
+        self._offsets = memoryview(_map(folder / layout.KEY_OFFSETS)).cast("Q")
+        self.starts: NDArray[np.uint64] = np.frombuffer(_map(folder / layout.POSTING_STARTS), np.uint64)
+        self._starts = self.starts.data
+        self.postings: Numbers = np.frombuffer(_map(folder / layout.POSTINGS), np.uint32)
+        self.times: NDArray[np.uint8] = np.frombuffer(_map(folder / layout.TIMES), np.uint8)
+        self._slot_starts = memoryview(_map(folder / layout.SLOT_STARTS)).cast("I")
+        self._slots = memoryview(_map(folder / layout.SLOTS)).cast("I") if len(self) else memoryview(b"")
+        self._mask = len(self._slot_starts) - 2
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def key(self, ordinal: int) -> bytes:
+        """Return the key at a place."""
+        return self._keys[self._offsets[ordinal] : self._offsets[ordinal + 1]]
+
+    def find(self, key: bytes) -> Span:
+        """Return the place of a key as a span of one, or an empty span."""
+        slot = crc32(key) & self._mask
+        for at in range(self._slot_starts[slot], self._slot_starts[slot + 1]):
+            ordinal = self._slots[at]
+            if self.key(ordinal) == key:
+                return ordinal, ordinal + 1
+        return 0, 0
+
+    def beginning(self, prefix: bytes) -> Span:
+        """Return the places of all keys that begin so."""
+        return self.place(prefix), self.place(prefix + b"\xff")
+
+    def place(self, key: bytes, first: int = 0) -> int:
+        """Return where a key is or would be inserted, at `first` or later."""
+        low, high = first, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self.key(middle) < key:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def size(self, span: Span) -> int:
+        """Return the number of postings of neighbouring keys."""
+        return self._starts[span[1]] - self._starts[span[0]]
+
+    def read(self, span: Span) -> tuple[Numbers, NDArray[np.uint8]]:
+        """Return the documents of neighbouring keys, key by key, and how often each has the key."""
+        first, end = self._starts[span[0]], self._starts[span[1]]
+        return self.postings[first:end], self.times[first:end]
+
+
+def bits(documents: Numbers, items: int) -> Row:
+    """Return a row with the bits of these documents, which may be named more than once."""
+    row = np.zeros(layout.row_words(items) * 64, np.bool_)
+    row[documents] = True
+    return np.packbits(row, bitorder="little").view(np.uint64)
+
+
+def _map(path: Path) -> bytes:
+    if path.stat().st_size == 0:  # an empty file cannot be mapped
+        return b""
+    with path.open("rb") as file:
+        # A map has all that bytes have which is used here, without being read at once.
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)  # type: ignore[return-value]

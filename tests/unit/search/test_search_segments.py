@@ -1,0 +1,228 @@
+"""However an index came about, by loads, withdrawals and merges, it answers as a whole build of the same items does."""
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from edge.search.index import SearchIndex
+from edge.search.paging import find
+from shared.errors import InvalidParameter
+from shared.search import layout
+from shared.search.directory import merging, prune, publish
+from shared.search.layout import SegmentEntry
+from shared.search.model import Document, SearchQuery
+from tests.perf.search_sample import documents
+from workers.search import build as building
+from workers.search import tiers, writer
+from workers.search.build import build, update
+from workers.search.merge import Source
+from workers.search.tiers import choose, merge_some
+
+ITEMS = 240
+SAMPLE = list(documents(2 * ITEMS))
+QUERIES = [
+    SearchQuery(q="classic", limit=7),
+    SearchQuery(q="c", limit=50),
+    SearchQuery(q="classic shirt", limit=9),
+    SearchQuery(q="shirt cl", limit=20),
+    SearchQuery(q="wooden clasic shirts", limit=5),
+    SearchQuery(q="sh", limit=13, category="clothing"),
+    SearchQuery(q="modern boots", limit=8, product_type="boots"),
+    SearchQuery(q="blue zzzz red", limit=6),
+    SearchQuery(q="IID-", limit=50),
+    SearchQuery(q="IID-0000", limit=11, category="clothing"),
+    SearchQuery(q=SAMPLE[3].item.name, limit=10),
+    SearchQuery(q=SAMPLE[200].item.name.split()[0][:5], limit=10),
+    SearchQuery(q="waterprof leathr", limit=10),
+]
+
+
+@pytest.fixture(autouse=True)
+def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Common words, full runs and merges, which take thousands of items otherwise."""
+    monkeypatch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
+    monkeypatch.setattr(building, "RUN_POSTINGS_MAX", 2_000)
+    monkeypatch.setattr(tiers, "FIRST_TIER", 10)
+    monkeypatch.setattr(tiers, "SEGMENTS_PER_TIER", 3)
+
+
+def changed(number: int, other: int) -> Document:
+    """The item of a number with the texts of another."""
+    texts = SAMPLE[other]
+    return msgspec.structs.replace(texts, item=msgspec.structs.replace(texts.item, iid=SAMPLE[number].item.iid))
+
+
+def pages(index: SearchIndex, query: SearchQuery) -> Iterator[bytes]:
+    """Pages as they are shown, with their cursors."""
+    for _ in range(8):
+        page = find(index, query)
+        yield msgspec.json.encode(page)
+        if page.next is None:
+            return
+        query = msgspec.structs.replace(query, after=page.next)
+
+
+def answers(index: SearchIndex) -> list[bytes]:
+    return [answer for query in QUERIES for answer in answered(index, query)]
+
+
+def answered(index: SearchIndex, query: SearchQuery) -> list[bytes]:
+    try:
+        return list(pages(index, query))
+    except InvalidParameter as error:  # a filter that no item has any more is refused by both
+        return [repr(error).encode()]
+
+
+class Catalogue:
+    """Items that change, with an index that follows them."""
+
+    def __init__(self, directory: Path) -> None:
+        self.items = {SAMPLE[number].item.iid: SAMPLE[number] for number in range(0, ITEMS, 2)}
+        self._directory = directory / "followed"
+        self._whole = directory / "whole"
+        self.manifest = build(self._sorted(), self._directory, 1)
+
+    def _sorted(self) -> list[Document]:
+        return [self.items[iid] for iid in sorted(self.items)]
+
+    def load(self, entries: dict[int, int]) -> None:
+        """Change or add items."""
+        documents = {SAMPLE[number].item.iid: changed(number, other) for number, other in entries.items()}
+        self.items |= documents
+        self._follow(documents, sorted(documents))
+
+    def withdraw(self, numbers: set[int]) -> None:
+        """Remove items, or what is not there."""
+        iids = sorted(SAMPLE[number].item.iid for number in numbers)
+        for iid in iids:
+            self.items.pop(iid, None)
+        self._follow({}, iids)
+
+    def _follow(self, documents: dict[str, Document], iids: list[str]) -> None:
+        segments = update(self.manifest, [documents[iid] for iid in sorted(documents)], iids, self._directory)
+        self.manifest = publish(self._directory, self.manifest.data_version + 1, "", segments)
+
+    def merge(self) -> None:
+        """Merge what is to be merged next."""
+        self.manifest = merge_some(self._directory) or self.manifest
+        prune(self._directory)
+
+    def opened(self, former: SearchIndex | None = None) -> SearchIndex:
+        return SearchIndex(self._directory, self.manifest, former)
+
+    def built_whole(self) -> SearchIndex:
+        return SearchIndex(self._whole, build(self._sorted(), self._whole, self.manifest.data_version))
+
+
+NUMBERS = st.integers(0, ITEMS - 1)
+STEPS = st.lists(
+    st.one_of(
+        st.builds(
+            lambda entries: lambda catalogue: catalogue.load(entries), st.dictionaries(NUMBERS, NUMBERS, max_size=40)
+        ),
+        st.builds(lambda numbers: lambda catalogue: catalogue.withdraw(numbers), st.sets(NUMBERS, max_size=60)),
+        st.just(Catalogue.merge),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(steps=STEPS)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_segments_answer_byte_for_byte_as_one_whole_build(steps: list[Callable[[Catalogue], None]]) -> None:
+    with TemporaryDirectory() as directory:
+        catalogue = Catalogue(Path(directory))
+        index = catalogue.opened()
+        for step in steps:
+            step(catalogue)
+            index = catalogue.opened(index)
+        assert index.items == len(catalogue.items)
+        assert answers(index) == answers(catalogue.built_whole())
+
+
+def test_a_load_while_segments_are_merged_counts_in_the_merged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue = Catalogue(tmp_path)
+    for first in (0, 20, 40):
+        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    merged = tiers.merge
+
+    def merge_beside_a_load(sources: list[Source], folder: Path) -> None:
+        merged(sources, folder)
+        catalogue.load({3: 100, 21: 101, 239: 102})
+        catalogue.withdraw({0, 41, 60})
+
+    monkeypatch.setattr(tiers, "merge", merge_beside_a_load)
+    before = len(catalogue.manifest.segments)
+    catalogue.merge()
+    assert len(catalogue.manifest.segments) < before
+    assert catalogue.manifest.data_version == 6
+    assert answers(catalogue.opened()) == answers(catalogue.built_whole())
+
+
+def test_a_merge_of_segments_that_are_no_longer_there_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue = Catalogue(tmp_path)
+    for first in (0, 20, 40):
+        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    merged = tiers.merge
+
+    def merge_beside_a_build(sources: list[Source], folder: Path) -> None:
+        merged(sources, folder)
+        build(SAMPLE[:50], tmp_path / "followed", 9)
+
+    monkeypatch.setattr(tiers, "merge", merge_beside_a_build)
+    assert merge_some(tmp_path / "followed") is None
+    found = layout.newest(tmp_path / "followed")
+    assert found is not None
+    assert (found[1].data_version, found[1].items) == (9, 50)
+
+
+def test_a_merge_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue = Catalogue(tmp_path)
+    for first in (0, 20, 40):
+        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    found = answers(catalogue.opened())
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "make_durable", lambda folder: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            catalogue.merge()
+    assert layout.newest(tmp_path / "followed") == (tmp_path / "followed", catalogue.manifest)
+    with merging(tmp_path / "followed") as alone:
+        assert alone
+    assert not list((tmp_path / "followed").rglob(".merging-*"))
+    assert answers(catalogue.opened()) == found
+
+
+def test_one_process_at_a_time_merges(tmp_path: Path) -> None:
+    with merging(tmp_path) as first, merging(tmp_path) as second:
+        assert (first, second) == (True, False)
+
+
+@given(sizes=st.lists(st.integers(1, 5_000), max_size=60))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_merges_bound_the_number_of_segments(sizes: list[int]) -> None:
+    segments: tuple[SegmentEntry, ...] = ()
+    for number, size in enumerate(sizes):
+        segments += (SegmentEntry(str(number), size),)
+        while chosen := choose(segments):
+            left = tuple(segment for segment in segments if segment not in chosen)
+            segments = (*left, SegmentEntry(f"m{number}-{len(left)}", sum(segment.live for segment in chosen)))
+    tiers_used = 2 + max(0, math.ceil(math.log(max(1, sum(sizes)) / tiers.FIRST_TIER, 8)))
+    assert len(segments) <= (tiers.SEGMENTS_PER_TIER - 1) * tiers_used
+    assert sum(segment.live for segment in segments) == sum(sizes)
+
+
+def test_a_segment_of_which_much_is_deleted_is_written_anew() -> None:
+    kept, worn = SegmentEntry("kept", 100, 25, "x"), SegmentEntry("worn", 100, 26, "y")
+    assert choose((kept,)) == []
+    assert choose((kept, worn)) == [worn]

@@ -1,0 +1,153 @@
+"""Writes the files of a segment: documents in the order of IIDs, keys in their order, and what is derived from them."""
+
+from array import array
+from collections.abc import Iterable
+from hashlib import file_digest
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+from zlib import crc32
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.search import layout
+from shared.search.directory import sync
+from shared.search.layout import SegmentInfo
+from shared.search.segment import Dictionary, Numbers
+from workers.search.rows import write_rows
+from workers.search.vocabulary import write_vocabulary
+
+# IIDs are kept at one length, a multiple of this.
+_IID_BYTES = 8
+Bytes = NDArray[np.uint8]
+
+
+def iid_bytes(longest: int) -> int:
+    """Return the bytes that each IID takes where the longest has so many."""
+    return max(1, -(-longest // _IID_BYTES)) * _IID_BYTES
+
+
+def number_documents(lengths: Bytes) -> tuple[Numbers, Numbers]:
+    """Number documents by (length, IID), given the lengths in the order of IIDs: return ranks by number and back.
+
+    BM25 prefers short texts: where each word of a query occurs once, the first documents that have all are the best.
+    """
+    ranks = np.argsort(lengths, kind="stable").astype(np.uint32)
+    documents = np.empty(len(ranks), np.uint32)
+    documents[ranks] = np.arange(len(ranks), dtype=np.uint32)
+    return ranks, documents
+
+
+def write_order(folder: Path, lengths: Bytes, description_lengths: Bytes) -> Numbers:
+    """Write how documents are numbered, and their lengths, both given by rank; return their numbers by rank."""
+    ranks, documents = number_documents(lengths)
+    ranks.tofile(folder / layout.RANKS)
+    documents.tofile(folder / layout.DOCUMENTS)
+    lengths[ranks].tofile(folder / layout.LENGTHS)
+    description_lengths[ranks].tofile(folder / layout.DESCRIPTION_LENGTHS)
+    return documents
+
+
+class Hits:
+    """What hits show, in the order of IIDs."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = (folder / layout.HITS).open("wb")
+        self._path = folder / layout.HIT_OFFSETS
+        self._offsets = array("Q", [0])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()
+        if kind is None:
+            self._path.write_bytes(self._offsets.tobytes())
+
+    def add(self, hits: list[bytes]) -> None:
+        """Add those of the next documents."""
+        end = self._offsets[-1]
+        for hit in hits:
+            end += len(hit)
+            self._offsets.append(end)
+        self._file.write(b"".join(hits))
+
+
+class Keys:
+    """The dictionary and the postings, key by key."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[str, BinaryIO] = {
+            name: (folder / name).open("wb") for name in (layout.KEYS, layout.POSTINGS, layout.TIMES)
+        }
+        self._offsets, self._starts = array("Q", [0]), array("Q", [0])
+        self._hashes = array("I")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for file in self._files.values():
+            file.close()
+        if kind is None:
+            (self._folder / layout.KEY_OFFSETS).write_bytes(self._offsets.tobytes())
+            (self._folder / layout.POSTING_STARTS).write_bytes(self._starts.tobytes())
+            self._write_slots()
+
+    def add(self, keys: Iterable[bytes], sizes: Iterable[int], postings: Numbers, times: Bytes) -> None:
+        """Add the next keys with the number of documents of each, and these documents."""
+        end, start = self._offsets[-1], self._starts[-1]
+        blob = []
+        for key, size in zip(keys, sizes, strict=True):
+            end += len(key)
+            start += size
+            self._offsets.append(end)
+            self._starts.append(start)
+            self._hashes.append(crc32(key))
+            blob.append(key)
+        self._files[layout.KEYS].write(b"".join(blob))
+        self._files[layout.POSTINGS].write(np.ascontiguousarray(postings).data)
+        self._files[layout.TIMES].write(np.ascontiguousarray(times).data)
+
+    def _write_slots(self) -> None:
+        slots = 1 << max(0, len(self._hashes) - 1).bit_length()
+        slot = np.frombuffer(self._hashes, np.uint32) & np.uint32(slots - 1) if self._hashes else np.zeros(0, np.uint32)
+        starts = np.zeros(slots + 1, np.uint32)
+        starts[1:] = np.cumsum(np.bincount(slot, minlength=slots))
+        starts.tofile(self._folder / layout.SLOT_STARTS)
+        np.argsort(slot, kind="stable").astype(np.uint32).tofile(self._folder / layout.SLOTS)
+
+
+def finish(folder: Path, iid_width: int) -> SegmentInfo:
+    """Write what is derived from the dictionary, then the segment's description; make all of it durable."""
+    lengths = np.fromfile(folder / layout.LENGTHS, np.uint8)
+    description_lengths = np.fromfile(folder / layout.DESCRIPTION_LENGTHS, np.uint8)
+    dictionary = Dictionary(folder)
+    write_rows(folder, dictionary, len(lengths))
+    write_vocabulary(folder / layout.VOCABULARY, dictionary)
+    info = SegmentInfo(
+        items=len(lengths),
+        iid_bytes=iid_width,
+        length_sum=int(lengths.sum(dtype=np.int64)),
+        description_length_sum=int(description_lengths.sum(dtype=np.int64)),
+        files={str(path.relative_to(folder)): _described(path) for path in sorted(folder.rglob("*")) if path.is_file()},
+    )
+    (folder / layout.SEGMENT).write_bytes(msgspec.json.encode(info))
+    make_durable(folder)
+    return info
+
+
+def make_durable(folder: Path) -> None:
+    """Write a folder and all that is in it to the disk, readable for edges of the same group."""
+    for path in [*folder.rglob("*"), folder]:
+        # tantivy leaves its own files to their writer alone; edges may run as another user of the same group.
+        path.chmod(0o775 if path.is_dir() else 0o664)
+        sync(path)
+
+
+def _described(path: Path) -> tuple[int, str]:
+    with path.open("rb") as file:
+        return path.stat().st_size, file_digest(file, "sha256").hexdigest()
