@@ -113,7 +113,8 @@ INSERT INTO event_log (organization_id, type, data)
 SELECT organization_id, 'key.rotated', jsonb_build_object('n', $2::integer) FROM api_keys WHERE key_id = $1;
 
 -- name: webhooks_pending
--- Webhooks whose receivers have not accepted all events of their organizations.
+-- Webhooks, of $1 or of all, whose receivers have not accepted all events of their organizations.
 SELECT count(*) FROM webhook_endpoints w
-WHERE EXISTS (SELECT FROM event_log l WHERE l.organization_id = w.organization_id AND l.number > w.position
+WHERE ($1::uuid[] IS NULL OR w.id = ANY ($1::uuid[]))
+  AND EXISTS (SELECT FROM event_log l WHERE l.organization_id = w.organization_id AND l.number > w.position
               AND (w.types IS NULL OR l.type = ANY (w.types)));

@@ -57,11 +57,12 @@ def deliver(
 ) -> int:
     """Send what is due, to many endpoints at once, until nothing is due or for so many seconds; return how many events.
 
-    An endpoint that hangs holds a thread of its own for the time of one call, `call_seconds`, and nothing else.
+    An endpoint that hangs holds a thread of its own for the time of one call, `call_seconds`, and nothing else: a call
+    that is under way when the time is over ends in the background, and the next run serves the others meanwhile.
     """
     poster = Poster(settings.webhook_private_addresses, call_seconds)
-    with connect(settings.worker_database_url, application="webhooks", autocommit=True) as connection:
-        return _Deliverer(settings, connection, poster, time.monotonic() + seconds, stopping).run()
+    connection = connect(settings.worker_database_url, application="webhooks", autocommit=True)
+    return _Deliverer(settings, connection, poster, time.monotonic() + seconds, stopping).run()
 
 
 class _Deliverer:
@@ -84,16 +85,26 @@ class _Deliverer:
         self._stopping = stopping
 
     def run(self) -> int:
+        """Work until nothing is due or the time is over. The connection is closed when the last call has ended."""
         sent = 0
         running: set[Future[int]] = set()
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook") as pool:
-            while True:
-                if self._may_continue():
-                    running |= {pool.submit(self._drain, one) for one in self._claim(_AT_ONCE - len(running))}
+        pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook")
+        try:
+            while self._may_continue():
+                running |= {pool.submit(self._drain, one) for one in self._claim(_AT_ONCE - len(running))}
                 if not running:
-                    return sent
+                    break
                 done, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
                 sent += sum(one.result() for one in done)
+            done, running = wait(running, _POLL_SECONDS)
+            return sent + sum(one.result() for one in done)
+        finally:
+            pool.shutdown(wait=False)
+            threading.Thread(target=self._close_after, args=(running,), daemon=True).start()
+
+    def _close_after(self, running: set[Future[int]]) -> None:
+        wait(running)
+        self._connection.close()
 
     def _may_continue(self) -> bool:
         return time.monotonic() < self._until and not self._stopping()

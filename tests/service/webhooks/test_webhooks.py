@@ -279,6 +279,25 @@ async def test_nothing_is_lost_or_out_of_order_while_receivers_fail_hang_and_wor
             assert all(verifies(call, secret) for call in there.calls)
 
 
+async def test_a_call_that_hangs_at_the_end_of_a_run_does_not_keep_the_next_run_from_the_others(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    with receiver() as good, receiver(lambda call: None) as hanging:
+        for there in (good, hanging):
+            made = await hook(edge, key, there.url)
+        happen(settings, key, 1, 1)
+        await send(settings, 1.0)
+        happen(settings, key, 2, 2)
+        await send(settings, 1.0)
+        assert await attempts(edge, key, made) == [], "the call that hangs is under way"
+        assert (numbers(good.accepted), len(hanging.calls)) == ([1, 2], 1)
+        hanging.ended.set()
+        async with asyncio.timeout(60):
+            while not (noted := await attempts(edge, key, made)):
+                await asyncio.sleep(0.1)
+        assert [one["outcome"] for one in noted] == ["unreachable"], "and is recorded when it ends"
+
+
 async def test_a_dispatcher_orders_what_is_due_and_a_worker_sends_it(edge: Edge, settings: Settings, key: str) -> None:
     messages = RecordedMessages()
     dispatcher = Dispatcher(services_of(settings, messages=messages))

@@ -64,6 +64,17 @@ async def test_what_the_dashboards_pages_need_reaches_them_and_no_other_path(
     assert {name: arrived.get(name) for name in needed} == (needed if reach else dict.fromkeys(needed))
 
 
+async def test_a_message_of_mcp_keeps_its_headers_and_no_other_path_has_them(front: Front) -> None:
+    given = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "=?base64?eA==?="}
+    lines = [f"{name}: {value}" for name, value in given.items()]
+    await front.ask("/mcp", *lines)
+    assert given.items() <= dict(reported(front)).items()
+    await front.ask("/mcp", *lines, "Mcp-Method: other")
+    assert dict(reported(front))["Mcp-Method"] == "tools/call, other", "the edge refuses what comes twice"
+    await front.ask("/v1/x", *lines)
+    assert [name for name, _ in reported(front)] == PLAIN
+
+
 async def test_a_name_with_underscores_is_not_the_name_with_hyphens(front: Front) -> None:
     await front.ask("/v1/x", "X_Service_Public_Token: t", "X_Request_Id: chosen-by-me")
     assert [name for name, _ in reported(front)] == PLAIN
