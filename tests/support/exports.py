@@ -31,6 +31,10 @@ def parameters(dataset: str = "observations", format: str = "parquet", compressi
     }
 
 
+WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
+"""Parameters of an export of all prices by day."""
+
+
 def ordered(settings: Settings, wanted: Any) -> str:
     """Queue an export that belongs to nobody."""
     with connect(settings.database_url, application="tests") as connection:

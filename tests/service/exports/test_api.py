@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,13 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
 from shared.telemetry.log import Log
+from tests.service.exports.orders import order, work
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from tests.support.workers import run
 from workers.dispatch.refunds import Refunds
 from workers.dispatch.retention import delete_old
-
-OBSERVATIONS = {"dataset": "observations", "format": "csv"}
 
 
 def shop(settings: Settings, folder: Path) -> None:
@@ -31,30 +28,6 @@ def shop(settings: Settings, folder: Path) -> None:
 @pytest.fixture
 def contents() -> Contents:
     return shop
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings, "institutional")
-
-
-async def order(edge: Edge, key: str, body: Any = OBSERVATIONS, query: str = "", **head: str) -> Answer:
-    fields = {name.replace("_", "-"): value for name, value in head.items()}
-    return await edge.ask("POST", f"/index/exports{query}", key=key, body=json.dumps(body).encode(), head=fields)
-
-
-def work(settings: Settings) -> list[str | None]:
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute("SELECT id::text FROM jobs WHERE state = 'queued' AND kind = 'export' ORDER BY id")
-        jobs = [row[0] for row in rows]
-    return [run(settings, job) for job in jobs]
-
-
-async def done(edge: Edge, settings: Settings, key: str, body: Any = OBSERVATIONS) -> Any:
-    ordered = await order(edge, key, body)
-    assert ordered.status == 202, ordered
-    assert await asyncio.to_thread(work, settings) == ["succeeded"]
-    return (await edge.get(f"/index/exports/{ordered.json['id']}", key=key)).json
 
 
 def path_of(url: str) -> str:
@@ -195,15 +168,19 @@ async def test_only_institutional_plans_and_keys(edge: Edge, settings: Settings)
     assert (await edge.get("/index/exports")).status == 403
 
 
-async def test_another_organizations_export_is_not_there(edge: Edge, settings: Settings, key: str) -> None:
-    export, other = await done(edge, settings, key), api_key(settings, "institutional")
+async def test_another_organizations_export_is_not_there(
+    edge: Edge, settings: Settings, key: str, published_export: Any
+) -> None:
+    other = api_key(settings, "institutional")
     for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/files/observations-00001.csv")):
-        answer = await edge.ask(method, f"/index/exports/{export['id']}{path}", key=other)
+        answer = await edge.ask(method, f"/index/exports/{published_export['id']}{path}", key=other)
         assert (answer.status, slug(answer)) == (404, "export-not-found")
     assert slug(await edge.get("/index/exports/nonsense", key=key)) == "export-not-found"
     for name in ("observations-00002.csv", "..%2f..%2fsecrets.json", "%2e%2e", "observations-00001.csv%00"):
-        assert slug(await edge.get(f"/index/exports/{export['id']}/files/{name}", key=key)) == "export-not-found"
-    assert (await edge.get(f"/index/exports/{export['id']}", key=key)).status == 200
+        assert (
+            slug(await edge.get(f"/index/exports/{published_export['id']}/files/{name}", key=key)) == "export-not-found"
+        )
+    assert (await edge.get(f"/index/exports/{published_export['id']}", key=key)).status == 200
 
 
 async def test_the_list_pages_newest_first(edge: Edge, key: str) -> None:
@@ -239,24 +216,25 @@ async def test_ending_one_that_waits_cancels_it_and_gives_back_what_it_cost(
     assert await used(edge, key) == 0
 
 
-async def test_ending_one_that_is_done_deletes_its_files(edge: Edge, settings: Settings, key: str) -> None:
-    export, store = await done(edge, settings, key), DirectoryStore(settings.results_dir)
-    [file] = export["manifest"]["files"]
+async def test_ending_one_that_is_done_deletes_its_files(
+    edge: Edge, settings: Settings, key: str, published_export: Any
+) -> None:
+    store = DirectoryStore(settings.results_dir)
+    [file] = published_export["manifest"]["files"]
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         assert delete_old(connection, store, Log("tests")) == 0
-        assert (await edge.ask("DELETE", f"/index/exports/{export['id']}", key=key)).status == 204
+        assert (await edge.ask("DELETE", f"/index/exports/{published_export['id']}", key=key)).status == 204
         assert slug(await edge.get(path_of(file["url"]), key=key)) == "result-expired"
         assert delete_old(connection, store, Log("tests")) == 1
     assert list(store.attempts()) == []
     assert await used(edge, key) == 100
 
 
-async def test_what_is_past_its_time_is_gone(edge: Edge, settings: Settings, key: str) -> None:
-    export = await done(edge, settings, key)
-    [file] = export["manifest"]["files"]
+async def test_what_is_past_its_time_is_gone(edge: Edge, settings: Settings, key: str, published_export: Any) -> None:
+    [file] = published_export["manifest"]["files"]
     execute(settings, "UPDATE jobs SET expires_at = now() WHERE kind = 'export'")
-    for path in (f"/index/exports/{export['id']}", path_of(file["url"])):
+    for path in (f"/index/exports/{published_export['id']}", path_of(file["url"])):
         answer = await edge.get(path, key=key)
         assert (answer.status, slug(answer)) == (410, "result-expired")
     assert (await edge.get("/index/exports", key=key)).json["data"][0]["state"] == "expired"
-    assert (await edge.get(f"/jobs/{export['id']}", key=key)).json["state"] == "expired"
+    assert (await edge.get(f"/jobs/{published_export['id']}", key=key)).json["state"] == "expired"

@@ -6,12 +6,13 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shared.config import Settings
-from tests.service.exports.test_api import done, execute, path_of, shop, slug
-from tests.support.accounts import api_key
+from tests.service.exports.orders import done
+from tests.service.exports.test_api import execute, path_of, shop, slug
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import ROWS, load_rows
@@ -20,11 +21,6 @@ from tests.support.shop import ROWS, load_rows
 @pytest.fixture
 def contents() -> Contents:
     return shop
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings, "institutional")
 
 
 async def test_since_holds_what_changed_and_what_went(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
@@ -88,21 +84,19 @@ async def test_since_of_nothing_names_no_month_and_replaces_none(edge: Edge, set
 
 
 async def test_a_manifest_from_before_says_by_its_months_whether_all_count(
-    edge: Edge, settings: Settings, key: str
+    edge: Edge, settings: Settings, key: str, published_export: Any
 ) -> None:
-    export = await done(edge, settings, key)
     execute(settings, "UPDATE jobs SET result = result - 'all_months' WHERE kind = 'export'")
-    assert (await edge.get(f"/index/exports/{export['id']}", key=key)).json["manifest"]["all_months"] is True
+    assert (await edge.get(f"/index/exports/{published_export['id']}", key=key)).json["manifest"]["all_months"] is True
     months = "UPDATE jobs SET result = jsonb_set(result, '{months}', '[\"2026-07-01\"]') WHERE kind = 'export'"
     execute(settings, months)
-    assert (await edge.get(f"/index/exports/{export['id']}", key=key)).json["manifest"]["all_months"] is False
+    assert (await edge.get(f"/index/exports/{published_export['id']}", key=key)).json["manifest"]["all_months"] is False
 
 
 async def test_a_signed_address_needs_no_header_and_opens_one_file_only(
-    edge: Edge, settings: Settings, key: str
+    edge: Edge, settings: Settings, key: str, published_export: Any
 ) -> None:
-    export = await done(edge, settings, key)
-    [file] = export["manifest"]["files"]
+    [file] = published_export["manifest"]["files"]
     signed = path_of(file["signed_url"])
     answer = await edge.get(signed, anonymous=False)
     assert (answer.status, hashlib.sha256(answer.body).hexdigest()) == (200, file["sha256"])

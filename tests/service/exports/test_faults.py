@@ -20,7 +20,7 @@ from shared.jobs.contract import EXPORT
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.telemetry.log import Log
-from tests.support.exports import column, manifest_of, ordered, parameters, read, rows_by_sql
+from tests.support.exports import WANTED, column, manifest_of, read, rows_by_sql
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import run, services_of, worker
@@ -32,7 +32,6 @@ from workers.dispatch.retention import delete_old
 from workers.exports import part_worker, parts
 from workers.job_handler import Outcome
 
-WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
 # A worker of its own that makes parts until the third, says so, and hangs.
 HANGING = """
 import sys, time
@@ -135,37 +134,38 @@ def patched(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> N
     monkeypatch.setattr(part_worker, "write_part", write)
 
 
-def test_a_killed_worker_repeats_one_part_and_not_the_export(quick: Settings) -> None:
-    job = ordered(quick, WANTED)
-    with hanging(quick, job, 3, "holds") as process:
-        before = parts_of(quick, job)
+def test_a_killed_worker_repeats_one_part_and_not_the_export(quick: Settings, queued_job: str) -> None:
+    with hanging(quick, queued_job, 3, "holds") as process:
+        before = parts_of(quick, queued_job)
         process.kill()
     assert [before[n][0] for n in (1, 2, 3)] == ["done", "done", "running"]
-    assert column(quick, job, "result") is None
-    lapse(quick, job)
-    assert run_in_parts(quick, job) == "succeeded"
-    after = parts_of(quick, job)
+    assert column(quick, queued_job, "result") is None
+    lapse(quick, queued_job)
+    assert run_in_parts(quick, queued_job) == "succeeded"
+    after = parts_of(quick, queued_job)
     assert (after[1], after[2]) == (before[1], before[2])
     assert after[3][1] == 2 and after[3][2] != before[3][2]
     assert {state for state, _, _ in after.values()} == {"done"}
-    assert rows_in(quick, manifest_of(quick, job)) == expected(quick)
+    assert rows_in(quick, manifest_of(quick, queued_job)) == expected(quick)
 
 
-def test_a_helper_that_is_killed_costs_the_export_one_part(quick: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    job, helped = ordered(quick, WANTED), threading.Event()
+def test_a_helper_that_is_killed_costs_the_export_one_part(
+    quick: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helped = threading.Event()
     patched(monkeypatch, lambda number: helped.wait(60) or None)
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run_in_parts, quick, job)
-        with hanging(quick, job, 1, "helps") as process:
+        running = pool.submit(run_in_parts, quick, queued_job)
+        with hanging(quick, queued_job, 1, "helps") as process:
             process.kill()
         helped.set()
         assert running.result() == "succeeded"
-    assert sorted(attempt for _, attempt, _ in parts_of(quick, job).values())[-2:] == [1, 2]
-    assert rows_in(quick, manifest_of(quick, job)) == expected(quick)
+    assert sorted(attempt for _, attempt, _ in parts_of(quick, queued_job).values())[-2:] == [1, 2]
+    assert rows_in(quick, manifest_of(quick, queued_job)) == expected(quick)
 
 
-def test_two_workers_share_the_parts(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    job, makers = ordered(settings, WANTED), {}
+def test_two_workers_share_the_parts(settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    makers = {}
     met = threading.Barrier(2, timeout=30)
 
     def note(number: int) -> None:
@@ -176,18 +176,20 @@ def test_two_workers_share_the_parts(settings: Settings, monkeypatch: pytest.Mon
 
     patched(monkeypatch, note)
     with ThreadPoolExecutor(2) as pool:
-        running = pool.submit(run_in_parts, settings, job)
-        while not parts_of(settings, job):
+        running = pool.submit(run_in_parts, settings, queued_job)
+        while not parts_of(settings, queued_job):
             time.sleep(0.01)
-        helping = pool.submit(worker(settings).help_export, job)
+        helping = pool.submit(worker(settings).help_export, queued_job)
         assert (running.result(), helping.result()) == ("succeeded", None)
     assert len(set(makers.values())) == 2
-    assert {attempt for _, attempt, _ in parts_of(settings, job).values()} == {1}
-    assert rows_in(settings, manifest_of(settings, job)) == expected(settings)
+    assert {attempt for _, attempt, _ in parts_of(settings, queued_job).values()} == {1}
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
 
 
-def test_a_load_in_the_middle_is_not_seen(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    job, before, loaded = ordered(settings, WANTED), expected(settings), []
+def test_a_load_in_the_middle_is_not_seen(
+    settings: Settings, queued_job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, loaded = expected(settings), []
 
     def load(number: int) -> None:
         if number == 3 and not loaded:
@@ -196,20 +198,21 @@ def test_a_load_in_the_middle_is_not_seen(settings: Settings, tmp_path: Path, mo
             )
 
     patched(monkeypatch, load)
-    assert run_in_parts(settings, job) == "succeeded"
+    assert run_in_parts(settings, queued_job) == "succeeded"
     assert loaded and len(expected(settings)) == len(before) + 1
-    manifest = manifest_of(settings, job)
+    manifest = manifest_of(settings, queued_job)
     assert (manifest.data_version, rows_in(settings, manifest)) == (1, before)
 
 
-def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(quick: Settings, tmp_path: Path) -> None:
-    job = ordered(quick, WANTED)
-    with hanging(quick, job, 3, "holds"):
+def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(
+    quick: Settings, queued_job: str, tmp_path: Path
+) -> None:
+    with hanging(quick, queued_job, 3, "holds"):
         pass
     load_rows(quick, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
-    lapse(quick, job)
-    assert run_in_parts(quick, job) == "succeeded"
-    manifest = manifest_of(quick, job)
+    lapse(quick, queued_job)
+    assert run_in_parts(quick, queued_job) == "succeeded"
+    manifest = manifest_of(quick, queued_job)
     assert (manifest.data_version, manifest.rows) == (2, 121)
     assert rows_in(quick, manifest) == expected(quick)
     store = DirectoryStore(quick.results_dir)
@@ -217,7 +220,7 @@ def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(quick: S
         delete_old(connection, store, Log("tests"))
     kept = {f"{job_id}/{slot}" for job_id, slot in store.attempts()}
     assert kept == {file.key.rpartition("/")[0] for file in manifest.files} | {
-        f"{job}/{slot}" for _, _, slot in parts_of(quick, job).values()
+        f"{queued_job}/{slot}" for _, _, slot in parts_of(quick, queued_job).values()
     }
 
 
@@ -232,9 +235,9 @@ def owed(settings: Settings, job: str) -> None:
 
 
 def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job, began = ordered(settings, WANTED), threading.Event()
+    began = threading.Event()
 
     def endless(services: Any, connection: Any, part: Any, check: Any, progress: Any) -> Any:
         began.set()
@@ -243,51 +246,49 @@ def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
             time.sleep(0.01)
 
     monkeypatch.setattr(part_worker, "write_part", endless)
-    owed(settings, job)
+    owed(settings, queued_job)
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run_in_parts, settings, job)
+        running = pool.submit(run_in_parts, settings, queued_job)
         assert began.wait(30)
         with connect(settings.database_url, application="tests") as connection:
-            connection.execute(JOBS.cancel, (job,))
+            connection.execute(JOBS.cancel, (queued_job,))
         assert running.result() is None
-    assert (column(settings, job, "state"), column(settings, job, "result")) == ("cancelled", None)
-    assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
+    assert (column(settings, queued_job, "state"), column(settings, queued_job, "result")) == ("cancelled", None)
+    assert column(settings, queued_job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
 
 
 def claimed(job: str) -> Job:
     return Job(job, EXPORT.name, WANTED, 1, 1, "csv")
 
 
-def test_a_worker_whose_part_went_to_another_writes_nothing(settings: Settings) -> None:
-    job = ordered(settings, WANTED)
+def test_a_worker_whose_part_went_to_another_writes_nothing(settings: Settings, queued_job: str) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
-        parts.plan(connection, claimed(job), 1, "snapshot", [("rows", 0, 10)])
-        stale = parts.claim(connection, job, 0, 4)
-        current = parts.claim(connection, job, 30, 4)
+        connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (queued_job,))
+        parts.plan(connection, claimed(queued_job), 1, "snapshot", [("rows", 0, 10)])
+        stale = parts.claim(connection, queued_job, 0, 4)
+        current = parts.claim(connection, queued_job, 30, 4)
         assert stale is not None and current is not None and stale.slot != current.slot
         file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
         assert not parts.finish(connection, stale, file)
         unfenced = parts.SQL.finish.replace("AND slot = $3", "AND $3::bigint IS NOT NULL")
         with connection.transaction(force_rollback=True):
-            assert connection.execute(unfenced, (job, 1, stale.slot, 1, "{}")).fetchone() is not None
-        assert parts.claim(connection, job, 30, 4) is None
+            assert connection.execute(unfenced, (queued_job, 1, stale.slot, 1, "{}")).fetchone() is not None
+        assert parts.claim(connection, queued_job, 30, 4) is None
         assert parts.finish(connection, current, file)
 
 
-def test_nothing_is_published_while_a_part_is_missing(settings: Settings) -> None:
-    job = ordered(settings, WANTED)
+def test_nothing_is_published_while_a_part_is_missing(settings: Settings, queued_job: str) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (job,))
-        held = claimed(job)
+        connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (queued_job,))
+        held = claimed(queued_job)
         parts.plan(connection, held, 1, "snapshot", [("rows", 0, 10), ("rows", 10, 20)])
-        part = parts.claim(connection, job, 30, 4)
+        part = parts.claim(connection, queued_job, 30, 4)
         assert part is not None
         file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
         assert parts.finish(connection, part, file)
         outcome = Outcome({}, file.bytes, file.rows, data_version=1)
         assert not parts.publish(connection, held, outcome)
-        other = parts.claim(connection, job, 30, 4)
+        other = parts.claim(connection, queued_job, 30, 4)
         assert other is not None and parts.finish(connection, other, file)
         assert not parts.publish(connection, replace(held, attempt=2), outcome)
         assert parts.publish(connection, held, outcome)

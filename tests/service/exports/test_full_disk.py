@@ -11,7 +11,6 @@ from shared.config import Settings
 from shared.objects.directory import DirectoryStore
 from tests.service.exports.test_faults import (
     MANY_PARTS,
-    WANTED,
     expected,
     owed,
     parts_of,
@@ -20,7 +19,7 @@ from tests.service.exports.test_faults import (
     run_in_parts,
     things,
 )
-from tests.support.exports import column, manifest_of, ordered
+from tests.support.exports import WANTED, column, manifest_of, ordered
 from tests.support.servers import Contents
 from tests.support.workers import worker
 
@@ -66,7 +65,9 @@ def test_a_full_disk_fails_the_export_and_leaves_nothing(settings: Settings, for
     assert [path for path in settings.results_dir.rglob("*") if path.is_file()] == []
 
 
-def test_a_disk_that_has_room_again_lets_the_export_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_has_room_again_lets_the_export_go_on(
+    settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failed: list[int] = []
 
     def once(number: int) -> None:
@@ -75,7 +76,6 @@ def test_a_disk_that_has_room_again_lets_the_export_go_on(settings: Settings, mo
             raise OSError(errno.ENOSPC, "No space left on device")
 
     patched(monkeypatch, once)
-    job = ordered(settings, WANTED)
-    assert run_in_parts(settings, job) == "succeeded"
-    assert parts_of(settings, job)[2][1] == 2
-    assert rows_in(settings, manifest_of(settings, job)) == expected(settings)
+    assert run_in_parts(settings, queued_job) == "succeeded"
+    assert parts_of(settings, queued_job)[2][1] == 2
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)

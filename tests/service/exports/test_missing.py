@@ -13,8 +13,8 @@ from shared.errors import StoreUnavailable
 from shared.objects.directory import DirectoryStore
 from shared.telemetry.log import Log
 from shared.telemetry.metrics import REGISTRY
-from tests.service.exports.test_api import done, path_of, shop, slug, used
-from tests.support.accounts import api_key
+from tests.service.exports.orders import done
+from tests.service.exports.test_api import path_of, shop, slug, used
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from workers.dispatch.missing import confirm_missing
@@ -26,11 +26,6 @@ PATIENCE_SECONDS = 900
 @pytest.fixture
 def contents() -> Contents:
     return shop
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings, "institutional")
 
 
 @pytest.fixture

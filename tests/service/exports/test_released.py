@@ -12,7 +12,7 @@ from shared.db.connect import Connection, connect
 from shared.exports.manifest import ExportManifest
 from shared.objects.directory import DirectoryStore
 from shared.objects.open import open_object_store
-from tests.support.exports import column, made, manifest_of, ordered, parameters, read, rows_by_sql
+from tests.support.exports import WANTED, column, made, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
@@ -22,9 +22,6 @@ from workers.context import Services, SplitRows
 from workers.datasets.part import RELEASE, Part
 from workers.dispatch.dispatcher import SQL as RELAY
 from workers.exports import part_worker
-
-WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price_minor"])
-
 
 MANY_PARTS = SplitRows(export_parts={"observations": 20})
 
@@ -123,26 +120,24 @@ def test_what_the_files_do_not_tell_comes_from_postgresql(settings: Settings, mo
     assert RELEASE not in {source for source, _ in plan_of(settings, job)}
 
 
-def test_a_release_of_an_older_version_is_not_read(settings: Settings, tmp_path: Path) -> None:
+def test_a_release_of_an_older_version_is_not_read(settings: Settings, queued_job: str, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
-    job = ordered(settings, WANTED)
-    assert run_in_parts(settings, job) == "succeeded"
-    assert RELEASE not in {source for source, _ in plan_of(settings, job)}
-    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+    assert run_in_parts(settings, queued_job) == "succeeded"
+    assert RELEASE not in {source for source, _ in plan_of(settings, queued_job)}
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
 
 
 @pytest.mark.parametrize("harm", ["gone", "short"])
-def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, harm: str) -> None:
+def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, queued_job: str, harm: str) -> None:
     [[sha256]] = asked(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
     path = settings.results_dir / key_of(sha256)
     if harm == "gone":
         DirectoryStore(settings.results_dir).remove(key_of(sha256))
     else:
         path.write_bytes(path.read_bytes()[:-1])
-    job = ordered(settings, WANTED)
-    assert run_in_parts(settings, job) == "succeeded"
-    assert RELEASE not in {source for source, _ in plan_of(settings, job)}
-    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+    assert run_in_parts(settings, queued_job) == "succeeded"
+    assert RELEASE not in {source for source, _ in plan_of(settings, queued_job)}
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
 
 
 def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Settings) -> None:
@@ -156,14 +151,15 @@ def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Sett
     assert column(settings, job, "result") is None
 
 
-def test_small_files_are_read_together(settings: Settings) -> None:
-    job = ordered(settings, WANTED)
-    assert run(settings, job) == "succeeded"
-    assert plan_of(settings, job) == [(RELEASE, 1)]
-    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+def test_small_files_are_read_together(settings: Settings, queued_job: str) -> None:
+    assert run(settings, queued_job) == "succeeded"
+    assert plan_of(settings, queued_job) == [(RELEASE, 1)]
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
 
 
-def test_a_part_that_fails_is_repeated_alone(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_fails_is_repeated_alone(
+    settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write, failed = part_worker.write_part, []
 
     def once(services: Services, connection: Connection, part: Part, *rest: Any) -> Any:
@@ -173,15 +169,14 @@ def test_a_part_that_fails_is_repeated_alone(settings: Settings, monkeypatch: py
         return write(services, connection, part, *rest)
 
     monkeypatch.setattr(part_worker, "write_part", once)
-    job = ordered(settings, WANTED)
-    assert run_in_parts(settings, job) == "succeeded"
-    assert plan_of(settings, job) == [(RELEASE, 1), (RELEASE, 2), (RELEASE, 1)]
-    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+    assert run_in_parts(settings, queued_job) == "succeeded"
+    assert plan_of(settings, queued_job) == [(RELEASE, 1), (RELEASE, 2), (RELEASE, 1)]
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
 
 
 @pytest.mark.parametrize("contents", [things])
 def test_a_release_that_comes_between_two_workers_is_split_anew(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
         """Nothing of this process goes on."""
@@ -189,18 +184,17 @@ def test_a_release_that_comes_between_two_workers_is_split_anew(
     def die(*arguments: Any) -> None:
         raise Killed
 
-    job = ordered(settings, WANTED)
     with monkeypatch.context() as patch:
         patch.setattr(part_worker, "write_part", die)
         with pytest.raises(Killed):
-            run_in_parts(settings, job)
-    assert RELEASE not in {source for source, _ in plan_of(settings, job)}
+            run_in_parts(settings, queued_job)
+    assert RELEASE not in {source for source, _ in plan_of(settings, queued_job)}
     cut(settings)
-    asked(settings, "UPDATE jobs SET lease_until = now() - interval '1 minute' WHERE id = $1 RETURNING 1", job)
-    assert asked(settings, RELAY.requeue_expired)[0][0] == job
-    assert run_in_parts(settings, job) == "succeeded"
-    assert {source for source, _ in plan_of(settings, job)} == {RELEASE}
-    assert rows_in(settings, manifest_of(settings, job)) == expected(settings, WANTED)
+    asked(settings, "UPDATE jobs SET lease_until = now() - interval '1 minute' WHERE id = $1 RETURNING 1", queued_job)
+    assert asked(settings, RELAY.requeue_expired)[0][0] == queued_job
+    assert run_in_parts(settings, queued_job) == "succeeded"
+    assert {source for source, _ in plan_of(settings, queued_job)} == {RELEASE}
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
 
 
 def test_a_release_that_lacks_a_column_is_not_read_for_it(settings: Settings) -> None:
