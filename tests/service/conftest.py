@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from shared.config import Settings
+from tests.support.accounts import api_key
 from tests.support.command import Run, runner
 from tests.support.s3 import BUCKET, client, s3_server
 
@@ -28,3 +29,9 @@ def s3(_s3_service: str) -> str:
 def run(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs a command on the test's database."""
     return runner(settings, capsys)
+
+
+@pytest.fixture
+def key(settings: Settings) -> str:
+    """A key of an organization with the plan Brand."""
+    return api_key(settings)

@@ -10,7 +10,6 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
-from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
@@ -19,11 +18,6 @@ from tests.support.shop import load_rows, open_shop
 @pytest.fixture
 def contents() -> Contents:
     return open_shop
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings)
 
 
 async def tree(edge: Edge, key: str, query: str = "") -> list[dict[str, Any]]:

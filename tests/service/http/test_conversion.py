@@ -9,7 +9,6 @@ import pytest
 
 from shared.config import Settings
 from shared.ids import mint
-from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.rates import HISTORY, load_rates
 from tests.support.servers import Contents
@@ -33,11 +32,6 @@ def contents() -> Contents:
         load_rates(settings, folder)
 
     return loaded
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings)
 
 
 def converted(price: str, rate_day: str) -> Decimal:

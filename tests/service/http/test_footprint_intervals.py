@@ -10,7 +10,6 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
 from tests.service.http.test_light_reads import SALES, SOY
-from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -21,11 +20,6 @@ SOLD = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,7.00,5\n"
 @pytest.fixture
 def contents() -> Contents:
     return load_rows
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings)
 
 
 def own_figure(settings: Settings, indicator: str, basis: str, *spread: float | None) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from shared.config import Settings
 from shared.ids import mint
-from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -44,11 +43,6 @@ def contents() -> Contents:
         load_rows(settings, folder, ROWS)
 
     return loaded
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings)
 
 
 async def rows(edge: Edge, key: str, query: str = "") -> dict[str, dict[str, object]]:

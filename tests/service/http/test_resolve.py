@@ -55,11 +55,6 @@ def contents() -> Contents:
     return fill
 
 
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings)
-
-
 @pytest.mark.parametrize(
     ("query", "iid"),
     [

@@ -15,7 +15,6 @@ from shared.config import Settings
 from shared.search.model import SearchQuery
 from shared.telemetry.log import Log
 from tests.service.http.test_resolve import EIGHT, FIVE, FOUR, NINE, ONE, THREE, TWO, fill
-from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
 
@@ -23,11 +22,6 @@ from tests.support.servers import Contents
 @pytest.fixture
 def contents() -> Contents:
     return fill
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings)
 
 
 async def test_a_batch_gives_each_identifier_its_own_status(edge: Edge, key: str) -> None:

@@ -11,7 +11,6 @@ from shared.db.connect import connect
 from shared.ids import mint
 from shared.indicators import CODES, INDICATORS
 from tests.service.http.test_light_reads import CUSTARD, FACTORS, NEW, SALES, SOY
-from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -20,11 +19,6 @@ from tests.support.shop import load_rows
 @pytest.fixture
 def contents() -> Contents:
     return load_rows
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings)
 
 
 async def test_figures_come_from_the_nearest_rung_and_say_which(edge: Edge, key: str, settings: Settings) -> None:

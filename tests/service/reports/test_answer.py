@@ -24,11 +24,6 @@ def contents() -> Contents:
     return open_shop
 
 
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings)
-
-
 async def used(edge: Edge, key: str) -> int:
     return int((await edge.get("/", key=key)).json["quota"][0]["used"])
 

@@ -34,11 +34,6 @@ def contents() -> Contents:
     return open_shop
 
 
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings)
-
-
 async def order(edge: Edge, key: str, path: str = COHORT) -> Any:
     answer = await edge.get(path, key=key, head=ASYNC)
     assert answer.status == 202, answer

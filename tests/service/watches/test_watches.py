@@ -26,11 +26,6 @@ def contents() -> Contents:
     return lambda settings, folder: load_rows(settings, folder)
 
 
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings, "brand")
-
-
 class Shop:
     """An edge over the shop, whose data grows by loads."""
 

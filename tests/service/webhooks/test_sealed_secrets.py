@@ -8,7 +8,6 @@ import pytest
 from shared.config import Settings
 from tests.service.webhooks.receivers import receiver
 from tests.service.webhooks.test_webhooks import attempts, happen, hook, hurry, send, signatures_hold
-from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.command import Run
 
@@ -19,11 +18,6 @@ NEW = "another secret for tests, as long as it must be"
 def settings(settings: Settings) -> Settings:
     """Receivers are on loopback, which the setting allows for tests."""
     return replace(settings, webhook_private_addresses=True)
-
-
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings, "brand")
 
 
 async def test_a_rotation_of_the_signing_secret_loses_no_secret_of_a_webhook(

@@ -32,11 +32,6 @@ def settings(settings: Settings) -> Settings:
     return replace(settings, webhook_private_addresses=True)
 
 
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings, "brand")
-
-
 def execute(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
         cursor = connection.execute(query, values or None)
