@@ -4,12 +4,12 @@ from marshmallow import Schema, fields, validate
 
 from edge.analytics.amount_fields import original_currency
 from edge.analytics.conversion import ConvertQuery, conversion_meta
+from edge.analytics.displacement import DisplacementMeta, DisplacementQuery
 from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta, OutlierMeta, outliers_field
 from edge.analytics.prior_price_schemas import ReductionSummary
 from edge.analytics.unit_prices import UnitPrice
 from shared.footprint import BASES
 from shared.indicators import CODES
-from shared.uncertainty.displacement import RATES
 from shared.uncertainty.stated import ORIGINS
 
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
@@ -29,19 +29,8 @@ class PricingQuery(ConvertQuery, LightQuery):
     outliers = outliers_field()
 
 
-class SustainabilityQuery(LightQuery):
+class SustainabilityQuery(DisplacementQuery, LightQuery):
     """Query of an item's footprint."""
-
-    displacement = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(list(RATES)),
-        metadata={"description": "Add what the units sold avoid, with WRAP's rate of second-hand sales or repairs"},
-    )
-    displacement_rate = fields.Float(
-        load_default=None,
-        validate=validate.Range(0, 1),
-        metadata={"description": "The same with a rate of your own: new items displaced by each", "example": 0.5},
-    )
 
 
 class PricingRow(Schema):
@@ -160,13 +149,6 @@ class SustainabilityRow(Schema):
         required=True,
         metadata={"description": "Stages that sources list; they need not add up to `per_unit`"},
     )
-
-
-class DisplacementMeta(Schema):
-    """How many new items each unit displaces, and who states it."""
-
-    rate = fields.Float(required=True, metadata={"example": 0.646})
-    citation = fields.Str(required=True)
 
 
 class SustainabilityMeta(Meta):

@@ -106,6 +106,7 @@ def price_band(band: dict[str, Any] | None) -> dict[str, Any] | None:
         "kind": "listing" if band["kind"] == "l" else "sale",
         **money,
         "observations": band["observations"],
+        "set_aside": band["set_aside"],
         "from": band["from"],
         "to": band["to"],
     }

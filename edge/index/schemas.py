@@ -118,7 +118,7 @@ class ChannelSeen(Schema):
 
 
 class PriceBand(Schema):
-    """Prices of the last 30 days of the item's data: listings if there are any, else sales, in the usual currency."""
+    """Prices of the last 30 days of the item's data without outliers: listings, else sales, in the usual currency."""
 
     currency = fields.Str(required=True)
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
@@ -126,6 +126,9 @@ class PriceBand(Schema):
     median = fields.Str(required=True, metadata=_MONEY)
     high = fields.Str(required=True, metadata=_MONEY)
     observations = fields.Int(required=True)
+    set_aside = fields.Int(
+        required=True, metadata={"description": "Outliers among what was observed; the other figures are without them"}
+    )
     from_ = fields.Date(required=True, data_key="from")
     to = fields.Date(required=True)
 

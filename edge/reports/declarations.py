@@ -1,6 +1,6 @@
 """The reports. Each is declared here once; CONTRIBUTING.md says how to add one."""
 
-from edge.reports import reduction_schemas, schemas
+from edge.reports import reduction_schemas, rollup_schemas, schemas
 from edge.reports.report import Endpoint, Picture, Report
 from shared.indicators import CODES
 from shared.jobs.contract import (
@@ -148,14 +148,14 @@ REPORTS = (
         rank_min=INSTITUTIONAL,
         entitlement="sustainability-rollup",
         usage_name="rollup",
-        reply=schemas.RollupReply,
+        reply=rollup_schemas.RollupReply,
         endpoints=(
             Endpoint(
                 operation="getSustainabilityRollup",
                 path="/rollups/sustainability",
                 summary="What all of it costs the planet",
                 description="Units, CO2e, water and waste per period and group.",
-                query=schemas.RollupQuery,
+                query=rollup_schemas.RollupQuery,
                 example="/rollups/sustainability?brand={brand}&group_by=category",
             ),
         ),

@@ -34,7 +34,8 @@ class Endpoint:
     """One GET of a report.
 
     `path` is below /v1/index and has at most one parameter, a field of `path_schema`. `example` is a path and query
-    with `{brand}` or `{category}` in it; the OpenAPI document shows its answer over the demo data.
+    with `{brand}` or `{category}` in it; the OpenAPI document shows its answer over the demo data (of reductions, over
+    prices that tests/support/examples.py invents: the demo has no list prices).
     """
 
     operation: str

@@ -243,6 +243,15 @@ class Contributor(Schema):
     share = fields.Float(required=True, metadata={"description": "Its share of the sum"})
 
 
+class Avoided(Schema):
+    """What the units sold avoid, by one indicator."""
+
+    indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
+    low = fields.Float(required=True, metadata={"description": "Displacement rate times the lower bound of the sum"})
+    central = fields.Float(required=True, metadata={"description": "Displacement rate times the median of the sum"})
+    high = fields.Float(required=True, metadata={"description": "Displacement rate times the upper bound of the sum"})
+
+
 _TOTALS = {one.code: _total(one) for one in INDICATORS}
 _BOUNDS = {f"{one.code}_{bound}": _bound(one, bound) for one in INDICATORS for bound in ("low", "central", "high")}
 
@@ -253,4 +262,9 @@ class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignor
     contributors = fields.List(
         fields.Nested(Contributor()),
         metadata={"description": "For each indicator up to three items with the largest shares"},
+    )
+    avoided = fields.List(
+        fields.Nested(Avoided()),
+        allow_none=True,
+        metadata={"description": "With a displacement rate and the basis `sales`, indicators with a figure; else null"},
     )

@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta, OutlierMeta, outliers_field
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
-from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, PriceIndexRow, RollupRow
+from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, PriceIndexRow
 from shared.footprint import BASES
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
 from shared.results.layout import MEDIA_TYPES
@@ -136,23 +136,6 @@ class CategoryListQuery(InsightsQuery):
     )
 
 
-class RollupQuery(ReportQuery):
-    """Query of a sustainability rollup."""
-
-    granularity = granularity("month")
-    group_by = groups("brand", "category", "channel")
-    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
-    basis = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(BASES),
-        metadata={
-            "description": "Multiply figures by units sold, or take each item once; default: sales where there are "
-            "any, else the assortment"
-        },
-    )
-
-
 class MethodName(fields.String):
     """A method of price indices, by any usual spelling; the same method is the same question."""
 
@@ -272,12 +255,6 @@ class PriceIndexReply(Reply):
     """A price index."""
 
     data = fields.List(fields.Nested(PriceIndexRow()))
-
-
-class RollupReply(Reply):
-    """A sustainability rollup."""
-
-    data = fields.List(fields.Nested(RollupRow()))
 
 
 @cache

@@ -25,21 +25,24 @@ def read(path: Path, columns: dict[str, str], granularity: str | None = None) ->
     """Read a file with a header; `columns` names those that are not called period, item, price, quantity.
 
     Several rows of one item in one period become one: see `aggregate`. Raises InvalidFile, naming the row (1 is the
-    first below the header), for a price that is not above zero or a quantity below zero.
+    first below the header), for a period or item without text, a price that is not above zero or a quantity below zero.
     """
     table = _texts(path, _named(_header(path), columns))
     if not table.num_rows:
         raise InvalidFile("the file has no row below its header")
-    labels, period = _codes(table["period"])
+    labels, period = _codes(table, "period")
     of_label = labels if granularity is None else grouped(labels, granularity)
     names = ordered(of_label)
     place = {name: number for number, name in enumerate(names)}
     period = np.array([place[label] for label in of_label])[period]
-    items, item = _codes(table["item"])
+    items, item = _codes(table, "item")
     if len(names) * len(items) > CELLS_MAX:
         raise InvalidFile(f"more than {CELLS_MAX:,} cells of period and item: take longer periods (--granularity)")
     price = _numbers(table["price"], "price", zero=False)
     quantity = _numbers(table["quantity"], "quantity", zero=True) if "quantity" in table.column_names else None
+    with np.errstate(over="ignore"):
+        if quantity is not None and not np.isfinite(np.sum(price * quantity)):
+            raise InvalidFile("prices times quantities add up to more than a number can hold")
     return PriceTable(names, aggregate(period, item, price, quantity, len(names), len(items)))
 
 
@@ -53,6 +56,8 @@ def _header(path: Path) -> list[str]:
 
 def _named(header: list[str], columns: dict[str, str]) -> dict[str, str]:
     """Return the file's name of each column that is there; raise InvalidFile without period, item or price."""
+    if not header:
+        raise InvalidFile("the file is empty")
     found: dict[str, str] = {}
     for column, aliases in _ALIASES.items():
         wanted = (columns[column],) if column in columns else aliases
@@ -82,10 +87,13 @@ def _texts(path: Path, columns: dict[str, str]) -> pa.Table:
         raise InvalidFile(f"the file is not CSV in UTF-8: {error}") from None
 
 
-def _codes(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
+def _codes(table: pa.Table, name: str) -> tuple[list[str], Ints]:
     """Return the distinct texts of a column, in the order in which they appear, and each row's place among them."""
-    encoded = pc.utf8_trim_whitespace(column).combine_chunks().dictionary_encode()
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype("i8")
+    encoded = pc.utf8_trim_whitespace(table[name]).combine_chunks().dictionary_encode()
+    texts, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype("i8")
+    if "" in texts:
+        raise InvalidFile(f"row {int(np.argmax(codes == texts.index(''))) + 1}: the {name} is empty")
+    return texts, codes
 
 
 def _numbers(column: pa.ChunkedArray, name: str, *, zero: bool) -> Floats:

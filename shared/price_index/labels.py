@@ -6,6 +6,8 @@ from datetime import date, timedelta
 
 from shared.price_index.panel import IndexNotDefined
 
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
+
 
 def ordered(labels: list[str]) -> list[str]:
     """Return the distinct labels in order: numbers by size, else text with the numbers in it by size (2024-9, 2024-10).
@@ -13,10 +15,9 @@ def ordered(labels: list[str]) -> list[str]:
     ISO dates, months (2024-01), weeks (2024-W05) and quarters (2024-Q1) are in the order of time that way.
     """
     distinct = set(labels)
-    try:
+    if all(_NUMBER.fullmatch(label) for label in distinct):
         return sorted(distinct, key=lambda label: (float(label), label))
-    except ValueError:
-        return sorted(distinct, key=_natural)
+    return sorted(distinct, key=_natural)
 
 
 def _natural(label: str) -> tuple[list[tuple[int, int, str]], str]:

@@ -3,43 +3,52 @@ list_price (or regular_price)."""
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TextIO
 
 from shared.errors import InvalidFile
 from shared.prior_price.model import Moment, Status
 
 _NAMES = {"day": ("day", "date"), "list_price": ("list_price", "regular_price")}
-_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d\Z")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+# No exponent: 1E-400 is no price, and amounts are shown digit by digit.
+_AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{0,18})?\Z|\.[0-9]{1,18}\Z")
+_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 Channels = dict[str, list[Moment]]
 
 
 def read(file: TextIO) -> Channels:
     """Return each channel's moments in the order of the file; without the column, the channel is the empty text.
 
-    Raises InvalidFile, with the line, for a column that is missing or a value that cannot be read.
+    Raises InvalidFile for a file without rows or a needed column and, with the line, for what cannot be read.
     """
     rows = csv.DictReader(file)
     columns = _columns(rows.fieldnames or ())
     found: Channels = {}
     try:
         for row in rows:
+            if None in row or None in row.values():
+                raise ValueError("the row has not as many values as the first line has names")
             channel = _value(row, columns, "channel") or ""
             found.setdefault(channel, []).append(_moment(row, columns))
     except (ValueError, csv.Error) as error:
         raise InvalidFile(f"line {rows.line_num}: {error}") from None
+    if not found:
+        raise InvalidFile("the file has no row below its first line")
     return found
 
 
-def _columns(names: Iterable[str]) -> dict[str, str]:
+def _columns(names: Sequence[str]) -> dict[str, str]:
     there = {name.strip().lower(): name for name in names}
     columns = {}
     for column in ("day", "price", "channel", "time", "status", "list_price"):
         known = [there[name] for name in _NAMES.get(column, (column,)) if name in there]
         if known:
             columns[column] = known[0]
+            if sum(name.strip().lower() == known[0].strip().lower() for name in names) > 1:
+                raise InvalidFile(f"the first line names the column `{column}` twice")
     for needed in ("day", "price"):
         if needed not in columns:
             raise InvalidFile(f"the first line names no column `{needed}`")
@@ -52,6 +61,10 @@ def _moment(row: dict[str, str], columns: dict[str, str]) -> Moment:
     status = _value(row, columns, "status")
     if not _TIME.match(time):
         raise ValueError("a time is written HH:MM")
+    if not _DAY.match(day or ""):
+        raise ValueError("a day is written YYYY-MM-DD")
+    if status is not None and status not in list(Status):
+        raise ValueError(f"a status is one of: {', '.join(Status)}")
     known = (Status.UNOBSERVED if price is None else Status.OFFERED) if status is None else Status(status)
     if known == Status.OFFERED and price is None:
         raise ValueError("an offered price is missing")
@@ -66,10 +79,6 @@ def _value(row: dict[str, str], columns: dict[str, str], column: str) -> str | N
 def _amount(text: str | None) -> Decimal | None:
     if text is None:
         return None
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        raise ValueError("a price is a plain decimal number") from None
-    if not amount.is_finite() or amount < 0:
-        raise ValueError("a price is a plain decimal number that is not negative")
-    return amount
+    if not _AMOUNT.match(text):
+        raise ValueError("a price is a plain decimal number that is not negative, such as 12.50")
+    return Decimal(text)

@@ -7,7 +7,7 @@ import pytest
 from marshmallow import Schema
 
 from edge.analytics.schemas import SustainabilityRow
-from edge.reports import reduction_schemas, rows, schemas
+from edge.reports import reduction_schemas, rollup_schemas, rows, schemas
 
 PAGE = (Path(__file__).parents[2] / "deploy" / "guides" / "reports.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (\w+)[^\n]*\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -45,7 +45,7 @@ def test_the_guide_defines_each_column_of_an_items_footprint() -> None:
         ("Cohorts", schemas.question_names(schemas.CohortsQuery)),
         ("Price", schemas.question_names(schemas.PriceIndexQuery)),
         ("Reductions", schemas.question_names(reduction_schemas.ReductionsQuery)),
-        ("Sustainability", schemas.question_names(schemas.RollupQuery)),
+        ("Sustainability", schemas.question_names(rollup_schemas.RollupQuery)),
         ("Category", schemas.question_names(schemas.CategoryListQuery)),
     ],
 )

@@ -1,8 +1,10 @@
 """`python -m tests.support.examples`: asks the demo data each paid question and writes the answers into the document."""
 
 import asyncio
+import csv
 import json
 import tempfile
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from tests.support.client import running_edge
 from tests.support.reports import queued
 from tests.support.servers import Servers
 from tests.support.workers import run
+from workers.ingest.load import load
+from workers.ingest.mapping import read
 
 DAYS = "from=2026-07-20&to=2026-07-22"
 # These take other parameters than a range of days.
@@ -27,9 +31,26 @@ QUESTIONS = {
     "getSustainability": "/index/sustainability/{iid}",
     **{one.operation: f"/index{one.example}" for report in REPORTS for one in report.endpoints if one.example},
 }
+# The demo has no list prices, so that nothing in it is an announced reduction: this question is asked of one shop more.
+OF_THE_SHOP = "getReductions"
+SHOP = """
+source = "example_shop"
+title = "Invented prices of a shop that crosses out list prices"
+license = "CC0-1.0"
+[item]
+id = "sku"
+name = "name"
+category = ["level_1", "level_2", "level_3"]
+[observation]
+day = "day"
+channel = { constant = "EXAMPLE_SHOP" }
+price = "price"
+list_price = "list"
+currency = { constant = "HKD" }
+"""
 # An item of which everything is known: its weight, and a factor for its category.
 CHOSEN = """
-SELECT i.iid, b.slug, c.code FROM items i JOIN brands b ON b.id = i.brand_id JOIN categories c ON c.id = i.category_id
+SELECT i.iid, b.slug, c.code, c.path FROM items i JOIN brands b ON b.id = i.brand_id JOIN categories c ON c.id = i.category_id
 JOIN impact_factors f ON f.scope = 'category' AND (c.code = f.code OR starts_with(c.code, f.code || '.'))
 WHERE i.attributes ? 'weight_kg' AND b.item_count BETWEEN 3 AND 6 ORDER BY b.slug, i.iid LIMIT 1"""
 
@@ -41,7 +62,9 @@ async def answers(settings: Settings, folder: Path) -> dict[str, Any]:
         row = connection.execute(CHOSEN).fetchone()
     assert row is not None
     async with running_edge(settings, folder) as edge:
-        for operation, path in QUESTIONS.items():
+        for operation, path in sorted(QUESTIONS.items(), key=lambda one: one[0] == OF_THE_SHOP):
+            if operation == OF_THE_SHOP:
+                await asyncio.to_thread(_load_shop, settings, folder, row[3])
             named = path.format(iid=row[0], brand=row[1], category=row[2])
             query = OTHER_PARAMETERS.get(operation, DAYS)
             separator = "&" if "?" in named else "?"
@@ -53,7 +76,23 @@ async def answers(settings: Settings, folder: Path) -> dict[str, Any]:
             answer = await asked
             assert answer.status == 200, answer.body
             found[operation] = answer.json
-    return found
+    return {operation: found[operation] for operation in QUESTIONS}
+
+
+def _load_shop(settings: Settings, folder: Path, category: list[str]) -> None:
+    """Load a month of two items of a category: one's price falls below it, the other's was as low three weeks before."""
+    mapping, file = folder / "example_shop.toml", folder / "example_shop.csv"
+    mapping.write_text(SHOP)
+    with file.open("w", newline="") as text:
+        write = csv.writer(text).writerow
+        write(["sku", "name", "level_1", "level_2", "level_3", "day", "price", "list"])
+        for number in range(33):
+            day = date(2026, 6, 20) + timedelta(days=number)
+            reduced = day >= date(2026, 7, 21)
+            write(["1", "Example one", *category, day, "9.90" if reduced else "12.00", "12.00" if reduced else ""])
+            low = reduced or number == 10
+            write(["2", "Example two", *category, day, "9.90" if low else "12.00", "12.00" if reduced else ""])
+    load(settings, read(mapping), [file])
 
 
 def main() -> None:

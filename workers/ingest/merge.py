@@ -56,12 +56,11 @@ def merge(
         identifiers.of_load(connection, event.no, SQL.identified)
         stage.partitions.attach()
         _place(connection, stage, event, counts)
-        _count_changes(connection, stage, event, version, counts)
+        seen = _count_changes(connection, stage, event, version, counts)
         refresh.touched(connection, placed, above, SQL.touched_by_load, but=set(new_months))
         rollups.write(connection)
     watches.evaluate(connection, event.no, new_months)
     numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands)]
-    seen = [int(row[0]) for row in connection.execute(SQL.seen_brands, (event.no,))]
     items.refresh_brands(connection, numbers, [*numbers, *seen])
     changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
     return any(counts[name] for name in changes)
@@ -84,8 +83,10 @@ def _claim(connection: Connection, event: Event, *, new: bool) -> None:
     connection.execute(SQL.claims, (new, event.source_id, event.no))
 
 
-def _count_changes(connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int]) -> None:
-    """Give every record that the load changed a new version."""
+def _count_changes(
+    connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int]
+) -> list[int]:
+    """Give every record that the load changed a new version; return the brands of those that were there before."""
     changed = connection.execute(SQL.changed_count).fetchone()
     assert changed is not None
     counts["items_changed"], counts["items_same"] = changed
@@ -94,7 +95,7 @@ def _count_changes(connection: Connection, stage: Stage, event: Event, version: 
     counts["items_touched"] = written - counts["items_changed"] - counts["items_new"]
     connection.execute(SQL.new_versions, (event.no, event.at, version))
     connection.execute(SQL.regrouped_versions, (version,))
-    connection.execute(SQL.brand_updates, (event.no, event.at))
+    return [int(row[0]) for row in connection.execute(SQL.brand_updates, (event.no, event.at))]
 
 
 def _place(connection: Connection, stage: Stage, event: Event, counts: dict[str, int]) -> None:

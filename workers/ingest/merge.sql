@@ -220,12 +220,12 @@ UNION SELECT unnest($3::bigint[]), $1::integer, $2::timestamptz;
 
 -- name: new_versions
 -- A record has one version more for each load that changed an item of it, however many of its items that are.
-WITH changed AS (
-    SELECT c.item_id AS id FROM item_changes c WHERE c.no = $1
-    UNION SELECT x.owner_id FROM item_changes c JOIN inactive_items x ON x.item_id = c.item_id
-    WHERE c.no = $1 AND x.owner_id IS NOT NULL)
-UPDATE items i SET version = version + 1, updated_at = $2, data_version = $3 FROM changed c
-WHERE i.id = c.id AND NOT EXISTS (SELECT FROM merged m WHERE m.id = i.id AND m.is_new);
+WITH changed AS MATERIALIZED (
+    (SELECT item_id AS id FROM item_changes WHERE no = $1
+     UNION SELECT x.owner_id FROM item_changes c JOIN inactive_items x ON x.item_id = c.item_id
+     WHERE c.no = $1 AND x.owner_id IS NOT NULL)
+    EXCEPT SELECT id FROM merged WHERE is_new)
+UPDATE items i SET version = version + 1, updated_at = $2, data_version = $3 FROM changed c WHERE i.id = c.id;
 
 -- name: regrouped_versions
 -- Where articles have other items now, their records have a version for each event that changed any of these.
@@ -238,23 +238,21 @@ counted AS (
 UPDATE items i SET version = c.version, updated_at = c.updated_at, data_version = $1 FROM counted c WHERE i.id = c.owner_id;
 
 -- name: brand_updates
--- A brand is as new as the newest of its items. Those of new items are counted anew anyway.
-UPDATE brands b SET updated_at = $2 FROM (
-    SELECT DISTINCT i.brand_id FROM item_changes c LEFT JOIN inactive_items x USING (item_id)
-    JOIN items i ON i.id IN (c.item_id, x.owner_id)
-    WHERE c.no = $1 AND NOT EXISTS (SELECT FROM merged m WHERE m.id = c.item_id AND m.is_new)) t WHERE b.id = t.brand_id;
+-- A brand is as new as the newest of its items, which may have been seen in another channel now. Those of new items are counted
+-- anew anyway. Items and the articles that they are part of are two joins, and EXCEPT is no join: the planner knows nothing
+-- of a load that has just begun, and would compare each of its items with all others, one by one.
+WITH changed AS MATERIALIZED (
+    SELECT item_id FROM item_changes WHERE no = $1 EXCEPT SELECT id FROM merged WHERE is_new),
+seen AS (
+    SELECT i.brand_id FROM changed c JOIN items i ON i.id = c.item_id
+    UNION SELECT i.brand_id FROM changed c JOIN inactive_items x USING (item_id) JOIN items i ON i.id = x.owner_id)
+UPDATE brands b SET updated_at = $2 FROM seen WHERE b.id = seen.brand_id RETURNING b.id;
 
 -- name: recounted_brands
 -- Brands that got an item, have one that says something else now, or gave one to another brand.
 SELECT brand_id FROM merged WHERE is_new AND brand_id IS NOT NULL
 UNION SELECT i.brand_id FROM refreshing r JOIN items i ON i.id = r.item_id WHERE i.brand_id IS NOT NULL
 UNION SELECT a.old_brand FROM refreshing r JOIN affected a USING (item_id) WHERE a.old_brand > 0;
-
--- name: seen_brands
--- Brands whose items may have been seen in another channel.
-SELECT DISTINCT i.brand_id FROM item_changes c LEFT JOIN inactive_items x USING (item_id)
-JOIN items i ON i.id IN (c.item_id, x.owner_id)
-WHERE c.no = $1 AND i.brand_id IS NOT NULL AND NOT EXISTS (SELECT FROM merged m WHERE m.id = c.item_id AND m.is_new);
 
 -- name: existing_among
 -- Of the items that got observations, those that were there before this load.

@@ -139,6 +139,7 @@ def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> 
         **({"basis": answer.basis} if answer.basis else {}),
         **({"outliers": asdict(answer.outliers)} if answer.outliers else {}),
         **({"conversion": answer.conversion} if answer.conversion else {}),
+        **({"displacement": answer.displacement._asdict()} if answer.displacement else {}),
         **({"total": answer.page.total} if answer.page else {}),
     }
 

@@ -5,6 +5,7 @@ from datetime import date
 
 import pyarrow as pa
 
+from shared.uncertainty.displacement import Displacement
 from workers.reports.paging import Page
 
 
@@ -39,8 +40,8 @@ class Answer:
     range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
     `rounding` to what each rounded field is rounded, `kind` of which observations the statistics of prices are,
     `basis` what footprints are multiplied by: `sales` or `assortment`, `page` which of many the rows are about,
-    `outliers` which of them count, `conversion` by what rates amounts were converted, `ended_by` where the last
-    day of the range comes from (workers/reports/periods.py).
+    `outliers` which of them count, `conversion` by what rates amounts were converted, `displacement` how many
+    new items each unit displaces, `ended_by` where the last day of the range comes from (workers/reports/periods.py).
     """
 
     table: pa.Table
@@ -55,4 +56,5 @@ class Answer:
     page: Page | None = None
     outliers: Outliers | None = None
     conversion: dict[str, object] | None = None
+    displacement: Displacement | None = None
     ended_by: str = "request"

@@ -11,6 +11,7 @@ from shared.errors import InvalidParameter
 from shared.footprint import BASES
 from shared.indicators import CODES, INDICATORS
 from shared.results.rounding import NINE_DIGITS, SIX_DECIMALS
+from shared.uncertainty.displacement import asked as asked_displacement
 from workers.reports import footprint_intervals as intervals
 from workers.reports import impacts
 from workers.reports.aggregator import Key
@@ -32,6 +33,7 @@ UNITS = {
     "items_covered": "share of items",
     "items_measured": "share of items",
     **dict.fromkeys(_EVIDENCE, "items"),
+    "avoided": "unit of the indicator",
 }
 METHOD = (
     "basis sales: units sold times the figure per unit; basis assortment: the figure per unit of each distinct item, "
@@ -40,10 +42,11 @@ METHOD = (
     "not in the sums, and a sum is null where no item of the group has a figure; an item is counted under the best "
     "that its figures rest on; low to high are the middle 95 % of a sum and central its median, above the sum of "
     "medians: figures are log-normal, those of one factor share its error, all others err independently; contributors "
-    "have the largest shares of a sum"
+    "have the largest shares of a sum; avoided is the displacement rate times the bounds of what the units sold cause"
 )
 ROUNDING = {
     **dict.fromkeys((*CODES, *_BOUNDS), NINE_DIGITS),
+    **{f"avoided.{bound}": NINE_DIGITS for bound in intervals.Bounds._fields},
     **dict.fromkeys(("items_covered", "items_measured", "contributors.share"), SIX_DECIMALS),
 }
 _FIGURES = [
@@ -59,6 +62,12 @@ _FIGURES = [
     ("items_covered", pa.float64()),
     ("items_measured", pa.float64()),
     *((name, pa.int64()) for name in _EVIDENCE),
+    (
+        "avoided",
+        pa.list_(
+            pa.struct([("indicator", pa.string()), *((bound, pa.float64()) for bound in intervals.Bounds._fields)])
+        ),
+    ),
 ]
 
 
@@ -67,6 +76,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
 
     Raises BrandNotFound, CategoryNotFound, InvalidParameter, JobRefused, and what `report_progress` raises to stop it.
     """
+    displacement = asked_displacement(parameters.get("displacement"), parameters.get("displacement_rate"))
     with snapshot(connection):
         tree = Tree.read(connection)
         # A unit was sold and an item is there, whatever price was noted.
@@ -88,9 +98,19 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         report_progress("intervals", 0, None)
         sums = _sums(connection, quantities, footprints, basis)
         names = Names.read(connection, tree, chosen, keys)
-    table = _table(keys, sums, chosen, names)
-    covered = coverage(days, quantities.seen)
-    return Answer(table, days.first, days.last, covered, UNITS, METHOD, ROUNDING, basis=basis, ended_by=days.ended_by)
+    rate = displacement.rate if displacement and basis == "sales" else None
+    return Answer(
+        _table(keys, [{**row, "avoided": _avoided(row, rate)} for row in sums], chosen, names),
+        days.first,
+        days.last,
+        coverage(days, quantities.seen),
+        UNITS,
+        METHOD,
+        ROUNDING,
+        basis=basis,
+        displacement=displacement,
+        ended_by=days.ended_by,
+    )
 
 
 def _basis(connection: Connection, tree: Tree, chosen: Filter, days: Range, asked: str | None) -> str:
@@ -143,6 +163,18 @@ def _contributors(
     for one in found:
         rows[one.segment].append({"indicator": one.indicator, "iid": iids[one.item], "share": one.share})
     return rows
+
+
+def _avoided(row: dict[str, Any], rate: float | None) -> list[dict[str, Any]] | None:
+    """Return what the units of a row avoid, an entry for each indicator with a figure; None without a rate."""
+    if rate is None:
+        return None
+    known = (name for name in CODES if row[f"{name}_central"] is not None)
+    return [{"indicator": name, **_scaled(row, name, rate)} for name in known]
+
+
+def _scaled(row: dict[str, Any], name: str, rate: float) -> dict[str, float]:
+    return {bound: float(f"{rate * row[f'{name}_{bound}']:.9g}") for bound in intervals.Bounds._fields}
 
 
 def _total(segment: Array, figures: Array, units: Array, count: int) -> list[float | None]:

@@ -2,6 +2,7 @@
 "use strict";
 
 const OUTCOMES = { served: 1, "not-found": 2, "not-modified": 7, refused: 3, rejected: 4, failed: 5 };
+const LOG_MARGIN = 1.3;
 const DAY = 86400, LONG_DAYS = 300, FONT = "12px system-ui, sans-serif";
 
 function token(name) {
@@ -120,7 +121,7 @@ function scales(bars, x, log) {
   const half = bars ? DAY / 2 : x.length > 1 ? 0 : DAY;
   return {
     x: { time: true, range: () => [x[0] - half, x[x.length - 1] + half] },
-    y: log ? { distr: 3, range: (u, low, high) => uPlot.rangeLog(low || 1, high || 10, 10, false) } : { range: (u, low, high) => (bars ? [0, Math.max(1, (high || 0) * 1.08)] : spread(low, high)) },
+    y: log ? { distr: 3, range: (u, low, high) => [(low || 1) / LOG_MARGIN, (high || 10) * LOG_MARGIN] } : { range: (u, low, high) => (bars ? [0, Math.max(1, (high || 0) * 1.08)] : spread(low, high)) },
   };
 }
 
@@ -128,6 +129,13 @@ function spread(low, high) {
   if (low === null || high === null) return [0, 1];
   const margin = (high - low) * 0.08 || Math.abs(high) * 0.05 || 1;
   return [low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];
+}
+
+// How a series is drawn: as bars, as points alone, which a plugin draws, or as a line with filled points.
+function drawn(bars, line, colour) {
+  if (bars) return { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } };
+  if (line === false) return { paths: () => null, points: { show: false } };
+  return { spanGaps: false, points: { fill: colour, size: 5 } };
 }
 
 function drawPlot(place) {
@@ -139,8 +147,7 @@ function drawPlot(place) {
   const listed = bars ? [...entries].reverse() : entries;
   const data = [x, ...(bars ? stacked(plot.series) : plot.series.map((s) => s.values))];
   const series = listed.map(({ label, colour, line }) => ({
-    label, stroke: colour, width: bars ? 0 : 2, fill: bars ? colour : undefined,
-    ...(line === false ? { paths: () => null, points: { show: false } } : bars ? { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } } : { spanGaps: false }),
+    label, stroke: colour, width: bars ? 0 : 2, fill: bars ? colour : undefined, ...drawn(bars, line, colour),
   }));
   const [low, high] = (plot.band || []).map((name) => 1 + plot.series.findIndex((s) => s.label === name));
   const bands = low && high ? [{ series: [high, low], fill: `${entries[low - 1].colour}26` }] : undefined;

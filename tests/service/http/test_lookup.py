@@ -34,6 +34,7 @@ async def test_a_record_has_every_member_with_exact_money(edge: Edge) -> None:
         "median": "10.90",
         "high": "11.50",
         "observations": 3,
+        "set_aside": 0,
         "from": "2026-07-01",
         "to": "2026-07-02",
     }

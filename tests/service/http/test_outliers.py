@@ -43,6 +43,13 @@ async def test_a_history_with_outliers_has_every_observation(edge: Edge, key: st
     assert (month["low"], month["high"], month["n"], month["set_aside"]) == ("1.00", "100.00", 8, 2)
 
 
+async def test_the_price_band_of_a_record_is_without_outliers_and_says_how_many(edge: Edge, key: str) -> None:
+    band = (await edge.get(f"/index/lookup/{SOY}", key=key)).json["price_band"]
+    assert (band["low"], band["median"], band["high"]) == ("9.90", "10.00", "10.20")
+    assert (band["observations"], band["set_aside"]) == (6, 2)
+    assert (band["from"], band["to"]) == ("2026-07-01", "2026-07-07"), "the last day has an outlier alone"
+
+
 async def test_a_day_with_only_an_outlier_is_not_observed_for_the_prior_price(edge: Edge, key: str) -> None:
     path = f"/index/pricing/{SOY}/reference?channel=NORTH"
     [excluded] = (await edge.get(path, key=key)).json["data"]

@@ -13,6 +13,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import JobRefused
+from shared.indicators import CODES
 from tests.service.reports.market import opened
 from tests.service.reports.test_cohorts import known, quiet
 from tests.support.servers import Servers
@@ -52,6 +53,11 @@ QUANTITIES = """
         WHERE {unpriced} AND day >= first_seen_on AND items.id IN (SELECT item_id FROM impacts)
           AND items.id NOT IN (SELECT item_id FROM raw))
     WHERE {where} GROUP BY period, {groups} item_id"""
+
+WHOLE = {
+    **{"brand": [], "category": [], "channel": [], "currency": None, "group_by": ["category"]},
+    **{"from": "2026-03-01", "to": "2026-05-31", "granularity": "month"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -190,6 +196,32 @@ def test_random_rollups_equal_another_engine(
             assert mine["items_measured"] == pytest.approx(measured / items, abs=1e-6)
             assert mine["items_covered"] == pytest.approx(sum(by_evidence) / items, abs=1e-6)
     assert bases == {"sales", "assortment"}
+
+
+def test_a_displacement_rate_adds_what_the_units_sold_avoid_and_changes_nothing_else(connection: Connection) -> None:
+    question = {**WHOLE, "basis": "sales"}
+    plain, found = make(connection, question, quiet), set[str]()
+    for given, rate in (
+        ({"displacement_rate": 0.0}, 0),
+        ({"displacement_rate": 1.0}, 1),
+        ({"displacement": "resale"}, 0.646),
+    ):
+        answer = make(connection, {**question, **given}, quiet)
+        assert answer.displacement is not None and answer.displacement.rate == rate
+        for row, other in zip(answer.table.to_pylist(), plain.table.to_pylist(), strict=True):
+            avoided = {one.pop("indicator"): one for one in row.pop("avoided")}
+            assert avoided.keys() == {name for name in CODES if row[name] is not None}
+            found |= avoided.keys()
+            for name, bounds in avoided.items():
+                assert bounds == {bound: pytest.approx(rate * row[f"{name}_{bound}"], rel=1e-8) for bound in bounds}
+            assert other.pop("avoided") is None
+            assert row == other
+    assert plain.displacement is None and found
+
+
+def test_items_that_were_not_sold_avoid_nothing(connection: Connection) -> None:
+    answer = make(connection, {**WHOLE, "basis": "assortment", "displacement": "resale"}, quiet)
+    assert {row["avoided"] for row in answer.table.to_pylist()} == {None}
 
 
 def test_what_was_only_listed_counts_each_article_once_however_often_it_was_seen(

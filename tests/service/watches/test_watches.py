@@ -119,6 +119,8 @@ async def test_older_days_and_higher_prices_report_nothing(shop: Shop) -> None:
     await shop.watch(target="article", code=await iid(shop), condition="below", amount="9", currency="HKD")
     await shop.load(_row("2026-05-03", "5.00"), _row("2026-07-01", "4.00", store="SOUTH"))
     assert await shop.fired() == []
+    await shop.load(_row("2026-05-04", "5.00"))
+    assert await shop.fired() == [], "a month that the load leaves alone knows a later day"
 
 
 async def test_a_brand_and_a_category_report_each_of_their_articles(shop: Shop) -> None:

@@ -1,6 +1,6 @@
 """Brand insights: a brand's standing, its categories, and its peers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
@@ -13,6 +13,7 @@ from tests.truth.exact import Near, change, share
 from tests.truth.index import Group, Index, Scope
 from tests.truth.questions.items import names_of
 from tests.truth.questions.numbers import brand_numbers
+from tests.truth.questions.price_change import price_changes
 from tests.truth.questions.ranks import most, percentile, rank
 from tests.truth.questions.scopes import everything, random_insight
 
@@ -74,6 +75,7 @@ class _Report:
             for key, counts in {**index.counts(everywhere.before()), **index.counts(everywhere)}.items()
         }
         self._categories = index.groups(replace(scope, group_by=("category",)))
+        self._changes: dict[str, Callable[[str, date], dict[str, Any]]] = {}
         self._rivals: dict[str, dict[tuple[Any, ...], Group]] = {}
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -98,10 +100,16 @@ class _Report:
                 "observations": found.n,
                 "median": found.median,
                 "median_change": change(found.median, was and was.median),
+                **self._changed(brand)(currency, period),
                 "against_categories": self._against((currency, period), parts),
                 "categories": [self._category((currency, period), code, part, found) for code, part in parts.items()],
                 "peers": self._peers((currency, period), brand, parts),
             }
+
+    def _changed(self, brand: str) -> Callable[[str, date], dict[str, Any]]:
+        if brand not in self._changes:
+            self._changes[brand] = price_changes(self._index, replace(self._scope, brands=[brand]))
+        return self._changes[brand]
 
     def _category(self, key: Key, code: str | None, part: Group, whole: Group) -> dict[str, Any]:
         all_of_it = self._categories.get((*key, code)) if code else None

@@ -12,6 +12,7 @@ from tests.truth.exact import change, share
 from tests.truth.index import Group, Index, Scope
 from tests.truth.questions.items import names_of, path_of
 from tests.truth.questions.numbers import brand_numbers
+from tests.truth.questions.price_change import price_changes
 from tests.truth.questions.ranks import most, rank
 from tests.truth.questions.scopes import everything, random_insight
 
@@ -50,7 +51,7 @@ def _rows(client: Client, index: Index, scope: Scope, code: str) -> Iterator[dic
     now, before = index.groups(chosen), index.groups(chosen.before())
     by_channel = index.groups(replace(chosen, group_by=("channel",)))
     by_brand = index.groups(replace(chosen, group_by=("brand",)))
-    ranks = _ranks(index, scope, code.count("."))
+    ranks, changed = _ranks(index, scope, code.count(".")), price_changes(index, chosen)
     numbers = brand_numbers(client)
     for (currency, period), found in now.items():
         earlier = (currency, scope.period_before(period))
@@ -69,6 +70,7 @@ def _rows(client: Client, index: Index, scope: Scope, code: str) -> Iterator[dic
             "median": found.median,
             "median_before": was.median if was else None,
             "median_change": change(found.median, was and was.median),
+            **changed(currency, period),
             "observations_before": was.n if was else None,
             "rank": rank(counts, code),
             "rank_before": rank(counts_before, code),

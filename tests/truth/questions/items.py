@@ -20,7 +20,7 @@ def lookup(client: Client, index: Index, random: Random, count: int) -> Iterator
     """Compare whole records of random items."""
     for iid in chosen(index, random, count):
         path = f"/index/lookup/{iid}"
-        yield Question(path, shown(client.get(path).body), record(index, iid, client.base_url))
+        yield Question(path, *_compared(client.get(path).body, record(index, iid, client.base_url)))
 
 
 def batch(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
@@ -30,14 +30,14 @@ def batch(client: Client, index: Index, random: Random, count: int) -> Iterator[
         by_post = random.random() < 0.5
         reply = client.post("/index/lookup", {"iids": iids}) if by_post else client.get("/index/lookup", {"iid": iids})
         ours = reply.body["data"]
-        listed = [
-            {**entry, "record": entry["record"] and shown(entry["record"])} if isinstance(entry, dict) else entry
-            for entry in ours
-        ]
-        theirs = [_entry(iid, 200, record(index, iid, client.base_url), None) for iid in iids[:-1]]
+        listed, theirs = [], []
+        for iid, entry in zip(iids[:-1], ours, strict=False):
+            found, expected = _compared(entry["record"] or {}, record(index, iid, client.base_url))
+            listed.append({**entry, "record": found})
+            theirs.append(_entry(iid, 200, expected, None))
         yield Question(
             f"batch of {len(iids)} by {'POST' if by_post else 'GET'}",
-            listed,
+            [*listed, *ours[len(listed) :]],
             [*theirs, _entry(iids[-1], 404, None, "iid-not-found")],
         )
 
@@ -77,6 +77,19 @@ def chosen(index: Index, random: Random, count: int) -> list[str]:
     """Return random active items, always the same ones for the same seed."""
     known = index.column("SELECT iid FROM active ORDER BY iid")
     return random.sample(known, min(count, len(known)))
+
+
+def _compared(body: dict[str, Any], expected: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is compared of a record and of the expected one.
+
+    The files do not say which prices are outliers: where a band sets some aside, only how many there are in all.
+    """
+    ours, band = shown(body), (body.get("price_band") or {})
+    if not band.get("set_aside"):
+        return ours, expected
+    total = band["observations"] + band["set_aside"]
+    theirs = expected["price_band"] and {"observations": expected["price_band"]["observations"]}
+    return {**ours, "price_band": {"observations": total}}, {**expected, "price_band": theirs}
 
 
 def shown(body: dict[str, Any]) -> dict[str, Any]:
@@ -210,6 +223,7 @@ def _band(index: Index, iid: str) -> dict[str, Any] | None:
         "median": percentile(prices, 50),
         "high": prices[-1],
         "observations": len(prices),
+        "set_aside": 0,
         "from": best["first"],
         "to": best["last"],
     }

@@ -36,8 +36,13 @@ def _fisher(pairs: Pair) -> float:
     return math.sqrt(laspeyres * _value(pairs, 1, 1) / _value(pairs, 0, 1))
 
 
+def jevons(pairs: Pair) -> float:
+    """Return the geometric mean of the price relatives of matched items, at least one."""
+    return math.exp(math.fsum(math.log(b.price / a.price) for a, b in pairs) / len(pairs))
+
+
 _UNWEIGHTED: dict[str, Callable[[Pair], float]] = {
-    "jevons": lambda pairs: math.exp(math.fsum(math.log(b.price / a.price) for a, b in pairs) / len(pairs)),
+    "jevons": jevons,
     "dutot": lambda pairs: math.fsum(b.price for _, b in pairs) / math.fsum(a.price for a, _ in pairs),
     "carli": lambda pairs: math.fsum(b.price / a.price for a, b in pairs) / len(pairs),
 }
@@ -65,7 +70,7 @@ def price_index(client: Client, index: Index, random: Random, count: int) -> Ite
 def _rows(index: Index, scope: Scope, method: str) -> Iterator[dict[str, Any]]:
     formula = (_UNWEIGHTED | _WEIGHTED)[method]
     medians = index.groups(scope)
-    for currency, periods in sorted(_cells(index, scope).items()):
+    for currency, periods in sorted(cells_of(index, scope).items()):
         level: float | None = 100.0
         before: Cells | None = None
         earlier: date | None = None
@@ -93,7 +98,8 @@ def _rows(index: Index, scope: Scope, method: str) -> Iterator[dict[str, Any]]:
             before, earlier = cells, period
 
 
-def _cells(index: Index, scope: Scope) -> dict[str, dict[date, Cells]]:
+def cells_of(index: Index, scope: Scope) -> dict[str, dict[date, Cells]]:
+    """Return each item's price above zero and units, by currency and period."""
     condition, values = scope.condition()
     unit_value = "sum(price::DOUBLE * units) / sum(units)"
     price = unit_value if scope.kind == "sale" else "exp(avg(ln(price::DOUBLE)))"

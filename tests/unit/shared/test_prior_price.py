@@ -158,6 +158,17 @@ def test_a_file_is_read_by_its_column_names_and_channels_stay_apart() -> None:
         ("day,price,time\n2026-01-01,1,24:00\n", "line 2"),
         ("day,price,status\n2026-01-01,,offered\n", "line 2"),
         ("day,price\n2026-01-01,-1\n", "line 2"),
+        ("", "no column `day`"),
+        ("day,price\n", "no row"),
+        ("day,price,price\n2026-01-01,1,2\n", "twice"),
+        ("day,price\n2026-01-01\n", "line 2: the row has not as many values"),
+        ("day,price\n2026-01-01,1,2\n", "line 2: the row has not as many values"),
+        ("day,price\n2026-W01-1,1\n", "line 2: a day is written YYYY-MM-DD"),
+        ("day,price\n,1\n", "line 2: a day is written YYYY-MM-DD"),
+        ("day,price\n2026-01-01,1E-400\n", "line 2: a price is a plain decimal number"),
+        ("day,price\n2026-01-01,1_000\n", "line 2: a price is a plain decimal number"),
+        ("day,price\n2026-01-01,٣\n", "line 2: a price is a plain decimal number"),
+        ("day,price,status\n2026-01-01,1,maybe\n", "one of: offered, not offered, no observation"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_its_line(text: str, says: str) -> None:

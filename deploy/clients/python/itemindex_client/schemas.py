@@ -81,6 +81,21 @@ class AuditList(TypedDict):
     data: list["AuditEntry"]
 
 
+class Avoided(TypedDict):
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
+    low: float
+    central: float
+    high: float
+
+
 class BrandCategory(TypedDict):
     category: NotRequired[str | None]
     items: NotRequired[int]
@@ -848,6 +863,7 @@ PriceBand = TypedDict(
         "median": str,
         "high": str,
         "observations": int,
+        "set_aside": int,
         "from": str,
         "to": str,
     },
@@ -1227,9 +1243,35 @@ class RoleChange(TypedDict):
     role: "MemberRole"
 
 
+RollupMeta = TypedDict(
+    "RollupMeta",
+    {
+        "data_version": int,
+        "result_sha256": str,
+        "cached": bool,
+        "cost_units": int,
+        "rows": int,
+        "from": str,
+        "to": str,
+        "coverage": "Coverage",
+        "units": "AnalysisMetaUnits",
+        "method": str,
+        "rounding": NotRequired["AnalysisMetaRounding"],
+        "kind": NotRequired["StatisticKind"],
+        "basis": NotRequired["CumulativeBasis"],
+        "outliers": NotRequired["OutlierMeta"],
+        "conversion": NotRequired["ConversionMeta"],
+        "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
+        "total": NotRequired[int],
+        "next_cursor": NotRequired[str | None],
+        "displacement": NotRequired["DisplacementMeta"],
+    },
+)
+
+
 class RollupReport(TypedDict):
     data: list["RollupRow"]
-    meta: "ReportMeta"
+    meta: "RollupMeta"
 
 
 class RollupRow(TypedDict):
@@ -1274,6 +1316,7 @@ class RollupRow(TypedDict):
     marine_eutrophication_kg_ne_central: NotRequired[float | None]
     marine_eutrophication_kg_ne_high: NotRequired[float | None]
     contributors: NotRequired[list["Contributor"]]
+    avoided: NotRequired[list["Avoided"] | None]
 
 
 class RootAnswer(TypedDict):

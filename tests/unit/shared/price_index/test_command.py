@@ -49,6 +49,7 @@ def test_periods_are_in_order_of_numbers_and_of_time(run: Any) -> None:
         ["2024-9", "2024-10", "2025-1"],
         ["2024-01-31", "2024-02-01"],
         ["2024-Q4", "2025-Q1"],
+        ["2", "10", "inf", "nan"],
     ):
         text = HEADER + "".join(f"{label},a,1,1\n" for label in reversed(labels))
         assert [row["period"] for row in run(text, "--method", "jevons")] == labels
@@ -106,7 +107,10 @@ def test_base_period_is_the_one_at_a_hundred(run: Any) -> None:
         ("period,price\n1,1\n", "--method jevons", "no column 'item'"),
         ("period,item,price,price\n1,a,1,1\n", "--method jevons", "more than one column price"),
         (HEADER, "--method jevons", "no row"),
-        ("", "--method jevons", "no column"),
+        ("", "--method jevons", "the file is empty"),
+        (HEADER + "1,a,1,1\n ,a,1,1\n", "--method jevons", "row 2: the period is empty"),
+        (HEADER + "1,,1,1\n", "--method jevons", "row 1: the item is empty"),
+        (HEADER + "1,a,1e200,1e200\n", "--method jevons", "add up to more than a number can hold"),
         (TWO, "--method best", "method: one of"),
         (TWO, "--method geks-fisher --splice glue", "splice: one of"),
         (TWO, "--method laspeyres --base 1999", "--base: not a period"),

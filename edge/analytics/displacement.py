@@ -1,0 +1,37 @@
+"""What second-hand sales and repairs avoid: the parameters that ask for it, and what an answer's meta says of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from edge.http.parameters import Parameters
+from shared.uncertainty.displacement import RATES
+
+
+class DisplacementQuery(Parameters):
+    """What every answer with footprints of sales takes: how many new items each of them displaces."""
+
+    displacement = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(list(RATES)),
+        metadata={"description": "Add what the units sold avoid, with WRAP's rate of second-hand sales or repairs"},
+    )
+    displacement_rate = fields.Float(
+        load_default=None,
+        validate=validate.Range(0, 1),
+        metadata={"description": "The same with a rate of your own: new items displaced by each", "example": 0.5},
+    )
+
+    @validates_schema
+    def one_rate(self, data: Mapping[str, Any], **options: Any) -> None:
+        """A scenario is a rate, so that a second one beside it would contradict it."""
+        if data.get("displacement") is not None and data.get("displacement_rate") is not None:
+            raise ValidationError("cannot be given together with `displacement`", "displacement_rate")
+
+
+class DisplacementMeta(Schema):
+    """How many new items each unit displaces, and who states it."""
+
+    rate = fields.Float(required=True, metadata={"example": 0.646})
+    citation = fields.Str(required=True)

@@ -1,0 +1,124 @@
+"""Faults in what statistics rest on: price indices, outliers, prior prices, watches, footprints, which items are one."""
+
+from tests.sabotage.planted import fault
+
+_MULTILATERAL = "tests/unit/shared/price_index/test_multilateral.py"
+_OUTLIERS = "tests/unit/rollups/test_outliers.py"
+_PRIOR = "tests/unit/shared/test_prior_price.py"
+_WATCHES = "tests/service/watches/test_watches.py"
+_CLUSTERS = "tests/unit/matching/test_clusters.py"
+
+PRICE_FAULTS = (
+    # Price indices.
+    fault(
+        "GEKS counts pairs of periods that share no item",
+        "shared/price_index/multilateral.py",
+        "    known = ~np.isnan(logs)\n",
+        "    known = np.ones(logs.shape, bool)\n",
+        f"{_MULTILATERAL}::test_geks_leaves_out_pairs_of_periods_that_share_no_item",
+    ),
+    fault(
+        "a later period changes published index numbers",
+        "shared/price_index/splice.py",
+        "        published[end - 1] = np.exp(np.mean(np.log(new[-1] / new[places] * kept[places])))",
+        "        published[end - window : end] = new / new[places[0]] * kept[places[0]]",
+        "tests/unit/shared/price_index/test_splice.py::test_adding_a_period_changes_no_earlier_value",
+    ),
+    fault(
+        "the interval of an index is drawn anew with each request",
+        "shared/price_index/bootstrap.py",
+        "np.random.default_rng(seed)",
+        "np.random.default_rng()",
+        "tests/unit/shared/price_index/test_bootstrap.py::test_same_seed_gives_the_same_interval_and_another_seed_another",
+    ),
+    # Outliers.
+    fault(
+        "a price that another channel has on the same day is set aside",
+        "workers/rollups/outliers.py",
+        "return confirmed | (same_day > 0)",
+        "return confirmed",
+        f"{_OUTLIERS}::test_prices_that_others_explain_stay",
+    ),
+    fault(
+        "a channel that is wrong on all days confirms itself",
+        "workers/rollups/outliers.py",
+        "np.where(by_channels, in_item - in_channel, in_item - 1)",
+        "in_item - 1",
+        f"{_OUTLIERS}::test_a_channel_that_is_wrong_on_all_days_is_contradicted_by_the_others",
+    ),
+    fault(
+        "price bands count outliers",
+        "edge/index/record.sql",
+        "'low', min(o.price_minor) FILTER (WHERE o.outlier IS NULL),",
+        "'low', min(o.price_minor),",
+        "tests/service/http/test_outliers.py::test_the_price_band_of_a_record_is_without_outliers_and_says_how_many",
+    ),
+    # Prior prices.
+    fault(
+        "a day without observation counts as a day not on offer",
+        "shared/prior_price/reduction.py",
+        "            fault, left = Reason.MISSING_DAYS, left - 1\n            continue\n",
+        "            continue\n",
+        f"{_PRIOR}::test_the_lowest_price_of_the_thirty_days_before_the_reduction_counts",
+        f"{_PRIOR}::test_a_brute_force_twin_agrees_on_random_series",
+    ),
+    fault(
+        "every fall of a price is an announced reduction",
+        "shared/prior_price/reduction.py",
+        "    announces = any(one.list_price is not None for one in offered)\n",
+        "    announces = False\n",
+        f"{_PRIOR}::test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known",
+    ),
+    # Watches.
+    fault(
+        "a watch reports one fall again and again",
+        "workers/watches/evaluate.sql",
+        "(s.watch_id IS NULL OR (s.armed AND (s.day, s.amount_minor) IS DISTINCT FROM (l.day, l.low)))",
+        "(s.watch_id IS NULL OR s.day IS NOT NULL)",
+        f"{_WATCHES}::test_below_an_amount_fires_once_and_again_after_the_price_was_clearly_above",
+    ),
+    fault(
+        "a low is new although the span before is not known",
+        "workers/watches/evaluate.sql",
+        "FROM watch_confirmed WHERE is_known ORDER BY",
+        "FROM watch_confirmed ORDER BY",
+        f"{_WATCHES}::test_a_new_low_needs_the_whole_span_and_a_lower_price_than_any_day_of_it",
+    ),
+    fault(
+        "a watch reports days of the past",
+        "workers/watches/evaluate.sql",
+        "WHERE NOT coalesce(s.later, false)\n  AND",
+        "WHERE",
+        f"{_WATCHES}::test_older_days_and_higher_prices_report_nothing",
+    ),
+    # Footprints.
+    fault(
+        "items of one factor average its error out",
+        "workers/reports/footprint_intervals.py",
+        "own = numbers[entries] == OWN",
+        "own = numbers[entries] >= OWN",
+        "tests/unit/reports/test_footprint_intervals.py::test_sums_of_own_and_borrowed_figures_agree_with_monte_carlo",
+    ),
+    # Which items are one article.
+    fault(
+        "what a person rejected is joined by a chain",
+        "workers/matching/clusters.py",
+        " or _sorted((one, other)) in self._rejected:",
+        ":",
+        f"{_CLUSTERS}::test_what_a_person_rejected_stays_apart_even_in_a_chain_of_identifiers",
+    ),
+    fault(
+        "two records of one source become one article",
+        "workers/matching/clusters.py",
+        'return first.source != second.source or (first.article != "" and first.article == second.article)',
+        "return True",
+        f"{_CLUSTERS}::test_no_two_records_of_one_source_are_in_one_article",
+    ),
+    fault(
+        "records that contradict each other are linked without a person",
+        "workers/matching/matcher.py",
+        "sure = score >= self._model.link and all(one.agrees for one in said)",
+        "sure = score >= self._model.link",
+        "tests/unit/matching/test_matcher.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
+    ),
+)
