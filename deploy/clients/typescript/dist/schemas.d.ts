@@ -93,6 +93,17 @@ export interface AuditList {
     data_version: number;
     data: AuditEntry[];
 }
+/** What the units sold avoid, by one indicator. */
+export interface Avoided {
+    /** Code of the effect */
+    indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
+    /** Displacement rate times the lower bound of the sum */
+    low: number;
+    /** Displacement rate times the median of the sum */
+    central: number;
+    /** Displacement rate times the upper bound of the sum */
+    high: number;
+}
 /** A brand's part in one category. */
 export interface BrandCategory {
     /** Code */
@@ -985,6 +996,10 @@ export interface GetSustainabilityRollupQuery {
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Say what it would cost, and charge nothing */
     dry_run?: boolean | undefined;
+    /** Add what the units sold avoid, with WRAP's rate of second-hand sales or repairs */
+    displacement?: "resale" | "repair" | undefined;
+    /** The same with a rate of your own: new items displaced by each */
+    displacement_rate?: number | undefined;
     /** Group by this; repeat for a second */
     group_by?: ("brand" | "category" | "channel")[] | undefined;
     /** Brand (slug); repeat for more: any of them */
@@ -1687,7 +1702,7 @@ export interface PlanRequest {
     /** Name of the plan */
     plan: string;
 }
-/** Prices of the last 30 days of the item's data: listings if there are any, else sales, in the usual currency. */
+/** Prices of the last 30 days of the item's data without outliers: listings, else sales, in the usual currency. */
 export interface PriceBand {
     /** ISO 4217 */
     currency: string;
@@ -1700,6 +1715,8 @@ export interface PriceBand {
     high: string;
     /** Number of observations */
     observations: number;
+    /** Outliers among what was observed; the other figures are without them */
+    set_aside: number;
     /** First day */
     from: string;
     /** Last day */
@@ -2286,10 +2303,48 @@ export interface RevokeKeysQuery {
 export interface RoleChange {
     role: MemberRole;
 }
+/** The meta of a rollup. */
+export interface RollupMeta {
+    /** The state of the index */
+    data_version: number;
+    /** Of the rows as NDJSON, whatever the format */
+    result_sha256: string;
+    /** Whether it had been computed before */
+    cached: boolean;
+    /** Units that are charged */
+    cost_units: number;
+    /** Number of rows */
+    rows: number;
+    /** First day */
+    from: string;
+    /** Last day */
+    to: string;
+    coverage: Coverage;
+    units: AnalysisMetaUnits;
+    /** How it was computed */
+    method: string;
+    rounding?: AnalysisMetaRounding | undefined;
+    /** Observations behind the statistics of prices */
+    kind?: StatisticKind | undefined;
+    /** What footprints are multiplied by */
+    basis?: CumulativeBasis | undefined;
+    /** Of reports with statistics of prices */
+    outliers?: OutlierMeta | undefined;
+    /** Only with `convert` */
+    conversion?: ConversionMeta | undefined;
+    /** Where `to` comes from: the request, the last day with enough data of what was asked for, that of the whole index where nothing of it was observed, or today where the index is empty */
+    window_ended_by?: "request" | "data" | "index" | "today" | undefined;
+    /** How many brands or categories the whole list has */
+    total?: number | undefined;
+    /** Of the next page of a list; null on the last. Also `Link: rel=next` */
+    next_cursor?: string | null | undefined;
+    /** The rate of `avoided`; only with `displacement` or a rate */
+    displacement?: DisplacementMeta | undefined;
+}
 /** A sustainability rollup. */
 export interface RollupReport {
     data: RollupRow[];
-    meta: ReportMeta;
+    meta: RollupMeta;
 }
 /** What the items of one period and group cause, by indicator. */
 export interface RollupRow {
@@ -2375,6 +2430,8 @@ export interface RollupRow {
     marine_eutrophication_kg_ne_high?: number | null | undefined;
     /** For each indicator up to three items with the largest shares */
     contributors?: Contributor[] | undefined;
+    /** With a displacement rate and the basis `sales`, indicators with a figure; else null */
+    avoided?: Avoided[] | null | undefined;
 }
 /** The service, and the caller. */
 export interface RootAnswer {
