@@ -13,7 +13,7 @@ from marshmallow import ValidationError
 from edge.dashboard.billing import PageBilling
 from edge.dashboard.form_faults import FormFaults
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
-from edge.dashboard.tables import question
+from edge.dashboard.tables import export_question
 from edge.exports import schemas
 from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer
@@ -56,7 +56,7 @@ class ExportPages:
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
         found, total = await self._repository.listed(_organization(visitor), None, _LISTED, None)
-        exports = [(order, _asked(order), _words(order)) for order in found[:_LISTED]]
+        exports = [(order, _asked(order), export_question(_asked(order))) for order in found[:_LISTED]]
         plan = await self._billing.plan(visitor)
         return render(
             request, "exports.html", visitor, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL
@@ -194,14 +194,6 @@ def _organization(visitor: SignedIn) -> str:
 def _asked(order: Order) -> dict[str, Any]:
     requested: dict[str, Any] = json.loads(order.row["parameters"])
     return requested
-
-
-def _words(order: Order) -> str:
-    """Return an export's question in words: its dataset, and what narrows it."""
-    requested = _asked(order)
-    return question(
-        {"dataset": requested["dataset"], **(requested.get("filter") or {}), "since": requested.get("since")}, {}
-    )
 
 
 def _faults(error: PageError | Problem) -> dict[str, str]:

@@ -12,7 +12,7 @@ from edge.dashboard.billing import PageBilling
 from edge.dashboard.form_faults import FormFaults
 from edge.dashboard.report_form import Field, ReportForm, defaults_of, fields_of, read_form
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
-from edge.dashboard.tables import question, table_of
+from edge.dashboard.tables import export_question, question, table_of
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
 from edge.http.context import CONTEXT
@@ -194,9 +194,11 @@ def _links(given: dict[str, str]) -> dict[str, str]:
 
 def _question(order: Order) -> str:
     """Return the question of a job in words, so that two jobs of one report can be distinguished."""
+    asked = msgspec.json.decode(order.row["parameters"])
+    if order.row["kind"] == EXPORT.name:
+        return export_question(asked)
     report = REPORTS_BY_KIND.get(order.row["kind"])
-    defaults = defaults_of(report) if report else {}
-    return question(msgspec.json.decode(order.row["parameters"]), defaults)
+    return question(asked, defaults_of(report) if report else {})
 
 
 def _fields(given: dict[str, str]) -> tuple[Field, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 _SHARE = re.compile(r"^share_|_share$|_change(_low|_high)?$|^discount_|_covered$")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LONG = re.compile(r"-?[0-9]+\.[0-9]{5,}")
-_SUBJECTS = ("slug", "code", "brand", "category", "dataset")
+_SUBJECTS = ("dataset", "slug", "code", "brand", "category")
 
 
 class Column(NamedTuple):
@@ -57,6 +57,11 @@ def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
         parts.append(f"grouped by {_listed(requested.pop('group_by'), ' and ')}")
     parts += [f"{name.replace('_', ' ')} {_listed(value)}" for name, value in requested.items()]
     return " · ".join(parts)
+
+
+def export_question(asked: Mapping[str, Any]) -> str:
+    """Return what an export holds in words: its dataset, what narrows it, since when; not its columns and format."""
+    return question({"dataset": asked["dataset"], **(asked.get("filter") or {}), "since": asked.get("since")}, {})
 
 
 def _listed(value: Any, joint: str = ", ") -> str:
