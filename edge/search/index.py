@@ -74,9 +74,9 @@ class SearchIndex:
         return None
 
     def segment_of(self, number: int) -> tuple[int, LiveSegment]:
-        """Return the segment of a document with its place among the segments."""
-        place = bisect_right(self._bases, number) - 1
-        return place, self.segments[place]
+        """Return the segment of a document with its position among the segments."""
+        position = bisect_right(self._bases, number) - 1
+        return position, self.segments[position]
 
     def similar_words(self, word: str, edits: int, count: int, *, beginning: bool = False) -> list[str]:
         """Return the most frequent words within so many edits of a word, or of which a beginning is."""

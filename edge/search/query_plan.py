@@ -92,8 +92,8 @@ class Planner:
 
     def passes(self, number: int) -> bool:
         """Return whether a document passes the filters."""
-        place, segment = self._index.segment_of(number)
-        return len(self._scorers[place].filtered(np.array([number - segment.base], np.uint32))) > 0
+        position, segment = self._index.segment_of(number)
+        return len(self._scorers[position].filtered(np.array([number - segment.base], np.uint32))) > 0
 
     def _with_rare_words(self, rare: Sequence[Word], common: Sequence[_CommonWord], count: int) -> Found:
         some = rare[: _rarest(rare)]
@@ -128,12 +128,12 @@ class Planner:
         if not words:
             return candidates
         found = []
-        for place, segment in enumerate(self._index.segments):
+        for position, segment in enumerate(self._index.segments):
             mine = of_segment(candidates, segment)
             documents = (candidates.numbers[mine] - segment.base).astype(np.uint32)
             scores = candidates.scores[mine]
             for word in words:
-                scores = scores + bitmaps.has(word.rows[place], documents) * (self._weights.word_met + word.weight)
+                scores = scores + bitmaps.has(word.rows[position], documents) * (self._weights.word_met + word.weight)
             with_some = scores > 0
             found.append(Matches(segment, documents[with_some], scores[with_some]))
         return best(found, len(candidates.numbers))

@@ -35,15 +35,15 @@ class Scorer:
         """Return the documents that have every word and pass the filters. Some word or filter is not common."""
         documents = self.filtered(self._rarest(words, common))
         scores: dict[int, Scores] = {}
-        for place in sorted(range(len(words)), key=lambda place: (common[place], self._size(words[place]))):
-            met, scores[place] = self._word(words[place], documents)
+        for position in sorted(range(len(words)), key=lambda position: (common[position], self._size(words[position]))):
+            met, scores[position] = self._word(words[position], documents)
             if not met.all():
                 documents = documents[met]
                 scores = {of: score[met] for of, score in scores.items()}
         total = np.zeros(len(documents))
         # Added in the order of the query: floating-point sums depend on it, and segments differ in which word is rare.
-        for place in range(len(words)):
-            total += scores[place]
+        for position in range(len(words)):
+            total += scores[position]
         for word, is_common in zip(words, common, strict=True):
             # Reading descriptions for a common word would cost much and change the scores of many hits very little.
             if not is_common:
@@ -53,8 +53,8 @@ class Scorer:
     def count_all(self, words: Sequence[Word], common: Sequence[bool]) -> int:
         """Return how many documents `with_all` would return."""
         documents = self.filtered(self._rarest(words, common))
-        for place in sorted(range(len(words)), key=lambda place: (common[place], self._size(words[place]))):
-            documents = documents[self._has(words[place], documents)]
+        for position in sorted(range(len(words)), key=lambda position: (common[position], self._size(words[position]))):
+            documents = documents[self._has(words[position], documents)]
         return len(documents)
 
     def with_any(self, words: Sequence[Word]) -> Matches:
@@ -70,7 +70,7 @@ class Scorer:
         tally = _Tally(documents, self._segment.items)
         for word in words:
             tally.begin_word()
-            for variant, field, weight in self._places(word):
+            for variant, field, weight in self._variants_in_fields(word):
                 those = self._variant_documents(variant, field)
                 tally.add(those, self._variant_score(variant, field, those)[1] * weight)
             tally.end_word(self._weights.word_met)
@@ -160,7 +160,7 @@ class Scorer:
             total = np.where(met, total + self._bm25(field, term, of, documents), 0.0)
         return met, total * variant.weight
 
-    def _places(self, word: Word) -> list[tuple[TermVariant, str, float]]:
+    def _variants_in_fields(self, word: Word) -> list[tuple[TermVariant, str, float]]:
         """Return where a word may be met: each variant with its field and the weight of that."""
         described = [variant for variant in word.variants if variant.described]
         return [(variant, variant.field, 1.0) for variant in word.variants] + [
@@ -188,9 +188,9 @@ class Scorer:
         if not len(postings.documents):
             return np.zeros(len(documents), np.uint8)
         if len(documents) < max(_FEW, len(postings.documents) // _SMALL_SHARE):
-            places = np.searchsorted(postings.documents, documents)
-            places[places == len(postings.documents)] = 0
-            found: NDArray[np.uint8] = postings.times[places] * (postings.documents[places] == documents)
+            positions = np.searchsorted(postings.documents, documents)
+            positions[positions == len(postings.documents)] = 0
+            found: NDArray[np.uint8] = postings.times[positions] * (postings.documents[positions] == documents)
             return found
         times = np.zeros(self._segment.items, np.uint8)
         times[postings.documents] = postings.times
@@ -226,10 +226,10 @@ class _Tally:
         self._documents = documents
         self.scores = np.zeros(len(documents))
         self._met = np.zeros(len(documents), np.bool_)
-        self._places: Numbers | None = None
+        self._positions: Numbers | None = None
         if is_dense(len(documents), items):
-            self._places = np.empty(items, np.uint32)
-            self._places[documents] = np.arange(len(documents), dtype=np.uint32)
+            self._positions = np.empty(items, np.uint32)
+            self._positions[documents] = np.arange(len(documents), dtype=np.uint32)
 
     def begin_word(self) -> None:
         """Begin with the next word."""
@@ -237,9 +237,11 @@ class _Tally:
 
     def add(self, documents: Numbers, scores: Scores) -> None:
         """Add what some of the documents score."""
-        places = np.searchsorted(self._documents, documents) if self._places is None else self._places[documents]
-        self.scores[places] += scores
-        self._met[places] = True
+        positions = (
+            np.searchsorted(self._documents, documents) if self._positions is None else self._positions[documents]
+        )
+        self.scores[positions] += scores
+        self._met[positions] = True
 
     def end_word(self, bonus: float) -> None:
         """Add a bonus to the documents that have the word."""

@@ -96,8 +96,8 @@ class LiveSegment:
         if found.count > _SPELLINGS:
             found = self._words.search(query, found.count)
         dictionary = self._segment.dictionary
-        places = [self._first_word + address.doc for _, address in found.hits]
-        return [(dictionary.size((at, at + 1)), dictionary.key(at)[len(_PLAIN) :].decode()) for at in places]
+        positions = [self._first_word + address.doc for _, address in found.hits]
+        return [(dictionary.size((at, at + 1)), dictionary.key(at)[len(_PLAIN) :].decode()) for at in positions]
 
     def hit(self, document: int) -> bytes:
         """Return what was stored of a document."""
@@ -112,7 +112,7 @@ class LiveSegment:
         return self._segment.iids[self._segment.ranks[documents]]
 
     def ranks(self, documents: Numbers) -> Numbers:
-        """Return the places of documents in the order of IIDs."""
+        """Return the positions of documents in the order of IIDs."""
         return self._segment.ranks[documents]
 
     def find(self, iid: str) -> int | None:
@@ -124,7 +124,7 @@ class LiveSegment:
         return None if self._deleted is not None and self._deleted[document] else document
 
     def rank_of(self, iid: str) -> int:
-        """Return the place of an IID in the order of IIDs, or where it would be inserted."""
+        """Return the position of an IID in the order of IIDs, or where it would be inserted."""
         return bisect_left(range(self.items), iid.encode(), key=self._segment.iids.__getitem__)
 
     def deleted_between(self, first: int, end: int) -> int:

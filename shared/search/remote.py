@@ -95,6 +95,13 @@ def clean(objects: Objects, directory: Path) -> None:
                 objects.remove(found.key)
 
 
+def discard(objects: Objects) -> None:
+    """Remove all segments: the next upload puts them again."""
+    for prefix in (_SEGMENTS, _DELETIONS):
+        for found in list(objects.listed(prefix)):
+            objects.remove(found.key)
+
+
 def fetch(objects: Objects, directory: Path) -> bool:
     """Bring a directory to the store's newest manifest; return whether another one is the newest there now.
 

@@ -17,7 +17,7 @@ Span = tuple[int, int]
 
 
 class Segment:
-    """An immutable part of an index. Documents are numbered by (length, IID); ranks are places in the order of IIDs."""
+    """An immutable part of an index. Documents are numbered by (length, IID); a rank is a position by IID alone."""
 
     def __init__(self, folder: Path) -> None:
         info = msgspec.json.decode((folder / layout.SEGMENT).read_bytes(), type=SegmentInfo)
@@ -32,21 +32,19 @@ class Segment:
         self._hits = _map(folder / layout.HITS)
         self._hit_offsets = memoryview(_map(folder / layout.HIT_OFFSETS)).cast("Q")
         self.dictionary = Dictionary(folder)
-        self._row_places = {
-            bytes.fromhex(name): place
-            for place, name in enumerate(msgspec.json.decode((folder / layout.ROW_KEYS).read_bytes(), type=list[str]))
-        }
+        names = msgspec.json.decode((folder / layout.ROW_KEYS).read_bytes(), type=list[str])
+        self._row_positions = {bytes.fromhex(name): position for position, name in enumerate(names)}
         rows: Row = np.frombuffer(_map(folder / layout.ROWS), np.uint64)
-        self._rows = rows.reshape(len(self._row_places), layout.row_words(self.items))
+        self._rows = rows.reshape(len(self._row_positions), layout.row_words(self.items))
 
     def hit(self, rank: int) -> bytes:
-        """Return what was stored of the document at a place in the order of IIDs."""
+        """Return what was stored of the document at a position in the order of IIDs."""
         return self._hits[self._hit_offsets[rank] : self._hit_offsets[rank + 1]]
 
     def row(self, key: bytes) -> Row | None:
         """Return the bits of a key, one for each document, where the segment has them."""
-        place = self._row_places.get(key)
-        return None if place is None else self._rows[place]
+        position = self._row_positions.get(key)
+        return None if position is None else self._rows[position]
 
 
 class Dictionary:
@@ -67,11 +65,11 @@ class Dictionary:
         return len(self._offsets) - 1
 
     def key(self, ordinal: int) -> bytes:
-        """Return the key at a place."""
+        """Return the key at a position."""
         return self._keys[self._offsets[ordinal] : self._offsets[ordinal + 1]]
 
     def find(self, key: bytes) -> Span:
-        """Return the place of a key as a span of one, or an empty span."""
+        """Return the position of a key as a span of one, or an empty span."""
         slot = crc32(key) & self._mask
         for at in range(self._slot_starts[slot], self._slot_starts[slot + 1]):
             ordinal = self._slots[at]
@@ -80,10 +78,10 @@ class Dictionary:
         return 0, 0
 
     def beginning(self, prefix: bytes) -> Span:
-        """Return the places of all keys that begin so."""
-        return self.place(prefix), self.place(prefix + b"\xff")
+        """Return the positions of all keys that begin so."""
+        return self.position(prefix), self.position(prefix + b"\xff")
 
-    def place(self, key: bytes, first: int = 0) -> int:
+    def position(self, key: bytes, first: int = 0) -> int:
         """Return where a key is or would be inserted, at `first` or later."""
         low, high = first, len(self)
         while low < high:

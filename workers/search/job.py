@@ -47,7 +47,7 @@ def make_index(
         if objects is not None:
             connection.execute(SQL.lock)
             connection.commit()  # the lock is the session's; the snapshot must begin after it was had
-            remote.fetch(objects, directory)
+            _continue(objects, directory)
         with writing(directory):
             manifest = _newest(connection, directory, report_progress)
         if manifest is None:
@@ -64,6 +64,13 @@ def make_index(
     return {"data_version": manifest.data_version, "items": manifest.items}
 
 
+def _continue(objects: Objects, directory: Path) -> None:
+    try:
+        remote.fetch(objects, directory)
+    except remote.Damaged:
+        remote.discard(objects)  # what is whole here, or is built now, takes its place
+
+
 def _newest(connection: Connection, directory: Path, report_progress: ReportProgress) -> Manifest | None:
     """Return the manifest of the newest data_version, made unless it is there; None without any load."""
     row = connection.execute(SQL.newest).fetchone()
@@ -74,11 +81,12 @@ def _newest(connection: Connection, directory: Path, report_progress: ReportProg
     if former is not None and former.data_version == version:
         return former
     items = _scalar(connection, SQL.count)
-    iids = [str(row[0]) for row in connection.execute(SQL.changed, (former.data_version,))] if former else []
-    if former is not None and len(iids) <= _UPDATED_SHARE_MAX * items:
+    changed = _scalar(connection, SQL.changed_count, former.data_version) if former else items
+    if former is not None and changed <= _UPDATED_SHARE_MAX * items:
+        iids = [str(row[0]) for row in connection.execute(SQL.changed, (former.data_version,))]
         documents = _documents(connection, SQL.changed_documents, (former.data_version,))
-        report_progress("reading", 0, len(iids))
-        segments = update(former, documents, iids, directory, lambda done: report_progress("indexing", done, len(iids)))
+        report_progress("reading", 0, changed)
+        segments = update(former, documents, iids, directory, lambda done: report_progress("indexing", done, changed))
         # A change that its row does not tell of would stay unnoticed otherwise.
         if sum(segment.live for segment in segments) == items:
             return publish(directory, version, moment, segments)
@@ -133,6 +141,6 @@ def _document(
     return Document(item, alt_names, description)
 
 
-def _scalar(connection: Connection, query: str) -> int:
-    row = connection.execute(query).fetchone()
+def _scalar(connection: Connection, query: str, *values: object) -> int:
+    row = connection.execute(query, values).fetchone()
     return int(row[0]) if row else 0

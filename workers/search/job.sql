@@ -19,6 +19,10 @@ WHERE i.status = 'active' AND i.data_version > $1 ORDER BY i.iid;
 SELECT iid FROM items WHERE data_version > $1
 UNION SELECT iid FROM removed_items WHERE data_version > $1 ORDER BY iid;
 
+-- name: changed_count
+-- How many these are, before they are read into memory.
+SELECT (SELECT count(*) FROM items WHERE data_version > $1) + (SELECT count(*) FROM removed_items WHERE data_version > $1);
+
 -- name: count
 -- For the progress bar, and to see that an updated index has every item.
 SELECT count(*) FROM items WHERE status = 'active';

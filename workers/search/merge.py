@@ -44,31 +44,31 @@ def merge(sources: list[Source], folder: Path) -> None:
 
 def _new_ranks(sources: list[Source]) -> list[Numbers]:
     """Return for each source the new rank of each old rank, or _GONE."""
-    places = [_places(source.segment, [other.segment for other in sources]) for source in sources]
+    positions = [_positions(source.segment, [other.segment for other in sources]) for source in sources]
     taken = np.zeros(sum(source.segment.items for source in sources) + 1, np.uint32)
-    for source, of_ranks in zip(sources, places, strict=True):
+    for source, of_ranks in zip(sources, positions, strict=True):
         of_ranks[source.segment.ranks[source.deleted]] = _GONE
         taken[of_ranks[of_ranks != _GONE] + 1] = 1
     before = np.cumsum(taken, dtype=np.uint32)
-    for of_ranks in places:
+    for of_ranks in positions:
         left = of_ranks != _GONE
         of_ranks[left] = before[of_ranks[left]]
-    return places
+    return positions
 
 
-def _places(segment: Segment, all_segments: list[Segment]) -> Numbers:
+def _positions(segment: Segment, all_segments: list[Segment]) -> Numbers:
     """Return for each rank how many documents of all segments have a lower IID."""
-    places = np.zeros(segment.items, np.uint32)
+    positions = np.zeros(segment.items, np.uint32)
     for other in all_segments:
         if other is segment:
-            places += np.arange(segment.items, dtype=np.uint32)
+            positions += np.arange(segment.items, dtype=np.uint32)
         elif segment.items and other.items and other.iids[-1] < segment.iids[0]:
-            places += np.uint32(other.items)
+            positions += np.uint32(other.items)
         elif segment.items and other.items and other.iids[0] <= segment.iids[-1]:
             for first in range(0, segment.items, _CHUNK_IIDS):
                 part = segment.iids[first : first + _CHUNK_IIDS]
-                places[first : first + _CHUNK_IIDS] += np.searchsorted(other.iids, part).astype(np.uint32)
-    return places
+                positions[first : first + _CHUNK_IIDS] += np.searchsorted(other.iids, part).astype(np.uint32)
+    return positions
 
 
 def _new_numbers(segment: Segment, new_ranks: Numbers, documents: Numbers) -> Numbers:
@@ -104,7 +104,7 @@ def _write_documents(sources: list[Source], ranks: list[Numbers], folder: Path, 
 
 class _Term(NamedTuple):
     key: bytes
-    places: list[tuple[int, int]]
+    positions: list[tuple[int, int]]
     """The segments that have it, each with the key's ordinal there."""
 
 
@@ -113,7 +113,7 @@ def _write_keys(segments: list[Segment], numbers: list[Numbers], keys: Keys) -> 
     size = 0
     for term in _terms(segments):
         chunk.append(term)
-        size += sum(segments[of].dictionary.size((ordinal, ordinal + 1)) for of, ordinal in term.places)
+        size += sum(segments[of].dictionary.size((ordinal, ordinal + 1)) for of, ordinal in term.positions)
         if size >= CHUNK_POSTINGS:
             _write_chunk(chunk, segments, numbers, keys)
             chunk, size = [], 0
@@ -134,17 +134,19 @@ def _terms(segments: list[Segment]) -> Iterator[_Term]:
 def _write_chunk(chunk: list[_Term], segments: list[Segment], numbers: list[Numbers], keys: Keys) -> None:
     ordered, times = [], []
     for number, segment in enumerate(segments):
-        found = [(place, ordinal) for place, term in enumerate(chunk) for of, ordinal in term.places if of == number]
+        found = [
+            (position, ordinal) for position, term in enumerate(chunk) for of, ordinal in term.positions if of == number
+        ]
         if not found:
             continue
         # Keys come in the same order everywhere, so a chunk's keys are neighbours in each segment.
         first, end = found[0][1], found[-1][1] + 1
         documents, of_documents = segment.dictionary.read((first, end))
         sizes = np.diff(segment.dictionary.starts[first : end + 1])
-        places = np.repeat(np.array([place for place, _ in found], np.uint64), sizes.astype(np.int64))
+        positions = np.repeat(np.array([position for position, _ in found], np.uint64), sizes.astype(np.int64))
         new = numbers[number][documents]
         left = new != _GONE
-        ordered.append(places[left] << np.uint64(32) | new[left])
+        ordered.append(positions[left] << np.uint64(32) | new[left])
         times.append(of_documents[left])
     _write_sorted([term.key for term in chunk], np.concatenate(ordered), np.concatenate(times), keys)
 

@@ -33,8 +33,8 @@ def write_rows(folder: Path, dictionary: Dictionary, items: int) -> None:
 def _terms(dictionary: Dictionary, least: int) -> Iterator[tuple[bytes, Span]]:
     for code in _FIELDS:
         first, end = dictionary.beginning(code)
-        for place in np.flatnonzero(np.diff(dictionary.starts[first : end + 1]) > least).tolist():
-            yield dictionary.key(first + place), (first + place, first + place + 1)
+        for position in np.flatnonzero(np.diff(dictionary.starts[first : end + 1]) > least).tolist():
+            yield dictionary.key(first + position), (first + position, first + position + 1)
 
 
 def _beginnings(dictionary: Dictionary, least: int) -> Iterator[tuple[bytes, Span]]:
@@ -59,6 +59,6 @@ def _continuations(dictionary: Dictionary, begun: str, span: Span) -> Iterator[t
         if longer == begun:  # the word ends here
             first += 1
             continue
-        last = min(end, dictionary.place(_PLAIN + longer.encode() + b"\xff", first))
+        last = min(end, dictionary.position(_PLAIN + longer.encode() + b"\xff", first))
         yield longer, (first, last)
         first = last

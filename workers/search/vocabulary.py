@@ -7,7 +7,7 @@ import tantivy
 from shared.search import layout
 from shared.search.segment import Dictionary
 
-# All words must be in one part, in their order: a word's number there is its place among the plain words.
+# All words must be in one part, in their order: a word's number there is its position among the plain words.
 _BYTES_MIN, _BYTES_MAX = 20_000_000, 1_000_000_000
 _BYTES_PER_WORD = 200
 _CODE = layout.key(layout.PLAIN, "")

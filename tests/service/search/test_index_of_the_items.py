@@ -8,6 +8,7 @@ import pytest
 from edge.search.index import SearchIndex
 from edge.search.paging import find
 from shared.config import Settings
+from shared.objects.directory import DirectoryStore
 from shared.objects.open import open_object_store
 from shared.search import layout, remote
 from shared.search.model import Page, SearchQuery
@@ -211,3 +212,19 @@ def test_workers_and_edges_without_a_shared_disk_meet_in_the_bucket(
     assert remote.fetch(store, tmp_path / "edge")
     assert segments(tmp_path / "edge")[:1] == first
     assert (found(tmp_path / "edge", "rice drink"), found(tmp_path / "edge", "soy milk")) == (["IID-A2"], ["IID-A1"])
+
+
+def test_what_is_damaged_in_the_store_is_replaced_by_the_next_load(
+    database: str, filled: Owner, tmp_path: Path
+) -> None:
+    (tmp_path / "store" / ".partial").mkdir(parents=True)
+    store = DirectoryStore(tmp_path / "store")
+    make_index(database, tmp_path / "worker", objects=store)
+    damaged = next((tmp_path / "store" / "search" / "segments").glob("*/hits"))
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+    with pytest.raises(remote.Damaged):
+        remote.fetch(store, tmp_path / "edge")
+    commit(filled, 2)
+    make_index(database, tmp_path / "another worker", objects=store)
+    assert remote.fetch(store, tmp_path / "edge")
+    assert found(tmp_path / "edge", "soy milk") == ["IID-A1", "IID-A2"]
