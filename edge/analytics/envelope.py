@@ -1,4 +1,4 @@
-"""What all paid analytics share at the door: their parameters, their envelope (contract, section 4)."""
+"""What all paid analytics share: their parameters and their envelope (contract, section 4)."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date

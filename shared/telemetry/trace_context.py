@@ -29,7 +29,7 @@ class SpanContext(NamedTuple):
 
     @property
     def traceparent(self) -> str:
-        """The header, or the text in a job's row, that hands this step on."""
+        """The header, or the text in a job's row, that continues this step elsewhere."""
         return f"00-{self.trace_id}-{self.span_id}-{'01' if self.sampled else '00'}"
 
 
