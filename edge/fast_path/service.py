@@ -28,6 +28,7 @@ from shared.errors import InvalidParameter, StoreUnavailable
 from shared.ids import canonical_iid
 from shared.telemetry.trace_context import SpanContext, step_from
 
+_INDEX = b"/v1/index/"
 _TRACE_ID = re.compile(rb"[0-9a-f]{32}")
 _RESOLVE = rules.free("resolve")
 _LINE = b'{"ts":"%b","request_id":"%b","method":"GET","route":"%b","path":"%b","status":%d,"us":%d,%b,"problem":%b%b}\n'
@@ -58,8 +59,8 @@ class FastPath:
         network = network_of(request.address)
         if network is None:
             return None
-        if request.token is None and request.key is None:
-            return self._public(request, network)
+        if not request.target.startswith(_INDEX):
+            return self._document(request, network)
         principal = self._known((request.token or request.key or b"").decode())
         if principal is None:
             return None
@@ -72,8 +73,8 @@ class FastPath:
             return None
         return call_of(request, principal, network, account_of(principal, network), answer)
 
-    def _public(self, request: PlainRequest, network: str) -> Call | None:
-        """Return the call of a document, which needs no credential and is not counted."""
+    def _document(self, request: PlainRequest, network: str) -> Call | None:
+        """Return the call of a document, which needs no credential, looks at none, and is not counted."""
         accept = request.accept.decode() if request.accept is not None else ""
         answer = self._answer(Key(request.target, accept, PUBLIC, request.gzip is not None))
         return call_of(request, None, network, None, answer) if answer is not None and not answer.rule.accepts else None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.config import Settings
+from tests.perf.cpu import cpu_seconds
 
 PROJECT = Path(__file__).parents[2]
 PEERS = Path(__file__).with_name("peers")
@@ -35,7 +36,7 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """User and system time of the process and its children."""
-        return sum(_cpu(pid) for pid in [self.process.pid, *_children(self.process.pid)])
+        return sum(cpu_seconds(pid) for pid in [self.process.pid, *_children(self.process.pid)])
 
 
 @contextmanager
@@ -124,15 +125,6 @@ def _wait(socket: Path, process: subprocess.Popen[bytes]) -> Path:
         time.sleep(0.05)
     time.sleep(1.0)  # what it does after it listens is not the calls'
     return socket
-
-
-def _cpu(pid: int) -> float:
-    # The clock of another process (clock_getcpuclockid): in nanoseconds, where /proc/…/stat counts ticks of ten
-    # milliseconds, longer than a round of dear calls.
-    try:
-        return time.clock_gettime((~pid << 3) | 2)
-    except OSError:
-        return 0.0
 
 
 def _children(pid: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from tests.sabotage.account_faults import ACCOUNT_FAULTS
 from tests.sabotage.event_faults import EVENT_FAULTS
+from tests.sabotage.fast_path_faults import FAST_PATH_FAULTS
 from tests.sabotage.planted import drilled, fault
 from tests.sabotage.price_faults import PRICE_FAULTS
 
@@ -158,7 +159,7 @@ FAULTS = (
         "if False:",
         "tests/service/exports/test_api.py::test_the_same_key_and_body_are_one_export_paid_once",
     ),
-    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *PRICE_FAULTS),
+    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *PRICE_FAULTS),
     # Text of others.
     fault(
         "pages show names as markup",
@@ -231,13 +232,6 @@ FAULTS = (
         'if type == "date" and literal == "text" and _DAY.fullmatch(text):',
         'if type == "date" and literal == "text":\n        return text\n    if False:',
         "tests/unit/delta_sharing/test_predicates.py::test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row",
-    ),
-    fault(
-        "the fast path counts reads of refused calls",
-        "edge/fast_path/service.py",
-        "        if decision.allowed and not read:\n            self._counts.read(",
-        "        if not read:\n            self._counts.read(",
-        "tests/service/http/test_fast_path.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
     ),
     # What the drills notice.
     drilled(

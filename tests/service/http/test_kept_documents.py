@@ -36,9 +36,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return watch_the_fast_path(monkeypatch)
 
 
-async def _ask(edge: Edge, target: str, extra: str) -> bytes:
-    request = head(edge, 1, target, address="192.0.2.1", credential="-", extra=extra).replace(b"-\r\n", b"", 1)
-    assert b"Token" not in request
+async def _ask(edge: Edge, target: str, extra: str, credential: bytes = b"") -> bytes:
+    request = head(edge, 1, target, address="192.0.2.1", credential="-", extra=extra).replace(b"-\r\n", credential, 1)
     return alike((await exchange(edge, request))[0])
 
 
@@ -57,6 +56,8 @@ async def test_a_document_is_the_same_from_memory_in_every_form_and_coding(
                         assert await _ask(edge, target, extra) == fresh, (target, extra)
                         assert fresh[9:12] == (b"304" if condition else b"200"), (target, extra)
                         kept += taken == [True]
+                        # It looks at no credential, also at none that is wrong.
+                        assert await _ask(edge, target, extra, b"X-Service-Public-Token: wrong\r\n") == fresh
         edge.resources.access_log.flush()
     # Pages that show the plans are kept for a second only, which a busy machine may exceed; so is no document of the others.
     assert kept >= 4 * (len(PATHS) - 2) * len(FORMS)
@@ -64,7 +65,7 @@ async def test_a_document_is_the_same_from_memory_in_every_form_and_coding(
         re.sub(r'"(ts|us|span_id)":("[^"]+"|\d+)', "", line)
         for line in Path(settings.access_log).read_text().splitlines()
     ]
-    assert lines[::2] == lines[1::2]
+    assert lines[::3] == lines[1::3] == lines[2::3]
 
 
 async def test_what_needs_a_credential_is_found_by_none_who_has_none(

@@ -4,7 +4,8 @@ import subprocess
 import sys
 
 from tests.perf.bench import rows_of
-from tests.perf.bench_servers import FASTAPI, LUA, OURS, _cpu
+from tests.perf.bench_servers import FASTAPI, LUA, OURS
+from tests.perf.cpu import cpu_seconds
 
 
 def test_a_row_stands_beside_its_own_look_up_and_the_cheapest_peer_that_does_the_same() -> None:
@@ -35,8 +36,8 @@ def test_the_time_of_another_process_is_its_own_cpu_time() -> None:
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        used = _cpu(process.pid)
+        used = cpu_seconds(process.pid)
         assert process.stdin is not None
         process.stdin.close()
     assert 0.2 <= used < 5
-    assert _cpu(process.pid) == 0.0
+    assert cpu_seconds(process.pid) == 0.0

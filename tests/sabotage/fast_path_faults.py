@@ -1,0 +1,27 @@
+"""Faults in what is answered from memory: for whom, at which price, and what a refused call may cost."""
+
+from tests.sabotage.planted import fault
+
+FAST_PATH_FAULTS = (
+    fault(
+        "the fast path counts reads of refused calls",
+        "edge/fast_path/service.py",
+        "        if decision.allowed and not read:\n            self._counts.read(",
+        "        if not read:\n            self._counts.read(",
+        "tests/service/http/test_fast_path.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
+    ),
+    fault(
+        "a stored report is kept for every organization at the price of the one that has ordered it",
+        "edge/reports/service.py",
+        "return None if quote.spec.kind.units_cached == _PAID_UNITS else principal.organization_id",
+        "return None if quote.units == _PAID_UNITS else principal.organization_id",
+        "tests/service/http/test_kept_reports.py::test_a_stored_report_has_the_same_bytes_in_every_format_for_every_organization_before_and_after_a_load",
+    ),
+    fault(
+        "a refused caller makes the fast path read a record",
+        "edge/fast_path/service.py",
+        "            if call.answer is UNREAD and decision.allowed:\n",
+        "            if call.answer is UNREAD:\n",
+        "tests/service/http/test_unread_records.py::test_a_caller_who_has_used_the_day_up_makes_postgresql_read_nothing",
+    ),
+)
