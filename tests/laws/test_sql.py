@@ -69,6 +69,8 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
             connection.execute(IDENTIFYING)
         if path.parent.name == "watches":
             connection.execute(ROLLUPS.touched)
+            for query in STAGE:
+                connection.execute(query.sql)
         for n, query in enumerate(Queries(path)):
             statement = query.sql.replace("{table}", "observations")
             if statement.startswith("SET "):  # some only where a transaction begins, and none can be prepared

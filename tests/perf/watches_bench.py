@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import psutil
+import pyarrow
 import pyarrow.parquet
 from rich.console import Console
 
@@ -19,6 +20,8 @@ from tests.support.servers import Servers
 from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
+
+_LOADED_DAYS = 30
 
 
 class Spent(NamedTuple):
@@ -62,11 +65,15 @@ def main() -> None:
 
 
 def _files(folder: Path, items: int, observations: int) -> tuple[Path, Path]:
-    """Write one market as two files of as many observations: the days that the index has, and those of the load."""
+    """Write one market as two files of as many observations: half a year that the index has, and the month of the load."""
     whole, before, loaded = folder / "whole.parquet", folder / "before.parquet", folder / "loaded.parquet"
     write(whole, items=items, observations=2 * observations, seed=1)
     table = pyarrow.parquet.read_table(whole)
-    for path, part in ((before, table.slice(0, observations)), (loaded, table.slice(observations))):
+    first, last = table["day"][observations].as_py(), table["day"][-1].as_py()
+    half = table.slice(observations)
+    month = [first + (day - first) * _LOADED_DAYS // ((last - first).days + 1) for day in half["day"].to_pylist()]
+    half = half.set_column(half.schema.get_field_index("day"), "day", pyarrow.array(month, pyarrow.date32()))
+    for path, part in ((before, table.slice(0, observations)), (loaded, half)):
         pyarrow.parquet.write_table(part, path, compression="zstd")
         path.with_suffix(".toml").write_text(MAPPING)
     return before, loaded
@@ -113,7 +120,7 @@ def _watch(settings: Settings, number: int) -> None:
             drawn AS (SELECT n, iid, currency, low FROM numbers JOIN priced USING (place))
             INSERT INTO watches (organization_id, target, code, condition, kind, currency, amount_minor, days)
             SELECT $1::uuid, 'article', iid, c, 's', CASE WHEN c <> 'returned' THEN currency END,
-                   CASE WHEN c = 'below' THEN greatest(1, low * 98 / 100) END, CASE WHEN c <> 'below' THEN 90 END
+                   CASE WHEN c = 'below' THEN greatest(1, low * 8 / 10) END, CASE WHEN c <> 'below' THEN 90 END
             FROM drawn, LATERAL (SELECT (ARRAY['below', 'new-low', 'returned'])[1 + n % 3] AS c) k
             """,
             (owner, number),

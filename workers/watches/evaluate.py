@@ -32,10 +32,11 @@ def evaluate(connection: Connection, load_no: int, new_months: Collection[date])
 
     Called when the load has refreshed the rollups; `new_months` had no observations before.
     """
-    if not _begin(connection, load_no, new_months):
+    if not _any_active(connection):
         return 0
-    fired = _confirmed(connection, load_no)
-    fired += _moved(connection)
+    months = _watched(connection, load_no, new_months)
+    fired = _confirmed(connection, load_no, new_months)
+    fired += _moved(connection, months)
     if fired:
         _report(connection, fired)
     return len(fired)
@@ -43,36 +44,43 @@ def evaluate(connection: Connection, load_no: int, new_months: Collection[date])
 
 def rearm(connection: Connection) -> None:
     """Arm the watches whose price is high again by something that is no load, such as an undone one. Nothing fires."""
-    _begin(connection, 0, ())
+    if _any_active(connection):
+        _watched(connection, 0, ())
 
 
-def _begin(connection: Connection, load_no: int, new_months: Collection[date]) -> bool:
-    """Find the watched articles that were touched and their prices, and arm watches; False where nothing is watched."""
+def _any_active(connection: Connection) -> bool:
     [[active]] = connection.execute(SQL.any_active).fetchall()
-    if not active:
-        return False
+    return bool(active)
+
+
+def _watched(connection: Connection, load_no: int, new_months: Collection[date]) -> list[date]:
+    """Find the watched articles that were touched and their newest prices, arm watches; return the touched months."""
     connection.execute(SQL.touched)
-    for month in new_months:
-        connection.execute(_of_partition(SQL.touched_of_new_month, month), (month,))
-    for statement in (SQL.analyze_touched, SQL.keys, SQL.analyze_keys, SQL.members, SQL.analyze_members, SQL.days):
+    if new_months:
+        connection.execute(SQL.touched_by_load)
+    prepared = (SQL.analyze_touched, SQL.keys, SQL.analyze_keys, SQL.members, SQL.analyze_members, SQL.latest, SQL.days)
+    for statement in prepared:
         connection.execute(statement)
-    for month in _months(connection):
-        connection.execute(_of_partition(SQL.days_of_month, month), (load_no, month))
-    connection.execute(SQL.latest)
+    former = {row[0] for row in connection.execute(SQL.months_with_observations)}.difference(new_months)
+    months = sorted(former.union(new_months), reverse=True)
+    for month in months:
+        if month in former:
+            connection.execute(_of_partition(SQL.latest_of_month, month), (month,))
+            connection.execute(_of_partition(SQL.days_of_month, month), (month, load_no))
+        else:
+            connection.execute(_of_partition(SQL.latest_of_new_month, month))
+            connection.execute(_of_partition(SQL.days_of_new_month, month))
     connection.execute(SQL.analyze_latest)
+    connection.execute(SQL.analyze_days)
     connection.execute(SQL.rearm, (HYSTERESIS,))
-    return True
-
-
-def _months(connection: Connection) -> list[date]:
-    return [row[0] for row in connection.execute(SQL.months_with_observations)]
+    return months
 
 
 def _of_partition(query: str, month: date) -> bytes:
     return query.replace("{table}", partition(month)).encode()
 
 
-def _confirmed(connection: Connection, load_no: int) -> list[Fired]:
+def _confirmed(connection: Connection, load_no: int, new_months: Collection[date]) -> list[Fired]:
     """Return what the prices of articles report: candidates from the touched months that no other month refutes."""
     connection.execute(SQL.candidates)
     connection.execute(SQL.below)
@@ -82,7 +90,9 @@ def _confirmed(connection: Connection, load_no: int) -> list[Fired]:
     months = connection.execute(SQL.months).fetchall()
     connection.execute(SQL.seen)
     for month, first in months:
-        if month >= first:
+        if month >= first and month in new_months:
+            connection.execute(_of_partition(SQL.see_new_month, month))
+        elif month >= first:
             connection.execute(_of_partition(SQL.see_month, month), (load_no,))
     connection.execute(SQL.confirmed)
     older = (month for month, first in months if month < first)
@@ -96,18 +106,14 @@ def _any_unknown(connection: Connection) -> bool:
     return bool(unknown)
 
 
-def _moved(connection: Connection) -> Iterable[Fired]:
-    rollups = connection.execute(SQL.index_targets, (_touched_months(connection),)).fetchall()
+def _moved(connection: Connection, months: list[date]) -> Iterable[Fired]:
+    rollups = connection.execute(SQL.index_targets, (months,)).fetchall()
     found = list(moves(rollups))
     if not found:
         return ()
     columns = [list(column) for column in zip(*found, strict=True)]
     rows = connection.execute(SQL.index_moved, columns).fetchall()
     return (Fired(watch, item, month, percent=change) for watch, item, month, change in rows)
-
-
-def _touched_months(connection: Connection) -> list[date]:
-    return [row[0] for row in connection.execute(SQL.touched_months)]
 
 
 def _report(connection: Connection, fired: list[Fired]) -> None:

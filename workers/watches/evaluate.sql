@@ -8,10 +8,10 @@ CREATE TEMP TABLE watch_touched ON COMMIT DROP AS
 SELECT DISTINCT coalesce(x.owner_id, t.item_id) AS owner_id, t.month
 FROM touched_items t LEFT JOIN inactive_items x ON x.item_id = t.item_id;
 
--- name: touched_of_new_month
--- A month that is all new is not among them: all of its articles are touched.
+-- name: touched_by_load
+-- Months that are all new are not among them. All that they have is the load's, so of its articles no month is kept.
 INSERT INTO watch_touched
-SELECT DISTINCT coalesce(x.owner_id, o.item_id), $1::date FROM {table} o LEFT JOIN inactive_items x ON x.item_id = o.item_id;
+SELECT DISTINCT coalesce(x.owner_id, s.id), NULL::date FROM stage_spans s LEFT JOIN inactive_items x ON x.item_id = s.id;
 
 -- name: analyze_touched
 -- The planner knows nothing of temporary tables.
@@ -19,19 +19,21 @@ ANALYZE watch_touched;
 
 -- name: keys
 -- By which of its names each touched article is watched: its IID or one that was merged into it, its brand, its category or
--- one above. A watch finds its articles by a join of names alone.
+-- one above. A watch finds its articles by a join of names alone. `priced`, `returns`: what a watch of that name waits for.
 CREATE TEMP TABLE watch_keys ON COMMIT DROP AS
 WITH touched AS MATERIALIZED (SELECT DISTINCT owner_id FROM watch_touched),
-active AS MATERIALIZED (SELECT DISTINCT target, code FROM watches WHERE paused_at IS NULL AND condition <> 'index-moved')
-SELECT i.id AS owner_id, a.target, a.code
+active AS MATERIALIZED (
+    SELECT target, code, bool_or(condition <> 'returned') AS priced, bool_or(condition = 'returned') AS returns
+    FROM watches WHERE paused_at IS NULL AND condition <> 'index-moved' GROUP BY target, code)
+SELECT i.id AS owner_id, a.*
 FROM active a JOIN items n ON n.iid = a.code COLLATE "C" LEFT JOIN inactive_items x ON x.item_id = n.id
 JOIN items i ON i.id = coalesce(x.owner_id, n.id) AND i.status = 'active' JOIN touched t ON t.owner_id = i.id
 WHERE a.target = 'article'
 UNION ALL
-SELECT i.id, a.target, a.code FROM active a JOIN brands b ON b.slug = a.code JOIN items i ON i.brand_id = b.id
+SELECT i.id, a.* FROM active a JOIN brands b ON b.slug = a.code JOIN items i ON i.brand_id = b.id
 JOIN touched t ON t.owner_id = i.id WHERE a.target = 'brand' AND i.status = 'active'
 UNION ALL
-SELECT i.id, a.target, a.code FROM active a JOIN categories c ON c.code = a.code OR starts_with(c.code, a.code || '.')
+SELECT i.id, a.* FROM active a JOIN categories c ON c.code = a.code OR starts_with(c.code, a.code || '.')
 JOIN items i ON i.category_id = c.id JOIN touched t ON t.owner_id = i.id WHERE a.target = 'category' AND i.status = 'active';
 
 -- name: analyze_keys
@@ -41,36 +43,68 @@ ANALYZE watch_keys;
 -- name: members
 -- The items whose observations are an article's: itself and those that are part of it.
 CREATE TEMP TABLE watch_members ON COMMIT DROP AS
-WITH watched AS (SELECT DISTINCT owner_id FROM watch_keys)
-SELECT owner_id, owner_id AS item_id FROM watched
-UNION ALL SELECT x.owner_id, x.item_id FROM watched JOIN inactive_items x USING (owner_id);
+WITH watched AS (SELECT owner_id, bool_or(priced) AS priced, bool_or(returns) AS returns FROM watch_keys GROUP BY owner_id)
+SELECT owner_id, owner_id AS item_id, priced, returns FROM watched
+UNION ALL SELECT x.owner_id, x.item_id, w.priced, w.returns FROM watched w JOIN inactive_items x USING (owner_id);
 
 -- name: analyze_members
 -- For the same reason.
 ANALYZE watch_members;
 
--- name: days
--- The lowest price of each day; `is_new`: everything of the day is of this load.
-CREATE TEMP TABLE watch_days (owner_id bigint, kind "char", currency character(3), day date, low bigint, is_new boolean) ON COMMIT DROP;
-
--- name: days_of_month
--- One month's partition at a time, and of it the watched articles alone. Outliers report nothing.
-INSERT INTO watch_days
-SELECT m.owner_id, o.kind, o.currency, o.day, min(o.price_minor), bool_and(o.load_no = $1)
-FROM watch_touched t JOIN watch_members m USING (owner_id) JOIN {table} o ON o.item_id = m.item_id
-WHERE t.month = $2 AND o.outlier IS NULL GROUP BY m.owner_id, o.kind, o.currency, o.day;
-
 -- name: latest
--- The newest day of each article among the touched months, with the day before it among them.
-CREATE TEMP TABLE watch_latest ON COMMIT DROP AS
-SELECT owner_id, kind, currency, day, low, day_before, low_before
-FROM (SELECT *, lag(day) OVER w AS day_before, lag(low) OVER w AS low_before, lead(day) OVER w AS day_after FROM watch_days
-      WINDOW w AS (PARTITION BY owner_id, kind, currency ORDER BY day)) d
-WHERE day_after IS NULL;
+-- The newest day of each article among the touched months, with the day before it as far as its month has one.
+CREATE TEMP TABLE watch_latest (
+    owner_id bigint, kind "char", currency character(3), day date, low bigint, day_before date, low_before bigint,
+    PRIMARY KEY (owner_id, kind, currency)
+) ON COMMIT DROP;
+
+-- name: latest_of_month
+-- One month's partition at a time, the newest first: what has a day in a newer month is left out. Outliers report nothing.
+INSERT INTO watch_latest
+SELECT DISTINCT ON (owner_id, kind, currency) owner_id, kind, currency, day, low, lead(day) OVER w, lead(low) OVER w
+FROM (SELECT m.owner_id, o.kind, o.currency, o.day, min(o.price_minor) AS low
+      FROM watch_touched t JOIN watch_members m USING (owner_id) JOIN {table} o ON o.item_id = m.item_id
+      WHERE t.month = $1 AND m.priced AND o.outlier IS NULL AND NOT EXISTS (
+          SELECT FROM watch_latest l WHERE l.owner_id = m.owner_id AND l.kind = o.kind AND l.currency = o.currency)
+      GROUP BY m.owner_id, o.kind, o.currency, o.day) d
+WINDOW w AS (PARTITION BY owner_id, kind, currency ORDER BY day DESC)
+ORDER BY owner_id, kind, currency, day DESC;
+
+-- name: latest_of_new_month
+-- The same of a month that has nothing but the load's observations.
+INSERT INTO watch_latest
+SELECT DISTINCT ON (owner_id, kind, currency) owner_id, kind, currency, day, low, lead(day) OVER w, lead(low) OVER w
+FROM (SELECT m.owner_id, o.kind, o.currency, o.day, min(o.price_minor) AS low
+      FROM watch_members m JOIN {table} o USING (item_id)
+      WHERE m.priced AND o.outlier IS NULL AND NOT EXISTS (
+          SELECT FROM watch_latest l WHERE l.owner_id = m.owner_id AND l.kind = o.kind AND l.currency = o.currency)
+      GROUP BY m.owner_id, o.kind, o.currency, o.day) d
+WINDOW w AS (PARTITION BY owner_id, kind, currency ORDER BY day DESC)
+ORDER BY owner_id, kind, currency, day DESC;
 
 -- name: analyze_latest
 -- For the same reason.
 ANALYZE watch_latest;
+
+-- name: days
+-- The days on which articles whose return is waited for were observed; `is_new`: everything of the day is of this load.
+CREATE TEMP TABLE watch_days (owner_id bigint, kind "char", day date, is_new boolean) ON COMMIT DROP;
+
+-- name: days_of_month
+-- An outlier is a day as well: the article was there, whatever price was noted.
+INSERT INTO watch_days
+SELECT m.owner_id, o.kind, o.day, bool_and(o.load_no = $2)
+FROM watch_touched t JOIN watch_members m USING (owner_id) JOIN {table} o ON o.item_id = m.item_id
+WHERE t.month = $1 AND m.returns GROUP BY m.owner_id, o.kind, o.day;
+
+-- name: days_of_new_month
+-- The same of a month that has nothing but the load's observations.
+INSERT INTO watch_days
+SELECT DISTINCT m.owner_id, o.kind, o.day, true FROM watch_members m JOIN {table} o USING (item_id) WHERE m.returns;
+
+-- name: analyze_days
+-- For the same reason.
+ANALYZE watch_days;
 
 -- name: rearm
 -- A price that has risen to the amount and $1 of it more can fall below it again.
@@ -112,9 +146,9 @@ WHERE w.condition = 'new-low' AND w.paused_at IS NULL
 -- The last day of this load before which the touched months have nothing for the watch's days. If that one is no return
 -- because another month has a day in between, then no day before it is one: an earlier load knows a later day.
 INSERT INTO watch_candidates
-SELECT DISTINCT ON (w.id, d.owner_id) w.id, d.owner_id, w.condition, d.kind, NULL, d.day, NULL::bigint, d.day - w.days, false
-FROM (SELECT owner_id, kind, day, bool_and(is_new) AS is_new, lag(day) OVER (PARTITION BY owner_id, kind ORDER BY day) AS day_before
-      FROM watch_days GROUP BY owner_id, kind, day) d
+SELECT DISTINCT ON (w.id, d.owner_id) w.id, d.owner_id, w.condition, d.kind, NULL, d.day, NULL::bigint, d.day - w.days,
+       d.day_before IS NOT NULL
+FROM (SELECT *, lag(day) OVER (PARTITION BY owner_id, kind ORDER BY day) AS day_before FROM watch_days) d
 JOIN watch_keys k USING (owner_id)
 JOIN watches w ON w.target = k.target AND w.code = k.code AND w.kind = d.kind
 LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = d.owner_id
@@ -146,6 +180,16 @@ SELECT c.watch_id, c.owner_id, min(o.price_minor) FILTER (WHERE o.day >= c.since
 FROM watch_candidates c JOIN watch_members m USING (owner_id)
 JOIN {table} o ON o.item_id = m.item_id AND o.kind = c.kind AND (c.currency IS NULL OR o.currency = c.currency)
 GROUP BY c.watch_id, c.owner_id;
+
+-- name: see_new_month
+-- A month that has nothing but the load's observations can only have a lower price: no day of it is later than the newest, and
+-- its gaps are known.
+INSERT INTO watch_seen
+SELECT c.watch_id, c.owner_id, min(o.price_minor) FILTER (WHERE o.day >= c.since AND o.outlier IS NULL), false, false,
+       bool_or(o.day <= c.since)
+FROM watch_candidates c JOIN watch_members m USING (owner_id)
+JOIN {table} o ON o.item_id = m.item_id AND o.kind = c.kind AND o.currency = c.currency
+WHERE c.condition = 'new-low' AND o.day < c.day GROUP BY c.watch_id, c.owner_id;
 
 -- name: confirmed
 -- The candidates that the months from the first span on do not refute.
@@ -222,11 +266,7 @@ LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = 0
 WHERE w.condition = 'index-moved' AND w.paused_at IS NULL AND abs(f.change) > w.percent
   AND (s.watch_id IS NULL OR s.day < f.month OR (s.day = f.month AND abs(f.change - s.percent) > w.percent));
 
--- name: touched_months
--- In which an index may have moved.
-SELECT DISTINCT month FROM watch_touched ORDER BY month;
-
 -- name: months_with_observations
 -- Undoing a load may leave a touched month without a partition.
 SELECT DISTINCT t.month FROM watch_touched t
-WHERE to_regclass('observations_' || to_char(t.month, 'YYYY_MM')) IS NOT NULL ORDER BY t.month;
+WHERE t.month IS NOT NULL AND to_regclass('observations_' || to_char(t.month, 'YYYY_MM')) IS NOT NULL ORDER BY t.month;
