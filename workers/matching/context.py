@@ -15,6 +15,12 @@ CONTEXT_FEATURES = tuple(
     for space in SPACES
     for feature in ("cosine", "rank_left", "margin_left", "ratio_left", "rank_right", "margin_right", "ratio_right")
 )
+# For each space the cosine, then what the left and what the right record make of it.
+_SIDE = 3
+_WIDTH = 1 + 2 * _SIDE
+_RANKS = tuple(1 + space * _WIDTH for space in range(len(SPACES)))
+_TURNED = [space * _WIDTH + column for space in range(len(SPACES)) for column in (0, 4, 5, 6, 1, 2, 3)]
+_CHUNK = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,48 +38,52 @@ class Pairs:
 
 def pairs_of(index: MatchIndex, row: Array, other: Array) -> Pairs:
     """Make pairs of rows and those among their nearest, and compute the cosines."""
-    both, pair = np.unique(
-        np.stack([np.minimum(row, other), np.maximum(row, other)], axis=1), axis=0, return_inverse=True
-    )
-    left, right = both[:, 0], both[:, 1]
+    rows = int(max(row.max(initial=0), other.max(initial=0))) + 1
+    both, pair = np.unique(np.minimum(row, other) * rows + np.maximum(row, other), return_inverse=True)
+    left, right = np.divmod(both, rows)
     listed = np.zeros((2, len(both)), bool)
-    listed[(row > other).astype(int), pair.ravel()] = True
-    rows, places = np.unique(both, return_inverse=True)
-    places = places.reshape(both.shape)
+    listed[(row > other).astype(int), pair] = True
+    distinct, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+    places = places.reshape(2, -1)
     cosines = {}
     for space in SPACES:
-        vectors = index.vectors(space, rows)
+        vectors = index.vectors(space, distinct)
         product = [
-            vectors[places[at : at + 100_000, 0]].multiply(vectors[places[at : at + 100_000, 1]]).sum(axis=1)
-            for at in range(0, len(both), 100_000)
+            vectors[places[0, at : at + _CHUNK]].multiply(vectors[places[1, at : at + _CHUNK]]).sum(axis=1)
+            for at in range(0, len(both), _CHUNK)
         ]
         cosines[space] = np.concatenate([np.zeros(0), *(np.asarray(part).ravel() for part in product)])
     return Pairs(left, right, listed, cosines)
 
 
-def context_features(index: MatchIndex, pairs: Pairs, turned: Array) -> Array:
-    """Return one row of `CONTEXT_FEATURES` for each pair; where `turned`, the right record counts as left."""
+def standings(index: MatchIndex, pairs: Pairs, chosen: Array) -> Array:
+    """Return one row of `CONTEXT_FEATURES` for each chosen pair; its competitors are among all of `pairs`."""
     columns = []
     for space in SPACES:
-        sides = _sides(index, pairs, space)
-        columns.append(pairs.cosines[space][:, None])
-        columns += [np.where(turned[:, None], sides[1 - side], sides[side]) for side in (0, 1)]
+        columns.append(pairs.cosines[space][chosen, None])
+        columns += [side[chosen] for side in _sides(index, pairs, space)]
     return np.hstack(columns)
 
 
-def contenders(index: MatchIndex, pairs: Pairs) -> Array:
-    """Say which pairs are worth judging: each record is among the nearest of the other, and it stands well.
+def turned(standing: Array, which: Array) -> Array:
+    """Return rows of `CONTEXT_FEATURES` where of some pairs the right record counts as left."""
+    return np.where(which[:, None], standing[:, _TURNED], standing)
 
-    In one of the spaces it is the best candidate of one of its records, or among the best three of both, and in one of
-    them it is alike at all.
+
+def contenders(index: MatchIndex, pairs: Pairs, among: Array) -> tuple[Array, Array]:
+    """Return the positions of the pairs that are worth judging, and their `standings`; `among` says which may be.
+
+    Each record is among the nearest of the other, and in one of the spaces they are alike at all. In one of them the
+    pair is the best candidate of one of its records, or among the best three of both.
     """
     alike = np.maximum.reduce([pairs.cosines[space] for space in SPACES]) >= _LEAST_ALIKE
-    found = np.zeros(len(pairs.left), bool)
-    for space in SPACES:
-        left, right = (side[:, 0] for side in _sides(index, pairs, space))
+    chosen = np.flatnonzero(among & alike & pairs.listed.all(axis=0))
+    standing = standings(index, pairs, chosen)
+    found = np.zeros(len(chosen), bool)
+    for column in _RANKS:
+        left, right = standing[:, column], standing[:, column + _SIDE]
         found |= (np.minimum(left, right) < 1) | (np.maximum(left, right) < _BEST)
-    found &= alike & pairs.listed.all(axis=0)
-    return found
+    return chosen[found], standing[found]
 
 
 def _sides(index: MatchIndex, pairs: Pairs, space: str) -> tuple[Array, Array]:

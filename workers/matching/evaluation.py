@@ -7,7 +7,7 @@ import numpy as np
 
 from workers.matching.context import Pairs, contenders
 from workers.matching.evaluation_pairs import compare
-from workers.matching.evidence import opposed
+from workers.matching.evidence import certain
 from workers.matching.index import MatchIndex
 from workers.matching.model import Model
 from workers.matching.scoring import Profiles, feature_matrix, fitting
@@ -68,12 +68,12 @@ def evaluate(files: Files, model: Model, *, end_to_end: bool) -> Evaluation:
         probabilities = fitting(model).probabilities(feature_matrix(index, pairs))
         bound, link, score = model.review, model.link, None
     if end_to_end:
-        candidate &= contenders(index, pairs)
+        candidate = np.isin(np.arange(len(candidate)), contenders(index, pairs, candidate)[0])
         probabilities = np.where(candidate, probabilities, 0.0)
     chosen, labels = probabilities[positions], np.array(asked.labels)
     unattended = chosen >= link
     if not trained:
-        unattended &= ~_opposed(index, pairs, positions, unattended)
+        unattended = _certain(index, pairs, positions, unattended)
     listed = np.zeros(len(candidate), bool)
     listed[positions] = True
     unlisted = int((candidate & ~listed & (probabilities >= bound)).sum()) if end_to_end else 0
@@ -90,11 +90,11 @@ def evaluate(files: Files, model: Model, *, end_to_end: bool) -> Evaluation:
     )
 
 
-def _opposed(index: MatchIndex, pairs: Pairs, positions: Array, asked: Array) -> Array:
-    """Say of the asked ones among some pairs whether a load would let them wait for a person."""
+def _certain(index: MatchIndex, pairs: Pairs, positions: Array, asked: Array) -> Array:
+    """Say of the asked ones among some pairs whether a load would link them without a person."""
     profiles, found = Profiles(index), np.zeros(len(positions), bool)
     for at in np.flatnonzero(asked):
-        found[at] = bool(opposed(profiles[int(pairs.left[positions[at]])], profiles[int(pairs.right[positions[at]])]))
+        found[at] = certain(profiles[int(pairs.left[positions[at]])], profiles[int(pairs.right[positions[at]])])
     return found
 
 

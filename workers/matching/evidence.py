@@ -1,14 +1,16 @@
 """What a person is shown of a pair: the words, codes, amounts and prices that agree or differ."""
 
-from workers.matching.profiles import Profile
+import math
+
+from workers.matching.profiles import Profile, price_ratio
 from workers.matching.quantities import contradictions
 from workers.matching.records import Evidence
 from workers.matching.vocabulary import Vocabulary
 
 _MOST_WORDS = 5
-# Prices within this ratio speak for a link; further apart they say nothing, for shops differ.
-_FAR = 1.25
-_MPN = "mpn"
+# Prices within the first ratio speak for a link, beyond the second against it; in between, shops differ.
+_NEAR, _FAR = math.log(1.25), math.log(1.5)
+_MPN, _PRICE = "mpn", "price"
 
 
 def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evidence, ...]:
@@ -18,11 +20,12 @@ def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evi
     found += [Evidence("code", code, code, agrees=True) for code in sorted(left.all_codes & right.all_codes)]
     if left.brand and right.brand and left.brand & right.brand:
         found.append(Evidence("brand", left.record.brand, right.record.brand, agrees=True))
-    if 1 / _FAR <= left.price / right.price <= _FAR:  # not where either is missing, which is no number
-        found.append(Evidence("price", f"{left.price:.2f}", f"{right.price:.2f}", agrees=True))
+    if abs(price_ratio(left, right)) <= _NEAR:
+        found.append(Evidence(_PRICE, _price(left), _price(right), agrees=True))
     for field in opposed(left, right):
-        said = (left.record.mpn, right.record.mpn) if field == _MPN else (left.record.name, right.record.name)
-        found.append(Evidence(field, *said, agrees=False))
+        said = {_MPN: (left.record.mpn, right.record.mpn), _PRICE: (_price(left), _price(right))}
+        names = left.record.name, right.record.name
+        found.append(Evidence(field, *said.get(field, names), agrees=False))
     return tuple(found)
 
 
@@ -34,4 +37,23 @@ def opposed(left: Profile, right: Profile) -> list[str]:
     found = contradictions(left.amounts, right.amounts)
     if left.mpn and right.mpn and left.mpn not in right.mpn and right.mpn not in left.mpn:
         found.append(_MPN)
+    if abs(price_ratio(left, right)) > _FAR:
+        found.append(_PRICE)
     return found
+
+
+def certain(left: Profile, right: Profile) -> bool:
+    """Say whether a pair that the model is sure of may be linked without a person.
+
+    Nothing opposes it, and something besides the likeness of two names confirms it: prices of both, part numbers of
+    both, or that neither name has a word that the other record lacks.
+    """
+    if opposed(left, right):
+        return False
+    if (left.mpn and right.mpn) or not math.isnan(price_ratio(left, right)):
+        return True
+    return left.named <= right.said and right.named <= left.said
+
+
+def _price(one: Profile) -> str:
+    return f"{one.price:.2f}"

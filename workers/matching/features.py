@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection
 
-from workers.matching.profiles import Profile
+from workers.matching.profiles import Profile, price_ratio
 from workers.matching.quantities import contradictions
 from workers.matching.vocabulary import Vocabulary
 
@@ -13,7 +13,7 @@ _MISSING = math.nan
 def pair_features(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict[str, float]:
     """Return the features of a pair, always the same names in the same order; what cannot be known is not a number."""
     return {
-        **_words(left, right, vocabulary),
+        **_words(left, right),
         **_codes(left, right),
         **_numbers(left, right, vocabulary),
         **_amounts(left, right),
@@ -21,27 +21,26 @@ def pair_features(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict
     }
 
 
-def _words(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict[str, float]:
-    rarity = {word: vocabulary.rarity(word) for word in left.named | right.named}
+def _words(left: Profile, right: Profile) -> dict[str, float]:
+    mine, theirs = left.rarity, right.rarity
     shared = left.named & right.named
-    only_left, only_right = left.named - right.named, right.named - left.named
-    unsaid_left, unsaid_right = left.named - right.said, right.named - left.said
-    weight_left = math.fsum(rarity[word] for word in left.named) or 1.0
-    weight_right = math.fsum(rarity[word] for word in right.named) or 1.0
-    weight_shared = math.fsum(rarity[word] for word in shared)
+    only_left, only_right = left.named - shared, right.named - shared
+    unsaid_left, unsaid_right = only_left - right.said, only_right - left.said
+    weight_left, weight_right = left.weight or 1.0, right.weight or 1.0
+    weight_shared = math.fsum(mine[word] for word in shared)
     letters = len(left.trigrams & right.trigrams)
-    odd_left = [rarity[word] for word in unsaid_left if not _spelled_alike(word, right.named)]
-    odd_right = [rarity[word] for word in unsaid_right if not _spelled_alike(word, left.named)]
+    odd_left = [mine[word] for word in unsaid_left if not _spelled_alike(word, right)]
+    odd_right = [theirs[word] for word in unsaid_right if not _spelled_alike(word, left)]
     return {
-        "shared_rarest": max((rarity[word] for word in shared), default=0.0),
-        "only_left_rarest": max((rarity[word] for word in only_left), default=0.0),
-        "only_right_rarest": max((rarity[word] for word in only_right), default=0.0),
-        "unsaid_left_rarest": max((rarity[word] for word in unsaid_left), default=0.0),
-        "unsaid_right_rarest": max((rarity[word] for word in unsaid_right), default=0.0),
+        "shared_rarest": max((mine[word] for word in shared), default=0.0),
+        "only_left_rarest": max((mine[word] for word in only_left), default=0.0),
+        "only_right_rarest": max((theirs[word] for word in only_right), default=0.0),
+        "unsaid_left_rarest": max((mine[word] for word in unsaid_left), default=0.0),
+        "unsaid_right_rarest": max((theirs[word] for word in unsaid_right), default=0.0),
         "shared_of_left": weight_shared / weight_left,
         "shared_of_right": weight_shared / weight_right,
-        "said_of_left": 1 - math.fsum(rarity[word] for word in unsaid_left) / weight_left,
-        "said_of_right": 1 - math.fsum(rarity[word] for word in unsaid_right) / weight_right,
+        "said_of_left": 1 - math.fsum(mine[word] for word in unsaid_left) / weight_left,
+        "said_of_right": 1 - math.fsum(theirs[word] for word in unsaid_right) / weight_right,
         "shared": len(shared),
         "only_left": len(only_left),
         "only_right": len(only_right),
@@ -107,7 +106,7 @@ def _amounts(left: Profile, right: Profile) -> dict[str, float]:
 
 
 def _fields(left: Profile, right: Profile) -> dict[str, float]:
-    ratio = math.log(left.price / right.price)  # not a number where either is none
+    ratio = price_ratio(left, right)
     return {
         "price_ratio": ratio,
         "price_distance": abs(ratio),
@@ -122,17 +121,14 @@ def _fields(left: Profile, right: Profile) -> dict[str, float]:
     }
 
 
-def _spelled_alike(word: str, others: Collection[str]) -> bool:
-    """Say whether another word is an abbreviation or a longer form of this one."""
+def _spelled_alike(word: str, other: Profile) -> bool:
+    """Say whether another record's name has an abbreviation or a longer form of a word."""
     if len(word) < 3 or word[0].isdigit():
         return False
-    first = word[0]
-    for other in others:
-        if other[0] != first or len(other) < 3:
-            continue
-        if other.startswith(word) or word.startswith(other) or _letters_kept(word, other):
-            return True
-    return False
+    return any(
+        one.startswith(word) or word.startswith(one) or _letters_kept(word, one)
+        for one in other.by_initial.get(word[0], ())
+    )
 
 
 def _letters_kept(one: str, other: str) -> bool:

@@ -28,7 +28,7 @@ def identifier_keys(record: Record) -> list[str]:
     return keys
 
 
-def identifier_links(records: Sequence[Record], index: Callable[[str], Iterable[Record]]) -> list[Link]:
+def identifier_links(records: Iterable[Record], index: Callable[[str], Iterable[Record]]) -> list[Link]:
     """Return a link for each pair of records that carry one identifier: of `records` and of what `index` gives.
 
     A pair waits for a person where the two contradict each other in pack, measure or colour, or have names without a

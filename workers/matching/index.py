@@ -136,10 +136,15 @@ class MatchIndex:
 
     def record(self, row: int) -> Record:
         """Return the record of a row."""
-        for start, segment in reversed(list(self._parts())):
-            if row >= start:
-                return segment.record(row - start)
-        raise IndexError(row)
+        return msgspec.json.decode(self.text(row), type=Record)
+
+    def text(self, row: int) -> bytes:
+        """Return the record of a row as it is kept, in JSON."""
+        for segment in self._segments:
+            if row < len(segment):
+                return segment.text(row)
+            row -= len(segment)
+        raise IndexError("no such row")
 
     def by_identifier(self, identifier: str) -> list[Record]:
         """Return the records that carry an identifier as `identifier_keys` writes it."""

@@ -1,21 +1,21 @@
 """From records to links: identifiers first, then likeness among competitors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from workers.matching.context import Pairs, contenders, pairs_of
-from workers.matching.evidence import evidence
+from workers.matching.context import contenders, pairs_of
 from workers.matching.identifiers import identifier_keys, identifier_links
 from workers.matching.index import MatchIndex
+from workers.matching.judging import Block, Judge, judged
 from workers.matching.model import Model
-from workers.matching.records import Decision, Kind, Link, Linkage
-from workers.matching.scoring import Profiles, feature_matrix, fitting
+from workers.matching.records import Link, Linkage, Record
+from workers.matching.scoring import fitting
 from workers.matching.search import Search
 from workers.matching.segment import Array
 
 # Pairs are judged in blocks of this many, so that memory does not follow the size of a load.
-_BLOCK = 50_000
+_BLOCK = 10_000
 
 
 class Matcher:
@@ -30,20 +30,29 @@ class Matcher:
         fresh = np.array(sorted({row for row in found if row is not None}), np.int64)
         search = Search(self._index)
         touched = self._touched(search, fresh)
-        records = [self._index.record(int(row)) for row in touched]
         links = {link.pair: link for link in self._likenesses(search, touched)}
+        noted: list[str] = []
+        records = self._noted(touched, noted)
         links |= {link.pair: link for link in identifier_links(records, self._index.by_identifier)}
-        return Linkage(frozenset(record.key for record in records), tuple(links[pair] for pair in sorted(links)))
+        return Linkage(frozenset(noted), tuple(links[pair] for pair in sorted(links)))
+
+    def _noted(self, rows: Array, keys: list[str]) -> Iterator[Record]:
+        """Yield the records of rows, one at a time because they are many, and note their keys."""
+        for row in rows.tolist():
+            record = self._index.record(row)
+            keys.append(record.key)
+            yield record
 
     def _touched(self, search: Search, fresh: Array) -> Array:
         """Return the rows, those that have one of them among their nearest, and those that share an identifier."""
         near = search.nearest(np.setdiff1d(search.wide(fresh).other, fresh))
-        rows = {*fresh.tolist(), *near.row[np.isin(near.other, fresh)].tolist()}
+        rows = set[int]()
         for row in fresh.tolist():
             for identifier in identifier_keys(self._index.record(row)):
                 shared = self._index.by_identifier(identifier)
                 rows.update(at for at in (self._index.row(record.key) for record in shared) if at is not None)
-        return np.array(sorted(rows), np.int64)
+        named = np.array(sorted(rows), np.int64)
+        return np.unique(np.concatenate([fresh, near.row[np.isin(near.other, fresh)], named]))
 
     def _likenesses(self, search: Search, touched: Array) -> list[Link]:
         """Judge the pairs with an end in `touched`, each among all candidates of both of its records."""
@@ -51,24 +60,16 @@ class Matcher:
         back = search.nearest(np.setdiff1d(near.other, touched))
         pairs = pairs_of(self._index, np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other]))
         ends_touched = np.isin(pairs.left, touched) | np.isin(pairs.right, touched)
-        wanted = np.flatnonzero(ends_touched & contenders(self._index, pairs))
-        links: list[Link] = []
-        for at in range(0, len(wanted), _BLOCK):
-            links += self._judged(pairs, wanted[at : at + _BLOCK])
-        return links
+        chosen, standing = contenders(self._index, pairs, ends_touched)
+        # The pairs of a new record, whose row is the greater one, come together, so that it is taken apart once.
+        order = np.argsort(pairs.right[chosen], kind="stable")
+        left, right, standing = pairs.left[chosen[order]], pairs.right[chosen[order]], standing[order]
+        del pairs, near, back
+        starts = range(0, len(chosen), _BLOCK)
+        blocks = (self._block(*(one[at : at + _BLOCK] for one in (left, right, standing))) for at in starts)
+        return list(judged(Judge(self._model, self._index.vocabulary), blocks))
 
-    def _judged(self, pairs: Pairs, chosen: Array) -> list[Link]:
-        scores = self._model.probabilities(feature_matrix(self._index, pairs, chosen=chosen))
-        profiles, links = Profiles(self._index), []
-        for at in np.flatnonzero(scores >= self._model.review):
-            rows = int(pairs.left[chosen[at]]), int(pairs.right[chosen[at]])
-            left, right = sorted((profiles[row] for row in rows), key=lambda one: one.record.key)
-            if left.record.separate or right.record.separate:
-                continue
-            said = evidence(left, right, self._index.vocabulary)
-            score = round(float(scores[at]), 6)
-            # What two records contradict each other in is for a person, however alike they are.
-            sure = score >= self._model.link and all(one.agrees for one in said)
-            decision = Decision.LINK if sure else Decision.REVIEW
-            links.append(Link(left.record.key, right.record.key, Kind.LIKENESS, score, decision, said))
-        return links
+    def _block(self, left: Array, right: Array, standing: Array) -> Block:
+        rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+        texts = tuple(self._index.text(row) for row in rows.tolist())
+        return Block(texts, places[: len(left)], places[len(left) :], standing)

@@ -1,23 +1,31 @@
 """What is compared of a record, taken apart once for all of its pairs."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workers.matching.quantities import Amounts, amounts
 from workers.matching.records import Record
 from workers.matching.text import codes, normalize, numbers, squash, trigrams, words
+from workers.matching.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A record's words, numbers and codes. `named`: of name, brand and part number; `said`: of everything."""
+    """A record's words, numbers and codes. `named`: of name, brand and part number; `said`: of everything.
+
+    `rarity` has the words of `named`, `weight` is their sum, and `by_initial` groups those of three letters and more.
+    """
 
     record: Record
     name: str
     order: tuple[str, ...]
     named: frozenset[str]
     said: frozenset[str]
-    trigrams: frozenset[str]
+    rarity: dict[str, float]
+    weight: float
+    by_initial: dict[str, list[str]]
+    trigrams: frozenset[tuple[str, str, str]]
     codes: tuple[str, ...]
     all_codes: frozenset[str]
     squashed: str
@@ -30,28 +38,54 @@ class Profile:
     price: float
 
 
-def profile(record: Record) -> Profile:
+def profile(record: Record, vocabulary: Vocabulary) -> Profile:
     """Take a record apart; a price that is missing, zero or negative is not a number."""
     name, brand, mpn = normalize(record.name), normalize(record.brand), normalize(record.mpn)
-    category = normalize(record.category)
-    values = " ".join(value for _, value in record.attributes)
-    named = f"{name} {brand} {mpn}"
-    said = f"{named} {category} {normalize(f'{record.description} {values}')}"
+    category, values = normalize(record.category), " ".join(value for _, value in record.attributes)
+    parts = (name, brand, mpn, category, normalize(f"{record.description} {values}"))
+    said = [words(part) for part in parts]
+    named = _union(said[:3])
+    rarity = {word: vocabulary.rarity(word) for word in named}
+    found_codes = [codes(part) for part in parts]
+    found_numbers = [numbers(part) for part in parts]
     return Profile(
         record=record,
         name=name,
-        order=tuple(words(name)),
-        named=frozenset(words(named)),
-        said=frozenset(words(said)),
+        order=tuple(said[0]),
+        named=named,
+        said=_union(said),
+        rarity=rarity,
+        weight=math.fsum(rarity.values()),
+        by_initial=_by_initial(named),
         trigrams=trigrams(name),
-        codes=tuple(codes(f"{name} {mpn}")),
-        all_codes=frozenset(codes(said)),
-        squashed=squash(said),
-        numbers=numbers(named),
-        all_numbers=numbers(said),
+        codes=tuple(dict.fromkeys(found_codes[0] + found_codes[2])),
+        all_codes=_union(found_codes),
+        squashed=squash(" ".join(parts)),
+        numbers=_union(found_numbers[:3]),
+        all_numbers=_union(found_numbers),
         amounts=amounts(f"{name} {normalize(values)}"),
-        brand=frozenset(words(brand)),
+        brand=frozenset(said[1]),
         mpn=squash(mpn),
-        category=frozenset(words(category)),
+        category=frozenset(said[3]),
         price=record.price if record.price is not None and record.price > 0 else math.nan,
     )
+
+
+def price_ratio(left: Profile, right: Profile) -> float:
+    """Return the logarithm of two prices' ratio; not a number where a price is missing or the currencies differ."""
+    currencies = left.record.currency, right.record.currency
+    if all(currencies) and currencies[0] != currencies[1]:
+        return math.nan
+    return math.log(left.price / right.price)
+
+
+def _union(parts: Iterable[Iterable[str]]) -> frozenset[str]:
+    return frozenset().union(*parts)
+
+
+def _by_initial(words_of_name: Iterable[str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for word in words_of_name:
+        if len(word) >= 3:
+            groups.setdefault(word[0], []).append(word)
+    return groups

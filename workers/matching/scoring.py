@@ -1,8 +1,10 @@
 """From candidate pairs to their features: what the two records say, and how the pair stands among its competitors."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from workers.matching.context import CONTEXT_FEATURES, Pairs, context_features
+from workers.matching.context import CONTEXT_FEATURES, Pairs, standings, turned
 from workers.matching.features import pair_features
 from workers.matching.index import MatchIndex
 from workers.matching.model import Model, UnusableModel
@@ -11,7 +13,7 @@ from workers.matching.records import Record
 from workers.matching.segment import Array
 from workers.matching.vocabulary import Vocabulary
 
-_NOTHING = profile(Record("", "", ""))
+_NOTHING = profile(Record("", "", ""), Vocabulary())
 PAIR_FEATURES = tuple(pair_features(_NOTHING, _NOTHING, Vocabulary()))
 FEATURES = (*PAIR_FEATURES, *CONTEXT_FEATURES)
 
@@ -19,20 +21,29 @@ FEATURES = (*PAIR_FEATURES, *CONTEXT_FEATURES)
 def feature_matrix(index: MatchIndex, pairs: Pairs, *, chosen: Array | None = None, fixed_sides: bool = False) -> Array:
     """Return `FEATURES` of pairs, one row each; competitors are all of `pairs`, rows are made for `chosen` alone.
 
-    The record that says more counts as the left one, so that the features do not depend on the order of a pair;
-    with `fixed_sides` the left one stays left.
+    With `fixed_sides` the left record stays left; otherwise see `features_of`.
     """
     chosen = np.arange(len(pairs.left)) if chosen is None else chosen
     profiles = Profiles(index)
-    turned = np.zeros(len(pairs.left), bool)
-    rows = np.empty((len(chosen), len(PAIR_FEATURES)))
-    for at, pair in enumerate(chosen):
-        left, right = profiles[int(pairs.left[pair])], profiles[int(pairs.right[pair])]
-        if not fixed_sides and _weight(right) > _weight(left):
-            turned[pair] = True
-            left, right = right, left
-        rows[at] = list(pair_features(left, right, index.vocabulary).values())
-    return np.hstack([rows, context_features(index, pairs, turned)[chosen]])
+    ends = zip(pairs.left[chosen].tolist(), pairs.right[chosen].tolist(), strict=True)
+    compared = [(profiles[left], profiles[right]) for left, right in ends]
+    return features_of(compared, standings(index, pairs, chosen), index.vocabulary, fixed_sides=fixed_sides)
+
+
+def features_of(
+    compared: Sequence[tuple[Profile, Profile]], standing: Array, vocabulary: Vocabulary, *, fixed_sides: bool = False
+) -> Array:
+    """Return `FEATURES` of pairs of profiles that stand among their competitors as `standing` says.
+
+    The record that says more counts as the left one, so that the features do not depend on the order of a pair.
+    """
+    which = np.zeros(len(compared), bool)
+    rows = np.empty((len(compared), len(PAIR_FEATURES)))
+    for at, pair in enumerate(compared):
+        which[at] = not fixed_sides and _weight(pair[1]) > _weight(pair[0])
+        left, right = reversed(pair) if which[at] else pair
+        rows[at] = list(pair_features(left, right, vocabulary).values())
+    return np.hstack([rows, turned(standing, which)])
 
 
 def fitting(model: Model) -> Model:
@@ -51,7 +62,7 @@ class Profiles:
     def __getitem__(self, row: int) -> Profile:
         found = self._known.get(row)
         if found is None:
-            found = self._known[row] = profile(self._index.record(row))
+            found = self._known[row] = profile(self._index.record(row), self._index.vocabulary)
         return found
 
 

@@ -71,8 +71,12 @@ class Segment:
 
     def record(self, row: int) -> Record:
         """Return one record."""
+        return msgspec.json.decode(self.text(row), type=Record)
+
+    def text(self, row: int) -> bytes:
+        """Return one record in JSON."""
         start, end = self.arrays["text_at"][row], self.arrays["text_at"][row + 1]
-        return msgspec.json.decode(self.arrays["text"][start:end].tobytes(), type=Record)
+        return self.arrays["text"][start:end].tobytes()
 
     def rows_of_key(self, key: str) -> list[int]:
         """Return the row of a key, if it is here."""

@@ -24,6 +24,7 @@ from workers.matching.training import bound as precision_bound
 _FOLDS = 5
 _SEEDS = 3
 _RIVALS = 3
+_SAMPLES = 200
 _OPTIONS = {
     "max_iter": 200,
     "learning_rate": 0.05,
@@ -34,7 +35,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Probabilities of all pairs; the bound with the best F1 in cross-validation, that F1; the bound of precision."""
+    """Probabilities of all pairs; the bound of matches; the best F1 in cross-validation; the bound of precision."""
 
     probabilities: Array
     bound: float
@@ -66,7 +67,7 @@ def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judge
         again = _cross_fitted(second, known, labels, fold)
         final = [_fitted(step.full[known], labels, _SEEDS)(step.full) for step in (first, second)]
     unseen = (judged[known, fold] + again[known, fold]) / 2
-    bound, f1 = best_bound(unseen, labels)
+    bound, (_, f1) = steady_bound(unseen, labels), best_bound(unseen, labels)
     return Judged(np.mean(final, axis=0), bound, max(bound, precision_bound(unseen, labels)), f1)
 
 
@@ -80,6 +81,16 @@ def best_bound(probabilities: Array, labels: Array) -> tuple[float, float]:
     at = int(f1.argmax())
     following = ranked[at + 1] if at + 1 < len(ranked) else 0.0
     return float((ranked[at] + following) / 2), float(f1[at])
+
+
+def steady_bound(probabilities: Array, labels: Array) -> float:
+    """Return the mean of the best bounds of samples drawn with replacement.
+
+    F1 is nearly flat around its best bound, so that the best one of a single sample is far off by chance.
+    """
+    chance = np.random.default_rng(0)
+    samples = (chance.integers(0, len(labels), len(labels)) for _ in range(_SAMPLES))
+    return float(np.mean([best_bound(probabilities[one], labels[one])[0] for one in samples]))
 
 
 def _first_step(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fold: Array) -> _Step:

@@ -44,15 +44,15 @@ def words(normalized: str) -> list[str]:
     return kept + [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
 
-def trigrams(normalized: str) -> frozenset[str]:
+def trigrams(normalized: str) -> frozenset[tuple[str, str, str]]:
     """Return every three neighbouring letters and digits of a text, blanks and signs left out."""
     letters = "".join(_WORD.findall(normalized))
-    return frozenset(letters[at : at + 3] for at in range(len(letters) - 2))
+    return frozenset(zip(letters, letters[1:], letters[2:], strict=False))
 
 
 def codes(normalized: str) -> list[str]:
     """Return what may be model numbers, squashed, each once: letters with digits from 4 marks on, digits from 5."""
-    found = (_code(word) for word in _CODE.findall(normalized))
+    found = [_code(word) for word in _CODE.findall(normalized) if not word.isalpha()]
     return list(dict.fromkeys(code for code in found if code))
 
 

@@ -1,5 +1,6 @@
 """Training: boosted trees from labelled pairs, and the recipe of the shipped model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +9,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from workers.matching.context import Pairs, pairs_of
+from workers.matching.evidence import certain
 from workers.matching.index import MatchIndex
 from workers.matching.model import Model, Tree
-from workers.matching.scoring import FEATURES, feature_matrix
+from workers.matching.scoring import FEATURES, Profiles, feature_matrix
 from workers.matching.segment import Array
 from workers.matching.synthetic import World, worlds
 
@@ -24,10 +26,15 @@ _HELD_OUT = 3
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Features and labels (1: the same article) of pairs."""
+    """Features and labels (1: the same article) of pairs, and which of them may be linked without a person."""
 
     features: Array
     labels: Array
+    certain: Array
+
+    def part(self, chosen: Array) -> "Labelled":
+        """Return some of the pairs."""
+        return Labelled(self.features[chosen], self.labels[chosen], self.certain[chosen])
 
 
 def labelled_world(world: World) -> Labelled:
@@ -38,7 +45,15 @@ def labelled_world(world: World) -> Labelled:
     left = [index.record(int(row)).key for row in pairs.left[chosen]]
     right = [index.record(int(row)).key for row in pairs.right[chosen]]
     labels = np.array([pair in world.matches for pair in zip(left, right, strict=True)])
-    return Labelled(feature_matrix(index, pairs, chosen=chosen), labels)
+    return labelled(index, pairs, chosen, labels)
+
+
+def labelled(index: MatchIndex, pairs: Pairs, chosen: Array, labels: Array) -> Labelled:
+    """Return what is learned from the chosen ones among some pairs."""
+    profiles = Profiles(index)
+    ends = zip(pairs.left[chosen].tolist(), pairs.right[chosen].tolist(), strict=True)
+    sure = np.array([certain(profiles[left], profiles[right]) for left, right in ends], bool)
+    return Labelled(feature_matrix(index, pairs, chosen=chosen), labels, sure)
 
 
 def all_pairs(index: MatchIndex) -> Pairs:
@@ -53,8 +68,14 @@ def train_shipped(*, worlds_count: int = WORLDS, seed: int = SEED) -> Model:
     used = [one for at, one in enumerate(made) if at % _HELD_OUT]
     features, labels = np.vstack([one.features for one in used]), np.concatenate([one.labels for one in used])
     model = merged([fitted(boosted(seed * 10 + at), features, labels) for at in range(2)])
-    unseen = np.concatenate([model.probabilities(one.features) for one in made[::_HELD_OUT]])
-    return model.with_bounds(bound(unseen, np.concatenate([one.labels for one in made[::_HELD_OUT]])), _REVIEW)
+    return model.with_bounds(link_bound(model, made[::_HELD_OUT]), _REVIEW)
+
+
+def link_bound(model: Model, unseen: Sequence[Labelled]) -> float:
+    """Return from which probability on the model may link without a person what it may link at all."""
+    sure = [one.part(one.certain) for one in unseen]
+    probabilities = [model.probabilities(one.features) for one in sure]
+    return bound(np.concatenate(probabilities), np.concatenate([one.labels for one in sure]))
 
 
 def boosted(seed: int, **changed: Any) -> Any:

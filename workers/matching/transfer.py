@@ -9,10 +9,9 @@ from threadpoolctl import threadpool_limits
 from shared.errors import ItemIndexError
 from workers.matching.evaluation_pairs import compare
 from workers.matching.model import Model
-from workers.matching.scoring import feature_matrix
 from workers.matching.segment import Array
 from workers.matching.supervised import best_bound
-from workers.matching.training import Labelled, boosted, bound, fitted, merged
+from workers.matching.training import Labelled, boosted, bound, fitted, labelled, merged
 
 _SEEDS = 2
 
@@ -31,8 +30,9 @@ def trained_on(folders: Sequence[Path]) -> Model:
     parts = learned if len(learned) > 1 else _halves(learned[0])
     unseen = [_model(parts[:at] + parts[at + 1 :]).probabilities(part.features) for at, part in enumerate(parts)]
     probabilities, labels = np.concatenate(unseen), np.concatenate([part.labels for part in parts])
+    sure = np.concatenate([part.certain for part in parts])
     review, _ = best_bound(probabilities, labels)
-    return _model(parts).with_bounds(max(review, bound(probabilities, labels)), review)
+    return _model(parts).with_bounds(max(review, bound(probabilities[sure], labels[sure])), review)
 
 
 def _labelled(folder: Path) -> Labelled:
@@ -42,12 +42,12 @@ def _labelled(folder: Path) -> Labelled:
     compared = compare(folder / "left.csv", folder / "right.csv", files)
     known, labels = compared.examples(range(len(files)))
     found = compared.candidate[known]
-    return Labelled(feature_matrix(compared.index, compared.pairs, chosen=known[found]), labels[found])
+    return labelled(compared.index, compared.pairs, known[found], labels[found])
 
 
 def _halves(one: Labelled) -> list[Labelled]:
     half = np.arange(len(one.labels)) % 2
-    return [Labelled(one.features[half == part], one.labels[half == part]) for part in range(2)]
+    return [one.part(half == part) for part in range(2)]
 
 
 def _model(parts: Sequence[Labelled]) -> Model:

@@ -30,6 +30,9 @@ class Vocabulary:
         self._known: dict[str, float] = {}
         self._scale = math.log(max(records, _LEAST_RECORDS) + 1)
 
+    def __reduce__(self) -> tuple[type["Vocabulary"], tuple[NDArray[np.uint32], int]]:
+        return Vocabulary, (self.frequency, self.records)
+
     @classmethod
     def of(cls, texts: Iterable[Iterable[str]]) -> "Vocabulary":
         """Count the words of records; each item is the words of one."""

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from workers.matching.index import MatchIndex
 from workers.matching.matcher import Matcher
 from workers.matching.model import Model
@@ -53,3 +55,34 @@ def test_records_with_different_part_numbers_wait_for_a_person_however_alike_the
     (link,) = Matcher(model, _index(left, replace(SAME, mpn="DSC-W155"))).link(["a/1"]).links
     assert (link.kind, link.decision) == ("likeness", Decision.REVIEW)
     assert Evidence("mpn", "DSC-W150/N", "DSC-W155", agrees=False) in link.evidence
+
+
+# Linked from the lowest probability on, so that only what confirms or opposes the pair decides.
+EAGER = replace(Model.shipped(), link=Model.shipped().review)
+NAMED_MORE = replace(SAME, name=f"{SAME.name} with case")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "decision"),
+    [
+        (CAMERA, SAME, Decision.LINK),
+        (CAMERA, NAMED_MORE, Decision.REVIEW),
+        (replace(CAMERA, price=100.0), replace(NAMED_MORE, price=140.0), Decision.LINK),
+        (replace(CAMERA, price=100.0), replace(SAME, price=160.0), Decision.REVIEW),
+        # Other brands, so that the part number is evidence and no identifier.
+        (replace(CAMERA, mpn="DSC-W150"), replace(NAMED_MORE, mpn="DSC-W150", brand="Sony Corp"), Decision.LINK),
+    ],
+    ids=("equal names", "one name says more", "prices confirm", "prices oppose", "part numbers confirm"),
+)
+def test_a_likeness_is_linked_without_a_person_only_where_something_confirms_it(
+    left: Record, right: Record, decision: Decision
+) -> None:
+    (link,) = Matcher(EAGER, _index(left, right)).link(["a/1"]).links
+    assert (link.kind, link.decision) == ("likeness", decision)
+
+
+def test_prices_in_two_currencies_are_not_compared() -> None:
+    left, right = replace(CAMERA, price=100.0, currency="EUR"), replace(SAME, price=780.0, currency="HKD")
+    (link,) = Matcher(EAGER, _index(left, right)).link(["a/1"]).links
+    assert link.decision == Decision.LINK
+    assert "price" not in {one.field for one in link.evidence}

@@ -1,0 +1,23 @@
+"""The bound that a model trained on examples calls a match from."""
+
+import numpy as np
+
+from workers.matching.supervised import best_bound, steady_bound
+
+
+def test_the_bound_of_separable_examples_is_between_them() -> None:
+    probabilities = np.array([0.05, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 0.95] * 5)
+    labels = probabilities > 0.5
+    assert 0.3 < steady_bound(probabilities, labels) < 0.7
+    assert best_bound(probabilities, labels)[1] == 1.0
+
+
+def test_one_example_that_is_better_by_chance_does_not_move_the_bound_far() -> None:
+    chance = np.random.default_rng(7)
+    probabilities = chance.random(4000)
+    labels = chance.random(4000) < probabilities  # calibrated: F1 is best at half of the best F1
+    best = best_bound(probabilities, labels)[1] / 2
+    samples = np.array_split(np.arange(4000), 10)
+    steady = [abs(steady_bound(probabilities[one], labels[one]) - best) for one in samples]
+    single = [abs(best_bound(probabilities[one], labels[one])[0] - best) for one in samples]
+    assert np.mean(steady) < np.mean(single)
