@@ -11,6 +11,8 @@ _MOST_WORDS = 5
 # Prices within the first ratio speak for a link, beyond the second against it; in between, shops differ.
 _NEAR, _FAR = math.log(1.25), math.log(1.5)
 _MPN, _PRICE = "mpn", "price"
+# What is made again, or made to fit, is another article than the new one, though its name has the same part number.
+_CONDITIONS = frozenset(("refurbished", "remanufactured", "reconditioned", "recertified", "renewed", "compatible"))
 
 
 def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evidence, ...]:
@@ -39,6 +41,8 @@ def opposed(left: Profile, right: Profile) -> list[str]:
         found.append(_MPN)
     if abs(price_ratio(left, right)) > _FAR:
         found.append(_PRICE)
+    if left.named & _CONDITIONS != right.named & _CONDITIONS:
+        found.append("condition")
     return found
 
 

@@ -21,6 +21,7 @@ from workers.matching.synthetic_words import (
     PLATFORMS,
     SHORT_FORMS,
     SOFTWARE,
+    SOFTWARE_FILLERS,
     SUPPLIES,
     SYLLABLES,
     UNITS,
@@ -38,7 +39,10 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How a shop writes: each number is the probability of its habit."""
+    """How a shop writes: each number is the probability of its habit.
+
+    `own_number`: it puts a stock number of its own into the name. `distributes`: it names a distributor as the maker.
+    """
 
     brand_in_name: float
     brand_column: float
@@ -51,6 +55,10 @@ class _Style:
     fillers: float
     shortens: float
     scatter: float
+    own_number: float
+    distributes: float
+    distributors: tuple[str, ...]
+    fillings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +121,10 @@ def _style(chance: random.Random, kind: str) -> _Style:
         fillers=chance.uniform(0.0, 0.6),
         shortens=chance.uniform(0.0, 0.3),
         scatter=chance.choice((0.02, 0.08, 0.2, 0.35)),
+        own_number=chance.choice((0.0, 0.0, 0.3, 0.6)),
+        distributes=chance.choice((0.0, 0.0, 0.2, 0.35)),
+        distributors=tuple(_word(chance, 2, 3) for _ in range(3)),
+        fillings=FILLERS + SOFTWARE_FILLERS if kind == "software" else FILLERS,
     )
 
 
@@ -175,10 +187,13 @@ def _record(chance: random.Random, article: _Article, style: _Style, shop: str, 
         parts.append(form.format(article.pack))
     if chance.random() < style.code_in_name:
         parts.insert(chance.choice((0, len(parts), len(parts))), code)
+    if chance.random() < style.own_number:
+        parts.insert(0, str(chance.randint(10_000, 99_999)))
+    brand = chance.choice(style.distributors) if chance.random() < style.distributes else article.brand
     if chance.random() < style.brand_in_name:
-        parts.insert(0, article.brand)
+        parts.insert(0, brand)
     if chance.random() < style.fillers:
-        parts.append(chance.choice(FILLERS))
+        parts += chance.sample(style.fillings, chance.choice((1, 1, 2, 3)))
     said = [
         article.brand,
         article.noun,
@@ -192,7 +207,7 @@ def _record(chance: random.Random, article: _Article, style: _Style, shop: str, 
         key=f"{shop}/{number}",
         source=shop,
         name=" ".join(part for part in parts if part) or article.noun,
-        brand=article.brand if chance.random() < style.brand_column else "",
+        brand=brand if chance.random() < style.brand_column else "",
         mpn=code if chance.random() < style.code_column else "",
         category=article.category if chance.random() < style.category else "",
         description=" ".join(said) if chance.random() < style.description else "",

@@ -61,8 +61,12 @@ UNITS = {
     "port": ("port", "ports"),
 }
 FILLERS = tuple(
-    "new|free shipping|retail packaging|with bonus|refurbished|by the maker|oem|bulk|in box|best price|cd|dvd rom|"
+    "new|free shipping|retail packaging|with bonus|factory sealed|by the maker|oem|bulk|in box|best price|cd|dvd rom|"
     "limited stock|two year warranty".split("|")
+)
+SOFTWARE_FILLERS = tuple(
+    "complete package|1 user|win 98 me nt 2000 xp|mac 10.2 or later|jewel case|small box|pc|software|win english|"
+    "cd win|older version|dvd rom win mac".split("|")
 )
 SHORT_FORMS = {
     "professional": "pro", "standard": "std", "wireless": "wl", "black": "blk", "white": "wht", "silver": "slv",

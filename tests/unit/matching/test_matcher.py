@@ -71,8 +71,9 @@ NAMED_MORE = replace(SAME, name=f"{SAME.name} with case")
         (replace(CAMERA, price=100.0), replace(SAME, price=160.0), Decision.REVIEW),
         # Other brands, so that the part number is evidence and no identifier.
         (replace(CAMERA, mpn="DSC-W150"), replace(NAMED_MORE, mpn="DSC-W150", brand="Sony Corp"), Decision.LINK),
+        (replace(CAMERA, price=100.0), replace(SAME, name=f"{SAME.name} refurbished", price=90.0), Decision.REVIEW),
     ],
-    ids=("equal names", "one name says more", "prices confirm", "prices oppose", "part numbers confirm"),
+    ids=("equal names", "one name says more", "prices confirm", "prices oppose", "part numbers", "made again"),
 )
 def test_a_likeness_is_linked_without_a_person_only_where_something_confirms_it(
     left: Record, right: Record, decision: Decision
