@@ -116,9 +116,9 @@ PRICE_FAULTS = (
     ),
     fault(
         "records that contradict each other are linked without a person",
-        "workers/matching/matcher.py",
-        "sure = score >= self._model.link and all(one.agrees for one in said)",
-        "sure = score >= self._model.link",
+        "workers/matching/judging.py",
+        "sure = scores[at] >= self.model.link and certain(left, right)",
+        "sure = scores[at] >= self.model.link",
         "tests/unit/matching/test_matcher.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
     ),
 )
