@@ -66,10 +66,10 @@ $(VENV)/bin/python:
 	    { echo "Python 3.11, 3.12 or 3.13 is needed: install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "This Python cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
-$(VENV)/.service: requirements.lock pyproject.toml $(VENV)/bin/python
+$(VENV)/.service: requirements.lock pyproject.toml deploy/clients/python/pyproject.toml $(VENV)/bin/python
 	@echo "Installing the service from requirements.lock …"
 	@$(BIN)/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip install --disable-pip-version-check -q --no-deps --no-build-isolation -e . -e deploy/clients/python
 	@touch $@
 
 $(VENV)/.test: requirements-test.lock $(VENV)/.service

@@ -8,11 +8,14 @@ import urllib.error
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
+from itemindex_client import Client
+from itemindex_client.client import Release
 
-from deploy.ctl.fetch import FetchFailed, download, read_manifest
+from deploy.ctl.fetch import FetchFailed
+from deploy.ctl.fetch import fetch as fetch_command
 from tests.system.releases.conftest import Buyer
 
 pytestmark = pytest.mark.xdist_group("stack")
@@ -124,35 +127,37 @@ def test_no_log_of_any_part_keeps_a_signature(buyer: Buyer) -> None:
         assert secret not in path.read_text(errors="replace"), path
 
 
-def test_fetch_resumes_checks_and_does_nothing_twice(buyer: Buyer, tmp_path: Path) -> None:
-    manifest = read_manifest(f"{buyer.api}/index/datasets/items/releases/latest", buyer.key)
-    file = manifest["files"][0]
-    with buyer.get(file["url"]) as answer:
-        content = answer.read()
-    target = tmp_path / "items" / str(manifest["data_version"])
-    target.mkdir(parents=True)
-    for before in (content[:1000], content[:-1] + b"x", content + b"too long", b""):
-        for old in target.iterdir():
-            old.unlink()
-        (target / f"{file['name']}.part").write_bytes(before)
-        reported: list[int] = []
-        assert download(manifest, buyer.key, tmp_path, 4, reported.append) == target
-        assert (target / file["name"]).read_bytes() == content
-        assert sum(reported) == manifest["bytes"]
-        assert sorted(path.name for path in target.iterdir()) == sorted([file["name"], "manifest.json"])
-    assert "signed_url" not in (target / "manifest.json").read_text()
-    download({**manifest, "files": [{**file, "url": "http://127.0.0.1:1/"}]}, "no key", tmp_path, 1)  # nothing to fetch
+def test_a_download_resumes_checks_and_does_nothing_twice(buyer: Buyer, tmp_path: Path) -> None:
+    with Client(buyer.api, key=buyer.key) as client:
+        release = client.release("items")
+        manifest, file = release.manifest, release.manifest["files"][0]
+        with buyer.get(file["url"]) as answer:
+            content = answer.read()
+        target = tmp_path / "items" / str(manifest["data_version"])
+        target.mkdir(parents=True)
+        for before in (content[:1000], content[:-1] + b"x", content + b"too long", b""):
+            for old in target.iterdir():
+                old.unlink()
+            (target / f"{file['name']}.part").write_bytes(before)
+            reported: list[int] = []
+            assert release.download(tmp_path, progress=reported.append) == target
+            assert (target / file["name"]).read_bytes() == content
+            assert sum(reported) == manifest["bytes"]
+            assert sorted(path.name for path in target.iterdir()) == sorted([file["name"], "manifest.json"])
+        assert "signed_url" not in (target / "manifest.json").read_text()
+        unreachable = {**manifest, "files": [{**file, "url": "http://127.0.0.1:1/"}]}
+        Release(client, unreachable).download(tmp_path)  # nothing to fetch
 
 
-def test_fetch_refuses_what_it_is_not_given(buyer: Buyer, tmp_path: Path) -> None:
-    with pytest.raises(FetchFailed, match="401"):
-        read_manifest(f"{buyer.api}/index/datasets/items/releases/latest", "iixk_live_wrong")
-    manifest: Any = buyer.manifest("items")
-    with pytest.raises(FetchFailed, match="no name of a release"):
-        download(
-            {**manifest, "files": [{**manifest["files"][0], "name": "../../evil.parquet"}]}, buyer.key, tmp_path, 1
-        )
-    assert list(tmp_path.rglob("*evil*")) == []
+def test_the_command_downloads_a_release_or_says_why_not(buyer: Buyer, tmp_path: Path) -> None:
+    def fetch(key: str) -> Result:
+        command = ["items", "--url", buyer.api, "--key", key, "--to", str(tmp_path)]
+        return CliRunner().invoke(fetch_command, command)
+
+    refused = fetch("iixk_live_wrong")
+    assert isinstance(refused.exception, FetchFailed) and "401" in str(refused.exception)
+    assert fetch(buyer.key).exit_code == 0
+    assert len(list(tmp_path.glob("items/*/*.parquet"))) == len(buyer.manifest("items")["files"])
 
 
 def test_the_command_line_cuts_lists_and_expires(buyer: Buyer) -> None:

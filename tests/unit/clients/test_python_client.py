@@ -1,10 +1,13 @@
 """The Python client without a service: what it sends, what it waits for, what it makes of refusals."""
 
 import hashlib
+import inspect
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,8 @@ from itemindex_client import (
     SeveralCandidates,
     Withdrawn,
 )
+from itemindex_client.aio import AsyncRelease, AsyncReportCall
+from itemindex_client.client import Release, ReportCall
 
 PROJECT = Path(__file__).parents[3]
 PACKAGE = PROJECT / "deploy/clients/python"
@@ -269,7 +274,117 @@ async def test_the_asynchronous_client_does_the_same() -> None:
     async with AsyncClient(URL, http=httpx.AsyncClient(transport=httpx.MockTransport(pages))) as caller:
         assert [hit["iid"] async for hit in caller.search("soy")] == ["a", "b"]
         with pytest.raises(KeyNeeded):
-            await caller.report("cohorts", brand="b")
+            await caller.report.cohorts(brand="b").wait()
+
+
+def test_both_clients_have_the_same_methods_with_the_same_parameters() -> None:
+    for one, other in ((Client, AsyncClient), (ReportCall, AsyncReportCall), (Release, AsyncRelease)):
+        named = {name: inspect.signature(call) for name, call in vars(one).items() if inspect.isfunction(call)}
+        public = {name for name in named if not name.startswith("_")}
+        assert public and public == {
+            name for name, call in vars(other).items() if inspect.isfunction(call) and not name.startswith("_")
+        }
+        for name in public:
+            assert named[name].parameters == inspect.signature(vars(other)[name]).parameters, name
+
+
+async def test_the_asynchronous_client_follows_reports_and_downloads_releases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = b"PAR1" * 100
+    file = {"name": "a.parquet", "url": f"{URL}/f", "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+    rows = {"data": [{"median": "1.50"}], "meta": {"rows": 1}}
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/f"):
+            return httpx.Response(200, content=body)
+        if request.url.path.endswith("/latest"):
+            return httpx.Response(200, json=manifest(file))
+        return httpx.Response(200, json={"cost_units": 10} if "dry_run" in request.url.params else rows)
+
+    class Threads(httpx.Client):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(transport=httpx.MockTransport(handler), **options)
+
+    monkeypatch.setattr(httpx, "Client", Threads)
+    async with AsyncClient(URL, key="k", http=httpx.AsyncClient(transport=httpx.MockTransport(handler))) as caller:
+        call = caller.report.brand_insights("vita/soy")
+        assert (await call.cost())["cost_units"] == 10
+        assert (await call.wait()).rows == rows["data"]
+        folder = await (await caller.release("items")).download(tmp_path)
+    assert (folder / "a.parquet").read_bytes() == body
+
+
+def test_events_are_read_after_the_cursor_of_the_page_before() -> None:
+    asked: list[str | None] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.params.get("after"))
+        following = "999999999999999999" if asked == ["7"] else None
+        return httpx.Response(200, json={"data": [{"cursor": "8"}], "next_cursor": following})
+
+    assert len(list(client(handler).events(after="7"))) == 2
+    assert asked == ["7", "999999999999999999"]
+
+
+def test_an_export_is_ordered_once_however_often_its_order_is_sent(slept: list[float]) -> None:
+    names: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        names.append(request.headers["Idempotency-Key"])
+        if len(names) == 1:
+            raise httpx.ReadError("lost")
+        return httpx.Response(202, json=job("succeeded", 1.0, manifest={"files": []}))
+
+    assert client(handler).export(dataset="items")["manifest"] == {"files": []}
+    assert names[0] == names[1] and len(names[0]) > 30
+
+
+def test_retry_after_may_be_a_date_and_is_part_of_the_error() -> None:
+    at = datetime.now(UTC) + timedelta(hours=9)
+    refused = httpx.Response(429, json={"detail": "d"}, headers={"Retry-After": format_datetime(at, usegmt=True)})
+    with pytest.raises(RateLimited) as raised:
+        client(answers(refused)).lookup("x")
+    assert raised.value.retry_after == pytest.approx(9 * 3_600, abs=60)
+
+
+def test_the_key_goes_to_no_other_server(tmp_path: Path) -> None:
+    body = b"PAR1"
+    signed = "http://elsewhere/f?signature=s"
+    file = {"name": "a.parquet", "url": "http://elsewhere/f", "signed_url": signed, "bytes": len(body)}
+    sent: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        if request.url.host == "elsewhere":
+            return httpx.Response(200, content=body)
+        return httpx.Response(200, json=manifest({**file, "sha256": hashlib.sha256(body).hexdigest()}))
+
+    client(handler).release("items").download(tmp_path)
+    assert [(str(one.url), one.headers.get("Authorization")) for one in sent[1:]] == [(signed, None)]
+
+
+def test_what_turned_out_to_be_other_bytes_is_taken_back_from_the_progress(tmp_path: Path, slept: list[float]) -> None:
+    body = bytes(range(250))
+    file = {"name": "a.parquet", "url": f"{URL}/f", "bytes": 250, "sha256": hashlib.sha256(body).hexdigest()}
+    folder = tmp_path / "items" / "3"
+    folder.mkdir(parents=True)
+    for before in (b"x" * 250, b"x" * 300, b"x" * 100, b""):
+        (folder / "a.parquet").unlink(missing_ok=True)
+        (folder / "a.parquet.part").write_bytes(before)
+        reported: list[int] = []
+        conditions: list[str | None] = []
+
+        def handler(request: httpx.Request, conditions: list[str | None] = conditions) -> httpx.Response:
+            if request.url.path.endswith("latest"):
+                return httpx.Response(200, json=manifest(file))
+            conditions.append(request.headers.get("If-Range"))
+            return httpx.Response(200, content=body)  # another file by now, so that the whole of it comes
+
+        client(handler).release("items").download(tmp_path, progress=reported.append)
+        assert (folder / "a.parquet").read_bytes() == body
+        assert sum(reported) == 250
+        assert conditions == [f'"sha256-{file["sha256"]}"' if len(before) == 100 else None]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

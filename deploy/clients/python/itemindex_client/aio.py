@@ -2,19 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
 
-from itemindex_client.calls import REPORTS, Calls, Progress
-from itemindex_client.client import _silent
+from itemindex_client.calls import Calls, Progress, silent
+from itemindex_client.downloads import Counted, download, uncounted
 from itemindex_client.flow import Flow, Send
+from itemindex_client.reports import Reports
 from itemindex_client.results import Report
 from itemindex_client.schemas import Item, LookupEntry
 from itemindex_client.settings import credentials
 
 T = TypeVar("T")
+Entries = AsyncIterator[dict[str, Any]]
 
 
 class AsyncClient:
@@ -48,7 +51,7 @@ class AsyncClient:
             await self._http.aclose()
 
     async def lookup(self, iid: str) -> Item:
-        """Return the record of an IID."""
+        """Return the record of an IID. A merged IID returns the record of its article."""
         return await self._run(self._calls.lookup(iid))
 
     async def lookup_many(self, iids: list[str]) -> list[LookupEntry]:
@@ -59,48 +62,70 @@ class AsyncClient:
         """Return the record of an identifier. Raises SeveralCandidates where it belongs to several items."""
         return await self._run(self._calls.resolve(**identifiers))
 
-    def search(self, q: str, *, limit: int | None = None, **filters: Any) -> AsyncIterator[dict[str, Any]]:
-        """Go through all hits of a search, best first."""
+    def search(self, q: str, *, limit: int | None = None, **filters: Any) -> Entries:
+        """Go through all hits of a search, best first. `limit` is that of a page."""
         return self.pages("/index/search", {"q": q, "limit": limit, **filters})
 
-    def brands(self, **filters: Any) -> AsyncIterator[dict[str, Any]]:
+    def brands(self, **filters: Any) -> Entries:
         """Go through the brands."""
         return self.pages("/index/brands", filters)
 
+    def categories(self, **filters: Any) -> Entries:
+        """Go through the categories."""
+        return self.pages("/index/categories", filters)
+
+    def channels(self, **filters: Any) -> Entries:
+        """Go through the channels."""
+        return self.pages("/index/channels", filters)
+
+    def jobs(self, **filters: Any) -> Entries:
+        """Go through the organization's jobs, newest first. Needs a key."""
+        return self.pages("/jobs", filters, key_needed=True)
+
+    def events(self, after: str | int | None = None, **filters: Any) -> Entries:
+        """Go through the events after a cursor, oldest first. Needs a key."""
+        return self.pages("/events", {"after": after, **filters}, key_needed=True, cursor_name="after")
+
     async def pages(
-        self, path: str, query: dict[str, Any], *, key_needed: bool = False
-    ) -> AsyncIterator[dict[str, Any]]:
+        self, path: str, query: dict[str, Any], *, key_needed: bool = False, cursor_name: str = "cursor"
+    ) -> Entries:
         """Go through the entries of a list, one page after another."""
-        cursor: str | None = None
         while True:
-            page = await self._run(self._calls.page(path, {**query, "cursor": cursor}, key_needed=key_needed))
+            page = await self._run(self._calls.get(path, query, key_needed=key_needed))
             for entry in page["data"]:
                 yield entry
-            cursor = page["next_cursor"]
-            if cursor is None:
+            if page["next_cursor"] is None:
                 return
+            query = {**query, cursor_name: page["next_cursor"]}
 
     async def prices(self, iid: str, **question: Any) -> Report:
         """Return the price history of an item. Needs a key."""
-        return Report.of(await self._run(self._calls.get(f"/index/pricing/{iid}", question, key_needed=True)))
+        return await self._run(self._calls.light("/index/pricing/{}", iid, question))
+
+    async def prior_price(self, iid: str, **question: Any) -> Report:
+        """Return each channel's running reduction with its prior price and evidence. Needs a key."""
+        return await self._run(self._calls.light("/index/pricing/{}/reference", iid, question))
 
     async def sustainability(self, iid: str, **question: Any) -> Report:
         """Return the footprint of an item. Needs a key."""
-        return Report.of(await self._run(self._calls.get(f"/index/sustainability/{iid}", question, key_needed=True)))
+        return await self._run(self._calls.light("/index/sustainability/{}", iid, question))
 
     async def quota(self) -> dict[str, Any]:
-        """Return the caller's limits and what is left of them."""
+        """Return the caller's limits and what is left of them. Costs nothing."""
         return dict(await self._run(self._calls.get("/quota")))
 
-    async def report(
-        self, name: str, *, within: float = 600.0, progress: Progress = _silent, **question: Any
-    ) -> Report:
-        """Order a report by its name (`cohorts`, `price_index`, …), wait for it, and return its rows. Needs a key."""
-        return await self._run(self._calls.report(REPORTS[name], question, within, progress))
+    @property
+    def report(self) -> "Reports[AsyncReportCall]":
+        """The paid reports, each a method: `await client.report.cohorts(brand=…).wait()`."""
+        return Reports(lambda path, question: AsyncReportCall(self, path, question))
 
-    async def export(self, *, within: float = 3_600.0, progress: Progress = _silent, **order: Any) -> dict[str, Any]:
-        """Order an export, wait for it, and return its manifest. Needs a key."""
+    async def export(self, *, within: float = 3_600.0, progress: Progress = silent, **order: Any) -> dict[str, Any]:
+        """Order an export, wait for it, and return its manifest with signed addresses. Needs a key."""
         return await self._run(self._calls.export(order, within, progress))
+
+    async def release(self, dataset: str, version: str | int = "latest") -> "AsyncRelease":
+        """Return a release of a dataset. Needs a key."""
+        return AsyncRelease(self, await self._run(self._calls.release(dataset, version)))
 
     async def _run(self, flow: Flow[T]) -> T:
         answer: Any = None
@@ -121,3 +146,32 @@ class AsyncClient:
             return await self._http.send(step.request, follow_redirects=True)
         except httpx.TransportError as error:
             return error
+
+
+class AsyncReportCall:
+    """A report that was not ordered yet."""
+
+    def __init__(self, client: AsyncClient, path: str, question: dict[str, Any]) -> None:
+        self._client, self._path, self._question = client, path, question
+
+    async def cost(self) -> dict[str, Any]:
+        """Return what the report would cost. Charges nothing."""
+        return await self._client._run(self._client._calls.quote(self._path, self._question))
+
+    async def wait(self, within: float = 600.0, progress: Progress = silent) -> Report:
+        """Order the report and return its rows. Raises JobFailed, ApiProblem; TimeoutError after `within` seconds."""
+        return await self._client._run(self._client._calls.report(self._path, self._question, within, progress))
+
+
+class AsyncRelease:
+    """One release of a dataset; `manifest` names its files with their digests."""
+
+    def __init__(self, client: AsyncClient, manifest: dict[str, Any]) -> None:
+        self._client = client
+        self.manifest = manifest
+
+    async def download(self, folder: str | Path = ".", *, parallel: int = 4, progress: Counted = uncounted) -> Path:
+        """Download all files as `Release.download` does, in threads with connections of their own."""
+        credentials = self._client._calls.credentials
+        with httpx.Client(timeout=self._client._http.timeout) as http:
+            return await asyncio.to_thread(download, http, self.manifest, credentials, Path(folder), parallel, progress)

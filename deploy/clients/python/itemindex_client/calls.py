@@ -1,5 +1,6 @@
 """Every call as a flow: what is sent, what is waited for, what comes back. No I/O."""
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +16,12 @@ from itemindex_client.settings import Credentials
 
 _WAIT_SECONDS = 20
 _ENDED = {"succeeded", "failed", "cancelled", "expired"}
-REPORTS = {
-    "cohorts": "/index/cohorts",
-    "category_insights": "/index/insights/categories",
-    "brand_insights": "/index/insights/brands",
-    "price_index": "/index/prices/index",
-    "reductions": "/index/insights/reductions",
-    "sustainability_rollup": "/index/rollups/sustainability",
-}
 Progress = Callable[[float, str], object]
 """Called with the share that is done (0 to 1) and what is being done."""
+
+
+def silent(fraction: float, stage: str) -> None:
+    """Show no progress."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,20 @@ class Calls:
         record: Item = yield from self.get("/index/resolve", identifiers)
         return record
 
-    def page(self, path: str, query: dict[str, Any], *, key_needed: bool = False) -> Flow[dict[str, Any]]:
-        """Return one page of a list with its `data` and `next_cursor`."""
-        document = yield from self.get(path, query, key_needed=key_needed)
+    def light(self, path: str, iid: str, question: dict[str, Any]) -> Flow[Report]:
+        """Return what an item's own analysis says; `path` has a place for the IID."""
+        document = yield from self.get(path.format(quote(iid, safe="")), question, key_needed=True)
+        return Report.of(document)
+
+    def quote(self, path: str, question: dict[str, Any]) -> Flow[dict[str, Any]]:
+        """Return what a report would cost."""
+        document = yield from self.get(path, {**question, "dry_run": "true"}, key_needed=True)
+        return dict(document)
+
+    def release(self, dataset: str, version: str | int) -> Flow[dict[str, Any]]:
+        """Return the manifest of a release."""
+        path = f"/index/datasets/{quote(dataset, safe='')}/releases/{quote(str(version), safe='')}"
+        document = yield from self.get(path, key_needed=True)
         return dict(document)
 
     def report(self, path: str, query: dict[str, Any], seconds: float, progress: Progress) -> Flow[Report]:
@@ -94,7 +102,10 @@ class Calls:
 
     def export(self, body: dict[str, Any], seconds: float, progress: Progress) -> Flow[dict[str, Any]]:
         """Order an export, follow it to the end, and return its manifest with signed addresses."""
-        ordered = yield from self.post("/index/exports", body)
+        # The same order under the same name is the same export: it may be sent again after a lost connection.
+        request = self._request("POST", "/index/exports", key_needed=True, json=body)
+        request.headers["Idempotency-Key"] = str(uuid.uuid4())
+        ordered = (yield from exchange(request, self.max_wait)).json()
         export = yield from self.finished("/index/exports", ordered, seconds, progress)
         progress(1.0, "done")
         return export

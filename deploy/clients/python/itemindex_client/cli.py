@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from itemindex_client.client import Client, Reports
+from itemindex_client.client import Client
 from itemindex_client.errors import ItemIndexError
 
 _REPORTS = ("cohorts", "category_insights", "brand_insights", "price_index", "reductions", "sustainability_rollup")
@@ -81,7 +81,7 @@ def _search(client: Client, options: argparse.Namespace) -> None:
 
 def _report(client: Client, options: argparse.Namespace) -> None:
     question = dict(options.parameters)
-    found = getattr(Reports(client), options.name)(**question).wait(progress=_progress)
+    found = getattr(client.report, options.name)(**question).wait(progress=_progress)
     if options.json:
         print(json.dumps({"data": found.rows, "meta": found.meta}, indent=1, ensure_ascii=False))
         return

@@ -1,25 +1,22 @@
 """The synchronous client."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
 
-from itemindex_client.calls import REPORTS, Calls, Progress
-from itemindex_client.downloads import download
+from itemindex_client.calls import Calls, Progress, silent
+from itemindex_client.downloads import Counted, download, uncounted
 from itemindex_client.flow import Flow, Send
+from itemindex_client.reports import Reports
 from itemindex_client.results import Report
 from itemindex_client.schemas import Item, LookupEntry
 from itemindex_client.settings import credentials
 
 T = TypeVar("T")
-
-
-def _silent(fraction: float, stage: str) -> None:
-    """Show no progress."""
 
 
 class Client:
@@ -90,45 +87,49 @@ class Client:
         """Go through the organization's jobs, newest first. Needs a key."""
         return self.pages("/jobs", filters, key_needed=True)
 
-    def pages(self, path: str, query: dict[str, Any], *, key_needed: bool = False) -> Iterator[dict[str, Any]]:
+    def events(self, after: str | int | None = None, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Go through the events after a cursor, oldest first. Needs a key."""
+        return self.pages("/events", {"after": after, **filters}, key_needed=True, cursor_name="after")
+
+    def pages(
+        self, path: str, query: dict[str, Any], *, key_needed: bool = False, cursor_name: str = "cursor"
+    ) -> Iterator[dict[str, Any]]:
         """Go through the entries of a list, one page after another."""
-        cursor: str | None = None
         while True:
-            page = self._run(self._calls.page(path, {**query, "cursor": cursor}, key_needed=key_needed))
+            page = self._run(self._calls.get(path, query, key_needed=key_needed))
             yield from page["data"]
-            cursor = page["next_cursor"]
-            if cursor is None:
+            if page["next_cursor"] is None:
                 return
+            query = {**query, cursor_name: page["next_cursor"]}
 
     def prices(self, iid: str, **question: Any) -> Report:
         """Return the price history of an item. Needs a key."""
-        return Report.of(self._run(self._calls.get(f"/index/pricing/{iid}", question, key_needed=True)))
+        return self._run(self._calls.light("/index/pricing/{}", iid, question))
 
     def prior_price(self, iid: str, **question: Any) -> Report:
         """Return each channel's running reduction with its prior price and evidence. Needs a key."""
-        return Report.of(self._run(self._calls.get(f"/index/pricing/{iid}/reference", question, key_needed=True)))
+        return self._run(self._calls.light("/index/pricing/{}/reference", iid, question))
 
     def sustainability(self, iid: str, **question: Any) -> Report:
         """Return the footprint of an item. Needs a key."""
-        return Report.of(self._run(self._calls.get(f"/index/sustainability/{iid}", question, key_needed=True)))
+        return self._run(self._calls.light("/index/sustainability/{}", iid, question))
 
     def quota(self) -> dict[str, Any]:
         """Return the caller's limits and what is left of them. Costs nothing."""
         return dict(self._run(self._calls.get("/quota")))
 
     @property
-    def report(self) -> "Reports":
+    def report(self) -> "Reports[ReportCall]":
         """The paid reports, each a method: `client.report.cohorts(brand=…).wait()`."""
-        return Reports(self)
+        return Reports(lambda path, question: ReportCall(self, path, question))
 
-    def export(self, *, within: float = 3_600.0, progress: Progress = _silent, **order: Any) -> dict[str, Any]:
+    def export(self, *, within: float = 3_600.0, progress: Progress = silent, **order: Any) -> dict[str, Any]:
         """Order an export, wait for it, and return its manifest with signed addresses. Needs a key."""
         return self._run(self._calls.export(order, within, progress))
 
     def release(self, dataset: str, version: str | int = "latest") -> "Release":
         """Return a release of a dataset. Needs a key."""
-        path = f"/index/datasets/{dataset}/releases/{version}"
-        return Release(self, dict(self._run(self._calls.get(path, key_needed=True))))
+        return Release(self, self._run(self._calls.release(dataset, version)))
 
     def _run(self, flow: Flow[T]) -> T:
         answer: Any = None
@@ -151,41 +152,6 @@ class Client:
             return error
 
 
-class Reports:
-    """The reports of a client. A parameter whose name is a word of Python ends in an underscore: `from_`."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def cohorts(self, **question: Any) -> "ReportCall":
-        """Distribution of prices by period and group."""
-        return self._call("cohorts", question)
-
-    def category_insights(self, category: str | None = None, **question: Any) -> "ReportCall":
-        """Figures of all categories, or of one."""
-        return self._call("category_insights", question, category)
-
-    def brand_insights(self, brand: str | None = None, **question: Any) -> "ReportCall":
-        """Figures of all brands, or of one."""
-        return self._call("brand_insights", question, brand)
-
-    def price_index(self, **question: Any) -> "ReportCall":
-        """Price change free of changes of the assortment."""
-        return self._call("price_index", question)
-
-    def reductions(self, **question: Any) -> "ReportCall":
-        """How many announced reductions hold."""
-        return self._call("reductions", question)
-
-    def sustainability_rollup(self, **question: Any) -> "ReportCall":
-        """Footprints of an assortment or of sales."""
-        return self._call("sustainability_rollup", question)
-
-    def _call(self, name: str, question: dict[str, Any], one: str | None = None) -> "ReportCall":
-        path = REPORTS[name] + (f"/{one}" if one else "")
-        return ReportCall(self._client, path, question)
-
-
 class ReportCall:
     """A report that was not ordered yet."""
 
@@ -194,10 +160,9 @@ class ReportCall:
 
     def cost(self) -> dict[str, Any]:
         """Return what the report would cost. Charges nothing."""
-        calls, question = self._client._calls, {**self._question, "dry_run": "true"}
-        return dict(self._client._run(calls.get(self._path, question, key_needed=True)))
+        return self._client._run(self._client._calls.quote(self._path, self._question))
 
-    def wait(self, within: float = 600.0, progress: Progress = _silent) -> Report:
+    def wait(self, within: float = 600.0, progress: Progress = silent) -> Report:
         """Order the report and return its rows. Raises JobFailed, ApiProblem; TimeoutError after `within` seconds."""
         return self._client._run(self._client._calls.report(self._path, self._question, within, progress))
 
@@ -209,12 +174,11 @@ class Release:
         self._client = client
         self.manifest = manifest
 
-    def download(
-        self, folder: str | Path = ".", *, parallel: int = 4, progress: Callable[[int], object] = lambda count: None
-    ) -> Path:
+    def download(self, folder: str | Path = ".", *, parallel: int = 4, progress: Counted = uncounted) -> Path:
         """Download all files into folder/dataset/version, resumed where it stopped and checked; return that folder.
 
-        `progress` is called with numbers of bytes that came. Raises DownloadFailed.
+        `progress` is called with numbers of bytes that came, below zero where some turned out to be others. Raises
+        DownloadFailed, or ApiProblem where the service refuses a file.
         """
-        headers = self._client._calls.credentials.headers(key_needed=True)
-        return download(self._client._http, self.manifest, headers, Path(folder), parallel, progress)
+        credentials = self._client._calls.credentials
+        return download(self._client._http, self.manifest, credentials, Path(folder), parallel, progress)

@@ -5,40 +5,60 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 
-from itemindex_client.errors import DownloadFailed, problem_of
+from itemindex_client.errors import DownloadFailed, problem_of, retry_after
+from itemindex_client.settings import Credentials
 
 _TRIES_MAX = 8
 _BACKOFF_SECONDS, _BACKOFF_SECONDS_MAX = 0.2, 5.0
+_BLOCK_BYTES = 1 << 18
 # A name is the server's: nothing of it may lead out of the folder.
 _NAME = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
 _DATASET = re.compile(r"[a-z-]{1,40}", re.ASCII)
 Counted = Callable[[int], object]
+"""Called with numbers of bytes that came; a number below zero takes back bytes that turned out to be others."""
 
 
-class _File(NamedTuple):
+def uncounted(count: int) -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True)
+class _File:
     name: str
     url: str
+    signed_url: str | None
     bytes: int
     sha256: str
+
+    @classmethod
+    def of(cls, entry: dict[str, Any]) -> "_File":
+        return cls(entry["name"], entry["url"], entry.get("signed_url"), int(entry["bytes"]), entry["sha256"])
+
+    def is_at(self, path: Path) -> bool:
+        return path.exists() and path.stat().st_size == self.bytes and _sha256(path) == self.sha256
 
 
 def download(
     http: httpx.Client,
     manifest: dict[str, Any],
-    headers: dict[str, str],
+    credentials: Credentials,
     folder: Path,
     parallel: int,
     progress: Counted,
 ) -> Path:
-    """Download all files of a manifest into folder/dataset/version; return that folder. Raises DownloadFailed."""
-    files = [_File(*(file[name] for name in _File._fields)) for file in manifest["files"]]
+    """Download all files of a manifest into folder/dataset/version; return that folder.
+
+    Raises DownloadFailed, or ApiProblem where the service refuses a file.
+    """
+    files = [_File.of(entry) for entry in manifest["files"]]
     wrong = [file.name for file in files if not _NAME.fullmatch(file.name)]
     if wrong or not _DATASET.fullmatch(str(manifest["dataset"])):
         raise DownloadFailed(f"the manifest has names that are no names of a release: {wrong or manifest['dataset']}")
@@ -54,50 +74,71 @@ def download(
             progress(count)
 
     with ThreadPoolExecutor(parallel) as pool:
-        for done in [pool.submit(_fetch, http, file, headers, target, counted) for file in files]:
+        for done in [pool.submit(_fetch, http, file, credentials, target, counted) for file in files]:
             done.result()
+    # Signed addresses open the files to everyone who reads them, so they are not kept.
     kept = {**manifest, "files": [{k: v for k, v in file.items() if k != "signed_url"} for file in manifest["files"]]}
     (target / "manifest.json").write_text(json.dumps(kept, indent=1))
     return target
 
 
-def _fetch(http: httpx.Client, file: _File, headers: dict[str, str], target: Path, counted: Counted) -> None:
+def _fetch(http: httpx.Client, file: _File, credentials: Credentials, target: Path, progress: Counted) -> None:
     path, part = target / file.name, target / f"{file.name}.part"
-    if path.exists() and path.stat().st_size == file.bytes and _sha256(path) == file.sha256:
-        counted(file.bytes)
+    if file.is_at(path):
+        progress(file.bytes)
         return
+    counted = 0
     for attempt in range(_TRIES_MAX):
-        try:
-            _continue(http, file, headers, part, counted)
-        except httpx.TransportError:
-            time.sleep(min(_BACKOFF_SECONDS * 2**attempt, _BACKOFF_SECONDS_MAX))
+        reached = part.stat().st_size if part.exists() else 0
+        progress(reached - counted)
+        counted = reached
+        if reached >= file.bytes:
+            if file.is_at(part):
+                part.replace(path)
+                return
+            part.unlink()  # not the bytes that were promised: from the beginning
             continue
-        if part.stat().st_size == file.bytes and _sha256(part) == file.sha256:
-            part.replace(path)
-            return
-        if part.stat().st_size >= file.bytes:
-            part.unlink()  # not the bytes that were promised: once more from the beginning
-    raise DownloadFailed(f"{file.name} did not come whole in {_TRIES_MAX} tries; run it again to continue")
+        try:
+            for count in _continue(http, file, credentials, part, reached, attempt):
+                counted += count
+                progress(count)
+        except httpx.TransportError:
+            time.sleep(_pause(attempt))  # the next try resumes after the bytes that came
+    if not file.is_at(part):
+        raise DownloadFailed(f"{file.name} did not come whole in {_TRIES_MAX} tries; run it again to continue")
+    part.replace(path)
 
 
-def _continue(http: httpx.Client, file: _File, headers: dict[str, str], part: Path, counted: Counted) -> None:
-    """Append what is missing of a file. Raises httpx.TransportError where the connection ends, or ApiProblem."""
-    reached = part.stat().st_size if part.exists() else 0
-    fields = {**headers, **({"Range": f"bytes={reached}-"} if reached else {})}
-    with http.stream("GET", file.url, headers=fields, follow_redirects=True) as answer:
-        if answer.status_code in (429, 502, 503, 504):
-            time.sleep(min(float(answer.headers.get("Retry-After") or 1), _BACKOFF_SECONDS_MAX))
+def _continue(
+    http: httpx.Client, file: _File, credentials: Credentials, part: Path, reached: int, attempt: int
+) -> Iterator[int]:
+    """Append what is missing of a file, and yield how many bytes came; all of it comes where it is another file by now.
+
+    Raises httpx.TransportError where the connection ends, or ApiProblem.
+    """
+    own = credentials.are_for(file.url)
+    fields = credentials.headers(key_needed=True) if own else {}
+    if reached:
+        fields |= {"Range": f"bytes={reached}-", "If-Range": f'"sha256-{file.sha256}"'}
+    url = file.url if own else file.signed_url or file.url
+    with http.stream("GET", url, headers=fields, follow_redirects=True) as answer:
+        if answer.status_code in (429, 500, 502, 503, 504):
+            time.sleep(min(retry_after(answer) or _pause(attempt), _BACKOFF_SECONDS_MAX))
             return
         if not answer.is_success:
             answer.read()
             raise problem_of(answer)
         resumed = answer.status_code == 206
+        if reached and not resumed:
+            yield -reached
         with part.open("ab" if resumed else "wb") as out:
-            if resumed:
-                counted(reached)
-            for block in answer.iter_bytes(1 << 18):
+            for block in answer.iter_bytes(_BLOCK_BYTES):
                 out.write(block)
-                counted(len(block))
+                yield len(block)
+
+
+def _pause(attempt: int) -> float:
+    return float(min(_BACKOFF_SECONDS * 2**attempt, _BACKOFF_SECONDS_MAX))
 
 
 def _sha256(path: Path) -> str:

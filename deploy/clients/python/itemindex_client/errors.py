@@ -1,5 +1,7 @@
 """What can go wrong: problem documents of the API (RFC 9457) and faults on the way, each as an exception."""
 
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -31,23 +33,22 @@ class DownloadFailed(ItemIndexError):
 
 
 class ApiProblem(ItemIndexError):
-    """A problem document. `slug` is the last part of its `type`, `request_id` what the operator finds the call by."""
+    """A problem document. `slug` is the last part of its `type`; the operator finds the call by `request_id`.
 
-    def __init__(self, document: dict[str, Any], status: int, request_id: str | None) -> None:
-        self.status = status
+    `retry_after` is the number of seconds until the same call is accepted again, None where the service does not say.
+    """
+
+    def __init__(self, document: dict[str, Any], response: httpx.Response) -> None:
+        self.status = status = response.status_code
+        request_id = response.headers.get("X-Request-Id")
         self.type = str(document.get("type", "about:blank"))
         self.slug = self.type.rpartition("/")[2]
         self.title = str(document.get("title", ""))
         self.detail = str(document.get("detail", ""))
         self.request_id = request_id
+        self.retry_after = retry_after(response)
         self.document = document
         super().__init__(f"{status} {self.slug}: {self.detail} (request {request_id})")
-
-    @property
-    def retry_after(self) -> int | None:
-        """Seconds until the same call is accepted again, where the service says so."""
-        found = self.document.get("retry_after")
-        return int(found) if isinstance(found, int | float) else None
 
 
 class NotFound(ApiProblem):
@@ -106,4 +107,15 @@ def problem_of(response: httpx.Response) -> ApiProblem:
         document = {"title": response.reason_phrase, "detail": f"The service answered {response.status_code}."}
     slug = str(document.get("type", "")).rpartition("/")[2]
     kind = _BY_SLUG.get(slug) or _BY_STATUS.get(response.status_code, ApiProblem)
-    return kind(document, response.status_code, response.headers.get("X-Request-Id"))
+    return kind(document, response)
+
+
+def retry_after(response: httpx.Response) -> float | None:
+    """Return the seconds of `Retry-After`, which is a number or a date; None where there is none."""
+    text = response.headers.get("Retry-After", "")
+    if text.isdigit():
+        return float(text)
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None

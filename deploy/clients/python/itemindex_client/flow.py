@@ -6,13 +6,11 @@
 import random
 from collections.abc import Generator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 import httpx
 
-from itemindex_client.errors import ConnectionFailed, problem_of
+from itemindex_client.errors import ConnectionFailed, problem_of, retry_after
 
 T = TypeVar("T")
 _REPEATED = {429, 502, 503, 504}
@@ -40,36 +38,29 @@ Flow = Generator[Send | Wait, Any, T]
 def exchange(request: httpx.Request, max_wait: float) -> Flow[httpx.Response]:
     """Send a request until it is answered. Raises ApiProblem or ConnectionFailed.
 
-    Refusals that pass are repeated after what `Retry-After` says, and lost connections of a GET after a pause that
-    doubles, as long as all waiting together stays below `max_wait` seconds.
+    Refusals that pass are repeated after what `Retry-After` says, and lost connections of a GET, or of a call with an
+    Idempotency-Key, after a pause that doubles, as long as all waiting together stays below `max_wait` seconds.
     """
     waited = 0.0
     for attempt in range(_TRIES_MAX):
         answer = yield Send(request)
         if isinstance(answer, httpx.TransportError):
-            seconds = _pause(attempt) if request.method in ("GET", "HEAD") else None
+            repeatable = request.method in ("GET", "HEAD") or "Idempotency-Key" in request.headers
+            seconds = _pause(attempt) if repeatable else None
             error: Exception = ConnectionFailed(f"{request.url} cannot be reached: {answer}")
         elif answer.is_success or answer.status_code == 304:
             whole: httpx.Response = answer
             return whole
         else:
-            seconds = _retry_after(answer, attempt) if answer.status_code in _REPEATED else None
+            said = retry_after(answer)
+            passing = _pause(attempt) if said is None else said
+            seconds = passing if answer.status_code in _REPEATED else None
             error = problem_of(answer)
         if seconds is None or waited + seconds > max_wait or attempt == _TRIES_MAX - 1:
             raise error
         waited += seconds
         yield Wait(seconds)
     raise AssertionError("the last try returns or raises")
-
-
-def _retry_after(response: httpx.Response, attempt: int) -> float:
-    text = response.headers.get("Retry-After", "")
-    if text.isdigit():
-        return float(text)
-    try:
-        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
-        return _pause(attempt)
 
 
 def _pause(attempt: int) -> float:

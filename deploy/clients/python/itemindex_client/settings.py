@@ -3,6 +3,8 @@
 import os
 from dataclasses import dataclass
 
+import httpx
+
 from itemindex_client.errors import KeyNeeded
 
 URL = "http://127.0.0.1:8080/v1"
@@ -26,6 +28,11 @@ class Credentials:
         if key_needed:
             raise KeyNeeded("this call needs an API key: set ITEMINDEX_KEY, or pass key=… to the client")
         return {"X-Service-Public-Token": self.token}
+
+    def are_for(self, url: str) -> bool:
+        """Return whether an address is the API's own: another server must not see the key."""
+        own, other = httpx.URL(self.url), httpx.URL(url)
+        return (own.scheme, own.host, own.port) == (other.scheme, other.host, other.port)
 
     def __repr__(self) -> str:
         return f"Credentials(url={self.url!r}, key={'set' if self.key else None})"
