@@ -1,24 +1,18 @@
 """The Python client without a service: what it sends, what it waits for, what it makes of refusals."""
 
-import hashlib
-import inspect
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from itemindex_client import (
     ApiProblem,
-    AsyncClient,
     Client,
     ConnectionFailed,
-    DownloadFailed,
     InsufficientPlan,
     JobFailed,
     KeyNeeded,
@@ -27,51 +21,10 @@ from itemindex_client import (
     SeveralCandidates,
     Withdrawn,
 )
-from itemindex_client.aio import AsyncRelease, AsyncReportCall
-from itemindex_client.client import Release, ReportCall
 
-PROJECT = Path(__file__).parents[3]
-PACKAGE = PROJECT / "deploy/clients/python"
-URL = "http://service/v1"
-Handler = Callable[[httpx.Request], httpx.Response]
+from tests.unit.clients.answering import URL, answers, client, job, problem
 
-
-@pytest.fixture(autouse=True)
-def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ITEMINDEX_URL", "ITEMINDEX_KEY", "ITEMINDEX_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses that a client made, which it only notes."""
-    pauses: list[float] = []
-    monkeypatch.setattr("time.sleep", pauses.append)
-    return pauses
-
-
-def client(handler: Handler, *, key: str | None = "iixk_live_x", **options: Any) -> Client:
-    return Client(URL, key=key, http=httpx.Client(transport=httpx.MockTransport(handler)), **options)
-
-
-def problem(status: int, slug: str, **more: Any) -> httpx.Response:
-    document = {"type": f"{URL}/errors/{slug}", "title": "t", "status": status, "detail": "d", **more}
-    headers = {"X-Request-Id": "abcdefgh"} | (
-        {"Retry-After": str(more["retry_after"])} if "retry_after" in more else {}
-    )
-    return httpx.Response(status, json=document, headers=headers)
-
-
-def answers(*listed: httpx.Response | Exception) -> Handler:
-    left: Iterator[httpx.Response | Exception] = iter(listed)
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        answer = next(left)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    return handler
+PACKAGE = Path(__file__).parents[3] / "deploy/clients/python"
 
 
 @pytest.mark.parametrize(
@@ -170,10 +123,6 @@ def test_a_search_goes_through_every_page_as_it_is_read() -> None:
     assert asked == [None, "1", "2"]
 
 
-def job(state: str, fraction: float = 0.5, **more: Any) -> dict[str, Any]:
-    return {"id": "j", "state": state, "progress": {"fraction": fraction, "stage": "reading"}, "error": None, **more}
-
-
 def test_a_report_that_becomes_a_job_is_followed_to_its_rows(slept: list[float]) -> None:
     told: list[tuple[float, str]] = []
     rows = {"data": [{"period": "2026-07", "median": "1.50"}], "meta": {"rows": 1}}
@@ -223,98 +172,6 @@ def test_a_word_of_python_is_a_parameter_with_an_underscore() -> None:
     assert asked == ["from=2026-07-01&to=2026-07-02"]
 
 
-def manifest(*files: dict[str, Any], dataset: str = "items") -> dict[str, Any]:
-    return {"dataset": dataset, "data_version": 3, "rows": 1, "bytes": 1, "files": list(files)}
-
-
-def test_names_of_a_manifest_never_lead_out_of_the_folder(tmp_path: Path) -> None:
-    for name, dataset in (("../../etc/x.parquet", "items"), ("a.parquet", "../up")):
-        file = {"name": name, "url": f"{URL}/f", "bytes": 1, "sha256": "0"}
-        caller = client(answers(httpx.Response(200, json=manifest(file, dataset=dataset))))
-        with pytest.raises(DownloadFailed, match="no names of a release"):
-            caller.release("items").download(tmp_path / "to")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_download_continues_and_is_checked(tmp_path: Path, slept: list[float]) -> None:
-    body = bytes(range(256)) * 40
-    file = {
-        "name": "a-1.parquet",
-        "url": f"{URL}/f",
-        "bytes": len(body),
-        "sha256": hashlib.sha256(body).hexdigest(),
-        "signed_url": "http://secret",
-    }
-    ranges: list[str | None] = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("latest"):
-            return httpx.Response(200, json=manifest(file))
-        wanted = request.headers.get("Range")
-        ranges.append(wanted)
-        if len(ranges) == 1:
-            raise httpx.ReadError("cut")
-        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-        return httpx.Response(206 if wanted else 200, content=body[start:])
-
-    folder = tmp_path / "items" / "3"
-    folder.mkdir(parents=True)
-    (folder / "a-1.parquet.part").write_bytes(body[:1000])
-    assert client(handler).release("items").download(tmp_path) == folder
-    assert (folder / "a-1.parquet").read_bytes() == body
-    assert ranges == ["bytes=1000-", "bytes=1000-"]
-    assert "secret" not in (folder / "manifest.json").read_text()
-
-
-async def test_the_asynchronous_client_does_the_same() -> None:
-    pages = answers(
-        httpx.Response(200, json={"data": [{"iid": "a"}], "next_cursor": "1"}),
-        httpx.Response(200, json={"data": [{"iid": "b"}], "next_cursor": None}),
-    )
-    async with AsyncClient(URL, http=httpx.AsyncClient(transport=httpx.MockTransport(pages))) as caller:
-        assert [hit["iid"] async for hit in caller.search("soy")] == ["a", "b"]
-        with pytest.raises(KeyNeeded):
-            await caller.report.cohorts(brand="b").wait()
-
-
-def test_both_clients_have_the_same_methods_with_the_same_parameters() -> None:
-    for one, other in ((Client, AsyncClient), (ReportCall, AsyncReportCall), (Release, AsyncRelease)):
-        named = {name: inspect.signature(call) for name, call in vars(one).items() if inspect.isfunction(call)}
-        public = {name for name in named if not name.startswith("_")}
-        assert public and public == {
-            name for name, call in vars(other).items() if inspect.isfunction(call) and not name.startswith("_")
-        }
-        for name in public:
-            assert named[name].parameters == inspect.signature(vars(other)[name]).parameters, name
-
-
-async def test_the_asynchronous_client_follows_reports_and_downloads_releases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    body = b"PAR1" * 100
-    file = {"name": "a.parquet", "url": f"{URL}/f", "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
-    rows = {"data": [{"median": "1.50"}], "meta": {"rows": 1}}
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("/f"):
-            return httpx.Response(200, content=body)
-        if request.url.path.endswith("/latest"):
-            return httpx.Response(200, json=manifest(file))
-        return httpx.Response(200, json={"cost_units": 10} if "dry_run" in request.url.params else rows)
-
-    class Threads(httpx.Client):
-        def __init__(self, **options: Any) -> None:
-            super().__init__(transport=httpx.MockTransport(handler), **options)
-
-    monkeypatch.setattr(httpx, "Client", Threads)
-    async with AsyncClient(URL, key="k", http=httpx.AsyncClient(transport=httpx.MockTransport(handler))) as caller:
-        call = caller.report.brand_insights("vita/soy")
-        assert (await call.cost())["cost_units"] == 10
-        assert (await call.wait()).rows == rows["data"]
-        folder = await (await caller.release("items")).download(tmp_path)
-    assert (folder / "a.parquet").read_bytes() == body
-
-
 def test_events_are_read_after_the_cursor_of_the_page_before() -> None:
     asked: list[str | None] = []
 
@@ -346,45 +203,6 @@ def test_retry_after_may_be_a_date_and_is_part_of_the_error() -> None:
     with pytest.raises(RateLimited) as raised:
         client(answers(refused)).lookup("x")
     assert raised.value.retry_after == pytest.approx(9 * 3_600, abs=60)
-
-
-def test_the_key_goes_to_no_other_server(tmp_path: Path) -> None:
-    body = b"PAR1"
-    signed = "http://elsewhere/f?signature=s"
-    file = {"name": "a.parquet", "url": "http://elsewhere/f", "signed_url": signed, "bytes": len(body)}
-    sent: list[httpx.Request] = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        sent.append(request)
-        if request.url.host == "elsewhere":
-            return httpx.Response(200, content=body)
-        return httpx.Response(200, json=manifest({**file, "sha256": hashlib.sha256(body).hexdigest()}))
-
-    client(handler).release("items").download(tmp_path)
-    assert [(str(one.url), one.headers.get("Authorization")) for one in sent[1:]] == [(signed, None)]
-
-
-def test_what_turned_out_to_be_other_bytes_is_taken_back_from_the_progress(tmp_path: Path, slept: list[float]) -> None:
-    body = bytes(range(250))
-    file = {"name": "a.parquet", "url": f"{URL}/f", "bytes": 250, "sha256": hashlib.sha256(body).hexdigest()}
-    folder = tmp_path / "items" / "3"
-    folder.mkdir(parents=True)
-    for before in (b"x" * 250, b"x" * 300, b"x" * 100, b""):
-        (folder / "a.parquet").unlink(missing_ok=True)
-        (folder / "a.parquet.part").write_bytes(before)
-        reported: list[int] = []
-        conditions: list[str | None] = []
-
-        def handler(request: httpx.Request, conditions: list[str | None] = conditions) -> httpx.Response:
-            if request.url.path.endswith("latest"):
-                return httpx.Response(200, json=manifest(file))
-            conditions.append(request.headers.get("If-Range"))
-            return httpx.Response(200, content=body)  # another file by now, so that the whole of it comes
-
-        client(handler).release("items").download(tmp_path, progress=reported.append)
-        assert (folder / "a.parquet").read_bytes() == body
-        assert sum(reported) == 250
-        assert conditions == [f'"sha256-{file["sha256"]}"' if len(before) == 100 else None]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
