@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from edge.meta import client_samples
+
 _KEY = "$ITEMINDEX_KEY"
 _FALLBACK = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
 # What an example of a parameter is where its schema names none.
@@ -38,7 +40,12 @@ def with_samples(document: dict[str, Any], base_url: str, token: str) -> dict[st
     origin = base_url.removesuffix("/v1")
     paths = {
         path: {
-            method: {**operation, "x-codeSamples": _samples(_call(document, origin, path, method, operation, token))}
+            method: {
+                **operation,
+                "x-codeSamples": _samples(
+                    _call(document, origin, path, method, operation, token), operation["operationId"], base_url
+                ),
+            }
             for method, operation in operations.items()
         }
         for path, operations in document["paths"].items()
@@ -119,11 +126,14 @@ def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any
     return found
 
 
-def _samples(call: _Call) -> list[dict[str, str]]:
+def _samples(call: _Call, operation: str, base_url: str) -> list[dict[str, str]]:
+    """Return the samples; those in languages with a client of ours call it, where it has a method for the operation."""
+    python = client_samples.python(operation, base_url) or _python(call)
+    typescript = client_samples.typescript(operation, base_url) or _typescript(call)
     return [
         {"lang": "Shell", "label": "curl", "source": _curl(call)},
-        {"lang": "Python", "label": "Python", "source": _python(call)},
-        {"lang": "TypeScript", "label": "TypeScript", "source": _typescript(call)},
+        {"lang": "Python", "label": "Python", "source": python},
+        {"lang": "TypeScript", "label": "TypeScript", "source": typescript},
     ]
 
 

@@ -32,7 +32,7 @@ def url(stack: Running) -> str:
 def test_a_search_is_read_to_its_end_and_each_hit_can_be_looked_up(url: str, key: str) -> None:
     with Client(url, key=key) as client:
         hits = list(client.search("soy milk", limit=50))
-        total = client._run(client._calls.page("/index/search", {"q": "soy milk"}))["total"]["value"]
+        total = client._run(client._calls.get("/index/search", {"q": "soy milk"}))["total"]["value"]
         assert len(hits) == len({hit["iid"] for hit in hits}) == total > 100
         assert client.lookup(hits[0]["iid"])["name"] == hits[0]["name"]
         entries = client.lookup_many([hit["iid"] for hit in hits[:20]])
