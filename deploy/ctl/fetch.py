@@ -37,8 +37,8 @@ def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel
             found = caller.release(dataset, release)
             columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
             with Progress(*columns, console=console) as progress:
-                label = safe(f"{dataset} {found.manifest['data_version']}")
-                task = progress.add_task(label, total=found.manifest["bytes"])
+                version = found.manifest["data_version"]
+                task = progress.add_task(safe(f"{dataset} {version}"), total=found.manifest["bytes"])
                 target = found.download(folder, parallel=parallel, progress=lambda n: progress.advance(task, n))
     except client.ItemIndexError as error:
         raise FetchFailed(str(error)) from None
