@@ -1,0 +1,82 @@
+"""An operator works through the queue of pairs with the keyboard alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from shared.identifiers import check_digit
+from tests.browser.conftest import Visitor, until
+from tests.service.articles.support import HEADER, row, text_of
+from workers.matching.synthetic_words import SYLLABLES
+
+pytestmark = pytest.mark.xdist_group("browser")
+PAIRS = 20
+SHOWN = "[...document.querySelectorAll('.pair thead a')].map((link) => link.textContent).join(' ')"
+
+
+def pair(page: Page) -> str:
+    """Return the IIDs that the page asks about; empty where no pair waits."""
+    shown: str = page.evaluate(SHOWN)
+    return shown
+
+
+def press(page: Page, key: str) -> str:
+    """Press a key, wait for another pair, or for the end of the queue, and return it."""
+    before = pair(page)
+    page.keyboard.press(key)
+    page.wait_for_function(f"(before) => document.readyState === 'complete' && {SHOWN} !== before", arg=before)
+    return pair(page)
+
+
+def tab_to(page: Page, text: str) -> None:
+    """Press Tab until a link or button of this text has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if text in page.evaluate("document.activeElement.textContent"):
+            return
+    raise AssertionError(f"Tab does not reach {text!r}")
+
+
+def load_pairs(visitor: Visitor, folder: Path) -> None:
+    """Load two shops that give each of twenty GTINs to two sizes, which waits for a person."""
+    for source, size in (("queue_a", "1L"), ("queue_b", "2L")):
+        rows = ""
+        for number in range(PAIRS):
+            digits = f"40063813{number:04d}"
+            syllables = [SYLLABLES[(number * 7 + at * 11) % len(SYLLABLES)] for at in range(4)]
+            name = f"{''.join(syllables[:2])} {''.join(syllables[2:])}{number} {size}"
+            rows += row(f"{source}-{number}", f"{digits}{check_digit(digits)}", name)
+        (folder / f"{source}.csv").write_text(HEADER + rows)
+        (folder / f"{source}.toml").write_text(text_of(source))
+        visitor.stack.ctl("ingest", "run", "--mapping", f"{folder}/{source}.toml", f"{folder}/{source}.csv")
+
+
+def test_a_queue_is_worked_through_by_keys_alone(visitor: Visitor, tmp_path: Path) -> None:
+    load_pairs(visitor, tmp_path)
+    visitor.sign_in()
+    visitor.go("/dashboard")
+    tab_to(visitor.page, "Matches")
+    visitor.page.keyboard.press("Enter")
+    visitor.page.wait_for_url("**/dashboard/matches")
+    page = visitor.page
+    visitor.check_accessibility()
+
+    first = pair(page)
+    second = press(page, "s")
+    assert second != first
+    third = press(page, "r")
+    assert press(page, "u") == second != third  # the decision is taken back, so the pair waits again
+    decided = 0
+    while pair(page):
+        press(page, "r")
+        decided += 1
+    tab_to(page, "begin again")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"{SHOWN} !== ''")
+    assert pair(page) == first
+    assert press(page, "r") == ""
+    assert decided + 1 >= PAIRS
+    assert json.loads(visitor.stack.ctl("matches", "list", "--json")) == []
+    until(lambda: json.loads(visitor.stack.ctl("matches", "stats", "--json"))[0]["rejected"] == decided + 1, 60.0)
