@@ -90,12 +90,12 @@ class Traffic:
         except Exception as error:  # noqa: BLE001 - whatever a caller meets is what the test wants to know
             self.failures.append(f"{getattr(ask, '__name__', 'download')}: {error!r}")
 
-    def _right(self, kind: str, status: int, *allowed: int) -> None:
+    def _right(self, kind: str, status: int, *allowed: int, document: object = None) -> None:
         if status in allowed:
             with self._lock:
                 self.answers[kind] += 1
         else:
-            self.failures.append(f"{kind}: {status}")
+            self.failures.append(f"{kind}: {status} {document or ''}")
 
     def _look_up(self) -> None:
         """Twenty on one connection, as a client with keep-alive does."""
@@ -125,7 +125,7 @@ class Traffic:
         first, last = _FIRST_DAY + timedelta(days=number % 180), _FIRST_DAY + timedelta(days=365 + number // 180)
         path = f"/index/cohorts?brand={self._brand}&from={first}&to={last}"
         status, document = self.call("GET", path, Prefer="respond-async")
-        self._right("order", status, 200, 202)
+        self._right("order", status, 200, 202, document=document)
         if status == 202:
             self.jobs.append(document["id"])
 
@@ -134,8 +134,9 @@ class Traffic:
         body = b'{"dataset": "brands", "format": "csv"}'
         head = {"Content_Type": "application/json", "Idempotency_Key": uuid4().hex}
         status, document = self.call("POST", "/index/exports", body, **head)
-        self._right("post", status, 202)
-        self.jobs.append(document["id"])
+        self._right("post", status, 202, document=document)
+        if status == 202:
+            self.jobs.append(document["id"])
 
     def _follow(self) -> None:
         """Follow the newest job to its end; a stream that ends before goes on where it was, at another edge."""

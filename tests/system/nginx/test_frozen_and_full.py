@@ -13,7 +13,7 @@ async def test_a_frozen_edge_is_left_out_after_its_first_time_out(front: Front) 
     front.stub.freeze(front.edges[0])
     first = await asyncio.gather(*(front.ask("/v1/index/lookup/x") for _ in range(16)))
     assert [answer.status for answer in first] == [200] * 16
-    async with asyncio.timeout(1):  # nothing waits for the frozen edge again
+    async with asyncio.timeout(10):  # nothing waits for the frozen edge again
         later = [await front.ask("/v1/index/lookup/x") for _ in range(100)]
     assert [answer.status for answer in later] == [200] * 100
 
@@ -22,7 +22,7 @@ async def test_requests_go_past_a_frozen_edge_before_any_time_out(make_front: Ma
     front = await make_front(FREE_READ_TIMEOUT="60s", UPSTREAM_TIMEOUT="60s")
     front.stub.freeze(front.edges[0])
     waiting = [asyncio.ensure_future(front.ask("/v1/x")) for _ in range(8)]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while front.stub.frozen < 3:
             await asyncio.sleep(0.01)
         for _ in range(200):
@@ -44,7 +44,7 @@ async def _fill(front: Front, places: int, *lines: str) -> list[asyncio.Future[A
     """Take so many places with requests that hang."""
     begun = len(front.stub.seen)
     waiting = [asyncio.ensure_future(front.ask("/v1/hang", *lines)) for _ in range(places)]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while len(front.stub.seen) < begun + places:
             await asyncio.sleep(0.01)
     return waiting
