@@ -15,12 +15,12 @@ class DisplacementQuery(Parameters):
     displacement = fields.Str(
         load_default=None,
         validate=validate.OneOf(list(RATES)),
-        metadata={"description": "Add what the units sold avoid, with WRAP's rate of second-hand sales or repairs"},
+        metadata={"description": "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"},
     )
     displacement_rate = fields.Float(
         load_default=None,
         validate=validate.Range(0, 1),
-        metadata={"description": "The same with a rate of your own: new items displaced by each", "example": 0.5},
+        metadata={"description": "New items displaced by each unit sold; in place of `displacement`", "example": 0.5},
     )
 
     @validates_schema

@@ -57,7 +57,7 @@ class CurrencyCode(fields.String):
 
 def outliers_field() -> fields.Str:
     """Declare whether outliers count."""
-    description = "Whether observations that their neighbours contradict count in the statistics"
+    description = "Whether outliers count in the statistics; these are observations that their neighbours contradict"
     return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": description})
 
 

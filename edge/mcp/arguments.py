@@ -46,6 +46,10 @@ def _fault(schema: Mapping[str, Any], value: Any) -> str | None:
             least, most = schema["minimum"], schema["maximum"]
             fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
             return None if fits else f"must be a whole number from {least} to {most}"
+        case "number":
+            least, most = schema["minimum"], schema["maximum"]
+            fits = isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+            return None if fits else f"must be a number from {least} to {most}"
         case _:
             return _list_fault(schema, value)
 

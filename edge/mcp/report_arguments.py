@@ -44,6 +44,9 @@ def _schema(found: Sequence[fields.Field[Any]]) -> dict[str, Any]:
             "maximum": max(one.max for one in ranges),
             **described,
         }
+    if isinstance(first, fields.Float):
+        [bounds] = (one for one in first.validators if isinstance(one, validate.Range))
+        return {"type": "number", "minimum": bounds.min, "maximum": bounds.max, **described}
     form = {"format": "date"} if isinstance(first, Day) else {}
     return {**_text(found), **form, **described}
 

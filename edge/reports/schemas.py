@@ -51,7 +51,7 @@ def granularity(default: str | None, *longer: str) -> fields.Str:
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
     description = (
-        "Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any"
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any"
     )
     return fields.Str(load_default=None, validate=validate.OneOf(KINDS), metadata={"description": description})
 
@@ -159,7 +159,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
         load_default=None,
         validate=validate.OneOf(KINDS[:2]),
         metadata={
-            "description": "Observations that count: offers seen or sales; default: sales for methods that weight by "
+            "description": "Observations that count; offers seen or sales; default: sales for methods that weight by "
             "units, else listings where there are any"
         },
     )

@@ -25,7 +25,7 @@ def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
         (("jobs", "list", "--limit", "0"), "0 is not in the range"),
         (("nginx", "render", "--listen", "bad"), "is no address"),
         (("nginx", "render", "--listen", "0.0.0.0:8080;evil"), "is no address"),
-        (("fetch", "items", "--key", "k", "--url", "http://127.0.0.1:1/v1"), "cannot be read"),
+        (("fetch", "items", "--key", "k", "--url", "http://127.0.0.1:1/v1"), "cannot be reached"),
         (("fetch", "items", "--key", "k", "--url", "ftp://x"), "must begin with http"),
         (("members", "list", "x", "--data-dir", "/nonexistent"), "no stack runs here"),
         (("logs", "--data-dir", "/nonexistent"), "there are no logs here"),

@@ -8,6 +8,8 @@ from jsonschema import Draft202012Validator
 from marshmallow import fields, validate
 
 from edge.http.parameters import WholeNumber
+from edge.http.problems import Problem
+from edge.mcp.arguments import checked
 from edge.mcp.report_arguments import LEFT_OUT, report_arguments
 from edge.mcp.tools import TOOLS_BY_NAME
 from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
@@ -52,3 +54,15 @@ def test_what_some_reports_do_not_restrict_is_restricted_for_none() -> None:
     assert "enum" not in both["currency"]
     assert (both["window"]["type"], alone.get("window")) == ("integer", None)
     assert isinstance(declared(REPORTS_BY_KIND["price-index"])["window"], WholeNumber)
+
+
+@pytest.mark.parametrize(
+    ("rate", "fits"), [(0, True), (0.5, True), (1, True), (1.01, False), (True, False), ("0.5", False)]
+)
+def test_a_rate_is_a_number_within_its_bounds(rate: object, fits: bool) -> None:
+    given = {"report": "sustainability-rollup", "displacement_rate": rate}
+    if fits:
+        assert checked(TOOLS_BY_NAME["market_report"], given) == given
+    else:
+        with pytest.raises(Problem, match="must be a number from 0 to 1|Not allowed"):
+            checked(TOOLS_BY_NAME["market_report"], given)

@@ -828,9 +828,9 @@ export interface GetBrandInsightsQuery {
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
   kind?: StatisticKind | undefined;
-  /** Whether observations that their neighbours contradict count in the statistics */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
   outliers?: OutlierMode | undefined;
   /** Rows for each channel apart */
   group_by?: "channel"[] | undefined;
@@ -856,9 +856,9 @@ export interface GetCategoryInsightsQuery {
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
   kind?: StatisticKind | undefined;
-  /** Whether observations that their neighbours contradict count in the statistics */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
   outliers?: OutlierMode | undefined;
   /** Rows for each channel apart */
   group_by?: "channel"[] | undefined;
@@ -890,9 +890,9 @@ export interface GetCohortsQuery {
   category?: string[] | undefined;
   /** Group by this; repeat for a second */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
-  /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
   kind?: StatisticKind | undefined;
-  /** Whether observations that their neighbours contradict count in the statistics */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
   outliers?: OutlierMode | undefined;
 }
 
@@ -926,9 +926,9 @@ export interface GetPriceIndexQuery {
   brand?: string[] | undefined;
   /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
-  /** Observations that count: offers seen or sales; default: sales for methods that weight by units, else listings where there are any */
+  /** Observations that count; offers seen or sales; default: sales for methods that weight by units, else listings where there are any */
   kind?: ObservationKind | undefined;
-  /** Whether observations that their neighbours contradict count in the statistics */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
   outliers?: OutlierMode | undefined;
   /** Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons */
   method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
@@ -958,7 +958,7 @@ export interface GetPricingQuery {
   currency?: string | undefined;
   /** Only offers seen, or only sales; default: both, each in rows and statistics of its own */
   kind?: ObservationKind | undefined;
-  /** Whether observations that their neighbours contradict count in the statistics */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
   outliers?: OutlierMode | undefined;
 }
 
@@ -978,7 +978,7 @@ export interface GetPriorPriceQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Whether observations that their neighbours contradict count in the statistics */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
   outliers?: OutlierMode | undefined;
   /** Whether the market uses Art. 6a(5): a reduction of several steps then has the price before the first one; without it such a reduction is not judged */
   progressive?: boolean | undefined;
@@ -1006,7 +1006,7 @@ export interface GetReductionsQuery {
   dry_run?: boolean | undefined;
   /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
-  /** Whether observations that their neighbours contradict count in the statistics */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
   outliers?: OutlierMode | undefined;
 }
 
@@ -1042,9 +1042,9 @@ export interface GetSustainabilityQuery {
   to?: string | undefined;
   /** Only this channel; repeat for more */
   channel?: string[] | undefined;
-  /** Add what the units sold avoid, with WRAP's rate of second-hand sales or repairs */
+  /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
   displacement?: "resale" | "repair" | undefined;
-  /** The same with a rate of your own: new items displaced by each */
+  /** New items displaced by each unit sold; in place of `displacement` */
   displacement_rate?: number | undefined;
 }
 
@@ -1064,9 +1064,9 @@ export interface GetSustainabilityRollupQuery {
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
   /** Say what it would cost, and charge nothing */
   dry_run?: boolean | undefined;
-  /** Add what the units sold avoid, with WRAP's rate of second-hand sales or repairs */
+  /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
   displacement?: "resale" | "repair" | undefined;
-  /** The same with a rate of your own: new items displaced by each */
+  /** New items displaced by each unit sold; in place of `displacement` */
   displacement_rate?: number | undefined;
   /** Group by this; repeat for a second */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
@@ -1428,9 +1428,9 @@ export interface ListBrandInsightsQuery {
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
   kind?: StatisticKind | undefined;
-  /** Whether observations that their neighbours contradict count in the statistics */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
   outliers?: OutlierMode | undefined;
   /** Order of the list, `-` from the end; default: -observations */
   sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
@@ -1486,9 +1486,9 @@ export interface ListCategoryInsightsQuery {
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count: offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
   kind?: StatisticKind | undefined;
-  /** Whether observations that their neighbours contradict count in the statistics */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
   outliers?: OutlierMode | undefined;
   /** Order of the list, `-` from the end; default: category */
   sort?: "observations" | "-observations" | "category" | "-category" | undefined;
