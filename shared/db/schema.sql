@@ -368,6 +368,14 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.notify_of_releases() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_notify('releases', '');
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.number_events() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -583,14 +591,6 @@ CREATE FUNCTION public.tell_match_reviews() RETURNS trigger
     AS $$
 BEGIN
     PERFORM pg_notify('match_reviews', '');
-    RETURN NULL;
-END $$;
-
-CREATE FUNCTION public.tell_releases() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    PERFORM pg_notify('releases', '');
     RETURN NULL;
 END $$;
 
@@ -1878,7 +1878,7 @@ CREATE TRIGGER public_tokens_told AFTER INSERT OR DELETE OR UPDATE OF revoked_at
 
 CREATE TRIGGER releases_logged AFTER INSERT ON public.releases FOR EACH ROW EXECUTE FUNCTION public.log_release();
 
-CREATE TRIGGER releases_told AFTER INSERT OR DELETE OR UPDATE ON public.releases FOR EACH ROW EXECUTE FUNCTION public.tell_releases();
+CREATE TRIGGER releases_notified AFTER INSERT OR DELETE OR UPDATE ON public.releases FOR EACH ROW EXECUTE FUNCTION public.notify_of_releases();
 
 CREATE TRIGGER webhook_endpoints_disabled AFTER UPDATE OF disabled_at ON public.webhook_endpoints FOR EACH ROW WHEN (((old.disabled_at IS NULL) AND (new.disabled_at IS NOT NULL))) EXECUTE FUNCTION public.log_webhook_disabled();
 
