@@ -155,7 +155,7 @@ class Trouble:
     def __init__(self, stack: Stack, noon: int) -> None:
         self._stack = stack
         self._noon = noon
-        self._places = stack.places
+        self._places = stack.paths
         self._results = stack.settings.results_dir
 
     def begin(self, fault: Fault, seconds: float) -> Callable[[], None]:

@@ -48,7 +48,7 @@ class Notice:
 
     def _loss_is_counted_and_logged(self) -> bool:
         before, now = self._losses, self._losses_counted()
-        logs = (self._stack.places.log(name).read_text(errors="replace") for name in ("edge-a", "edge-b"))
+        logs = (self._stack.paths.log(name).read_text(errors="replace") for name in ("edge-a", "edge-b"))
         return before is not None and now is not None and now > before and any("store-emptied" in log for log in logs)
 
     def _losses_counted(self) -> float | None:

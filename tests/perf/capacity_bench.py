@@ -74,7 +74,7 @@ class Bench:
     def run(self, items: int, observations: int, calls: int, rounds: int) -> dict[str, Any]:
         """Measure everything."""
         self.stack.start_servers(self._report_progress)
-        path = self.stack.places.root / "market.parquet"
+        path = self.stack.paths.root / "market.parquet"
         write(path, items=items, observations=observations, seed=1)
         path.with_suffix(".toml").write_text(MAPPING)
         self._report_progress("loading")
@@ -178,7 +178,7 @@ class Bench:
         }
 
     def _account_bytes(self) -> float:
-        with valkey.Valkey(unix_socket_path=str(self.stack.places.socket("state"))) as client:
+        with valkey.Valkey(unix_socket_path=str(self.stack.paths.socket("state"))) as client:
             before = client.info("memory")["used_memory"]
             make = self._anonymous(lambda n: f"/index/lookup/{self._iids[0]}", addresses=1 << 24)
             drive(f"127.0.0.1:{self.stack.port}", make, requests=_ACCOUNTS, connections=16)

@@ -57,7 +57,7 @@ class Upgrade:
         """Start the old code on the demo data. Results are sent by the edges: nginx needs no edge to go on sending."""
         stack = self.stack
         stack.start_servers(lambda what: None)
-        broker = f"redis+socket://{valkey.url(stack.places, 'state').removeprefix('unix://')}?virtual_host=1"
+        broker = f"redis+socket://{valkey.url(stack.paths, 'state').removeprefix('unix://')}?virtual_host=1"
         stack.settings = replace(stack.settings, x_accel_location="", revision="old", broker_url=broker)
         load_prices(stack.settings)
         stack.start_service(lambda what: None)
@@ -93,12 +93,12 @@ class Upgrade:
         program = child.program
         child.stop()
         if part.startswith("edge"):
-            self.stack.places.socket(part).unlink(missing_ok=True)
+            self.stack.paths.socket(part).unlink(missing_ok=True)
         environment = {**program.environment, "REVISION": "old", "PYTHONPATH": ""}
         child.program = replace(program, environment={**environment, **(self.is_new() if new else {})})
         child.start()
         if part.startswith("edge"):
-            bind = {"EDGE_BIND": f"unix:{self.stack.places.socket(part)}"}
+            bind = {"EDGE_BIND": f"unix:{self.stack.paths.socket(part)}"}
             assert wait_until_healthy(bind, _READY_SECONDS), tail(program.log)
 
     def child(self, part: str) -> ServiceProcess:
