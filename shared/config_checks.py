@@ -7,6 +7,8 @@ from itertools import combinations
 from typing import Any
 from urllib.parse import urlsplit
 
+from shared.config_values import LOG_LEVELS
+
 SECRET_CHARACTERS_MIN = 32
 _DIFFERENT_CHARACTERS_MIN = 8
 # Keys that we choose ourselves; the others come from a provider, who decides how long they are.
@@ -29,7 +31,7 @@ def faults(values: Mapping[str, Any]) -> list[str]:
 
     An empty text is a setting that is not given: whether a part needs it, the part decides.
     """
-    return [*_numbers(values), *_keys(values), *_proxies(values), *_addresses(values)]
+    return [*_numbers(values), *_keys(values), *_proxies(values), *_addresses(values), *_log_level(values)]
 
 
 def _numbers(values: Mapping[str, Any]) -> Iterator[str]:
@@ -77,6 +79,12 @@ def _addresses(values: Mapping[str, Any]) -> Iterator[str]:
         return
     if not _is_address(issuer, "http") or not _is_loopback(urlsplit(issuer).hostname or ""):
         yield "OIDC_ISSUER is not https://; use the provider's https address (http:// only on this machine)"
+
+
+def _log_level(values: Mapping[str, Any]) -> Iterator[str]:
+    level = values.get("LOG_LEVEL", "info")
+    if level not in LOG_LEVELS:
+        yield f"LOG_LEVEL is {level!r}; set one of {', '.join(LOG_LEVELS)}"
 
 
 def same_user(one: str, other: str) -> bool:

@@ -5,6 +5,8 @@ from typing import Any
 
 from shared.errors import ConfigurationError
 
+LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+"""The values of LOG_LEVEL, from the least severe one."""
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 

@@ -6,6 +6,7 @@ import sys
 from typing import Any, TextIO
 
 from shared.clock import rfc3339, utc_now
+from shared.config_values import LOG_LEVELS
 from shared.printable import json_line
 
 EVENTS: dict[str, str] = {
@@ -43,8 +44,6 @@ EVENTS: dict[str, str] = {
     "library": "A line that a library wrote, as it wrote it.",
 }
 
-_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
-
 
 class Log:
     """Writes one JSON line per event. Undeclared events raise, so that the list above stays the whole list."""
@@ -53,7 +52,7 @@ class Log:
         self._part = part
         self._stream = stream or sys.stderr
         self._level = level
-        self._least = _LEVELS[level]
+        self._least = LOG_LEVELS[level]
         self._bound = bound
 
     def bind(self, **fields: Any) -> "Log":
@@ -75,7 +74,7 @@ class Log:
     def _write(self, level: str, event: str, fields: dict[str, Any]) -> None:
         if event not in EVENTS:
             raise KeyError(f"log event {event!r} is not declared in shared/telemetry/log.py")
-        if _LEVELS[level] < self._least:
+        if LOG_LEVELS[level] < self._least:
             return
         line = {"ts": rfc3339(utc_now()), "level": level, "part": self._part, "event": event, **self._bound, **fields}
         # A line that does not fit on a full disk is lost; the request or job that it describes must not fail for it.

@@ -35,7 +35,7 @@ def installed(program: Path) -> str:
 
 def run(command: list[str], *accepted: int, errors: bool = False, cwd: Path = PROJECT) -> str:
     """Return what a program prints, on stderr with `errors`; an exit code other than 0 and `accepted` is a failure."""
-    environment = {**os.environ, "LOG_LEVEL": "CRITICAL", "NO_COLOR": "1"}
+    environment = {**os.environ, "LOG_LEVEL": "error", "NO_COLOR": "1"}
     try:
         done = subprocess.run(
             command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=_SECONDS_MAX, check=False

@@ -34,6 +34,17 @@ def redocly(report: dict[str, Any], document: str) -> list[Finding]:
     ]
 
 
+def conformance(checks: list[dict[str, Any]], scenario: str) -> list[Finding]:
+    """Read what the conformance suite of MCP checked in one scenario. Raises JudgeFailed where it checked nothing."""
+    if not any(check["status"] == "SUCCESS" for check in checks):
+        raise JudgeFailed(f"the conformance suite checked nothing in {scenario}")
+    failed = [check for check in checks if check["status"] in ("FAILURE", "WARNING")]
+    return [
+        Finding("mcp-conformance", check["id"], f"mcp#{scenario}", check.get("errorMessage") or check["description"])
+        for check in failed
+    ]
+
+
 def mypy(words: str, judge: str) -> list[Finding]:
     """Read mypy's errors; the rule is their code. Raises JudgeFailed where it checked nothing."""
     if not re.search(r"checked [1-9][0-9]* source files|no issues found in [1-9][0-9]* source files", words):

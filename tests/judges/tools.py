@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deploy.local import tls
 from deploy.local.paths import Paths
-from tests.judges import documents, reports
+from tests.judges import documents, protocol, reports
 from tests.judges.findings import Finding, JudgeFailed, NotInstalled
 from tests.judges.programs import COMMANDS, read, run, tool
 from tests.judges.reports import PROJECT
@@ -62,6 +62,7 @@ ALL: dict[str, Callable[[Path], list[Finding]]] = {
     "openapi-python-client": documents.python_generator,
     "hey-api": documents.typescript_generator,
     "typescript": documents.typescript_client,
+    "mcp-conformance": protocol.conformance,
     "gixy": gixy,
     "bandit": bandit,
     "checkov": checkov,

@@ -78,3 +78,16 @@ def test_the_packages_of_npm_are_pinned_by_hash_and_name_no_registry() -> None:
     assert fetched["node_modules/@stoplight/spectral-cli"]["version"] == "6.16.3"
     assert [name for name, package in fetched.items() if not package["integrity"].startswith("sha512-")] == []
     assert [name for name, package in fetched.items() if "resolved" in package] == []
+
+
+def test_the_conformance_suites_failures_are_read_and_a_scenario_without_a_check_has_failed() -> None:
+    passed = {"id": "a", "status": "SUCCESS", "description": "words"}
+    failed = {"id": "b", "status": "FAILURE", "description": "words", "errorMessage": "not so"}
+    checks = [passed, failed, {**passed, "id": "c", "status": "SKIPPED"}, {**passed, "id": "d", "status": "WARNING"}]
+    assert reports.conformance(checks, "2026-07-28/ping") == [
+        Finding("mcp-conformance", "b", "mcp#2026-07-28/ping", "not so"),
+        Finding("mcp-conformance", "d", "mcp#2026-07-28/ping", "words"),
+    ]
+    for nothing in ([], [{**passed, "status": "SKIPPED"}]):
+        with pytest.raises(JudgeFailed):
+            reports.conformance(nothing, "2026-07-28/ping")

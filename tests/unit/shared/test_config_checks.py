@@ -20,6 +20,7 @@ def refused(environment: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("LOG_LEVEL", "CRITICAL"),
         ("TOKEN_PEPPER", "a"),
         ("TOKEN_PEPPER", GOOD[:31]),
         ("SIGNING_SECRET", "a"),
