@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
@@ -13,6 +12,7 @@ from edge.exports.serializers import ExportSerializer, signed_of
 from edge.exports.service import ExportRequest, ExportService
 from edge.http import idempotency_key
 from edge.http.context import CONTEXT
+from edge.http.json_response import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
 from edge.http.problems import Problem
@@ -84,7 +84,7 @@ class Exports:
             await self._billing.count_call(context)
         order = await self._exports.prepare(principal, request[BODY], idempotency_key.idempotency_key_of(request))
         if estimating:
-            return _json(await self._exports.estimate(order, with_rows=query["preview"]))
+            return unstored_json(await self._exports.estimate(order, with_rows=query["preview"]))
         charge = await self._billing.charge(context, 0 if order.replayed else EXPORT.units)
         return await charge.settle(self._submit(request, principal, order, charge))
 
@@ -98,7 +98,7 @@ class Exports:
             order_id = (await charge.pay_for(submitting)).order_id
         export = await self._repository.find(principal.organization_id, order_id)
         headers = {"Location": self._serializer.url(export.id), "Retry-After": str(_RETRY_SECONDS)}
-        return _json(self._serializer.render(export, principal.organization_id), 202, headers)
+        return unstored_json(self._serializer.render(export, principal.organization_id), 202, headers)
 
     @docs(
         operationId="listExports",
@@ -131,7 +131,7 @@ class Exports:
         order = await self._repository.find(organization_of(request), request[PATH]["id"])
         if order.state == "expired":
             raise ResultGone(order.id)
-        return _json(self._serializer.render(order, organization_of(request)))
+        return unstored_json(self._serializer.render(order, organization_of(request)))
 
     @docs(
         operationId="endExport",
@@ -187,9 +187,3 @@ def _principal(request: web.Request) -> Principal:
     principal = request[CONTEXT].principal
     assert principal is not None
     return principal
-
-
-def _json(document: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    body = msgspec.json.encode(document)
-    headers = {"Cache-Control": "no-store", **(headers or {})}
-    return web.Response(status=status, body=body, content_type="application/json", headers=headers)

@@ -3,13 +3,13 @@
 from functools import partial
 from typing import Any
 
-import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
 from edge.http.context import CONTEXT
+from edge.http.json_response import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
@@ -23,7 +23,6 @@ from shared.results.layout import MEDIA_TYPES
 KIND = "jobs"
 RETRY_SECONDS = 2
 RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "range-not-satisfiable")
-_NO_STORE = {"Cache-Control": "no-store"}
 
 
 class Jobs:
@@ -99,8 +98,7 @@ class Jobs:
         return stream.answer(request, manifest, body)
 
     def _answer(self, order: Order) -> web.Response:
-        body = msgspec.json.encode(self._serializer.render(order))
-        return web.Response(body=body, content_type="application/json", headers=_NO_STORE)
+        return unstored_json(self._serializer.render(order))
 
 
 def organization_of(request: web.Request) -> str | None:

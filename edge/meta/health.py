@@ -4,11 +4,11 @@ import asyncio
 import time
 from typing import Any
 
-import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields, validate
 
+from edge.http.json_response import NO_STORE, unstored_json
 from edge.search.engine import SearchEngine
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
@@ -20,7 +20,6 @@ from shared.errors import StoreUnavailable
 from shared.telemetry.metrics import EXPOSITION, exposition
 
 SQL = beside(__file__, "health.sql")
-_NO_STORE = {"Cache-Control": "no-store"}
 # Dispatchers look every two seconds and workers take a message at once: a queue idle for this long has no consumer.
 _LATE_SECONDS = 30
 # As much as an ID token's times may be off.
@@ -76,7 +75,7 @@ class Health:
     async def live(self, request: web.Request) -> web.StreamResponse:
         """Answer as long as the process can answer at all."""
         document = {"status": "ok", "revision": f"api-{self._settings.revision}", "ts": rfc3339(utc_now())}
-        return _answer(document, 200)
+        return unstored_json(document)
 
     @docs(
         operationId="getReadiness",
@@ -102,12 +101,12 @@ class Health:
             "parts": parts,
             "ts": rfc3339(utc_now()),
         }
-        return _answer(document, 503 if status == "not-ready" else 200)
+        return unstored_json(document, 503 if status == "not-ready" else 200)
 
     async def metrics(self, request: web.Request) -> web.StreamResponse:
         """Answer in the Prometheus text format: all processes of the host, or this one."""
         body = exposition(self._settings.metrics_dir)
-        return web.Response(body=body, headers={"Content-Type": EXPOSITION, **_NO_STORE})
+        return web.Response(body=body, headers={"Content-Type": EXPOSITION, **NO_STORE})
 
     async def _ask_database(self) -> list[dict[str, str]]:
         asked_at = time.time()
@@ -152,8 +151,3 @@ def _jobs(rows: list[Any]) -> dict[str, str]:
 
 def _part(name: str, state: str, detail: str) -> dict[str, str]:
     return {"name": name, "state": state, "detail": detail}
-
-
-def _answer(document: dict[str, Any], status: int) -> web.Response:
-    body = msgspec.json.encode(document)
-    return web.Response(status=status, body=body, content_type="application/json", headers=_NO_STORE)

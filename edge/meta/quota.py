@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.http.context import CONTEXT
+from edge.http.json_response import unstored_json
 from edge.http.problems import unavailable
 from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
@@ -83,8 +83,7 @@ class QuotaPage:
             "limits": windows_of(decision),
             "jobs": await self._jobs(principal),
         }
-        body = msgspec.json.encode(document)
-        return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})
+        return unstored_json(document)
 
     async def _jobs(self, principal: Principal) -> dict[str, Any] | None:
         if principal.kind != "api-key":

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.http.context import CONTEXT
+from edge.http.json_response import unstored_json
 from edge.http.routing import RULE, Rule
 from edge.meta.quota import QuotaWindow, windows_of
 from edge.quota.limiter import RateLimiter
@@ -83,8 +83,7 @@ class Root:
             "quota": windows_of(await self._limiter.usage(account, principal.plan)),
             "links": {name: f"{base}/{path}" for name, path in _LINKS.items()},
         }
-        body = msgspec.json.encode(document)
-        return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})
+        return unstored_json(document)
 
 
 _LINKS = {

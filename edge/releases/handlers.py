@@ -3,13 +3,13 @@
 from functools import partial
 from operator import itemgetter
 
-import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.downloads.files import FileResponder
 from edge.http.context import CONTEXT
 from edge.http.envelope import envelope
+from edge.http.json_response import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
@@ -103,8 +103,7 @@ class Datasets:
         assert principal.organization_id is not None
         document = manifest(self._signer, release, files, principal.organization_id)
         # The signed addresses are this organization's alone, and every answer makes new ones.
-        fields = {"Cache-Control": "no-store"}
-        return web.Response(body=msgspec.json.encode(document), content_type="application/json", headers=fields)
+        return unstored_json(document)
 
     @docs(operationId="getFile", summary="Fetch a file", produces=[MEDIA_TYPE], responses=_PARTS, **_FILE)
     @match_info_schema(schemas.FilePath())

@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import asked_format
@@ -13,6 +12,7 @@ from edge.downloads.body import ResultBody
 from edge.http.answer_cache import BODY_BYTES_MAX
 from edge.http.context import CONTEXT
 from edge.http.cursors import CursorSigner
+from edge.http.json_response import unstored_json
 from edge.http.prefer import wait_seconds
 from edge.http.problems import Problem, invalid_parameters
 from edge.jobs.serializers import JobSerializer, failure
@@ -165,13 +165,8 @@ class ReportService:
         return self._cursors.seal(spec.kind.name, question, manifest.after)
 
     def _accepted(self, order: Order) -> web.Response:
-        body = msgspec.json.encode(self._serializer.render(order))
-        fields = {
-            "Location": self._serializer.url(order.id),
-            "Retry-After": str(_RETRY_SECONDS),
-            "Cache-Control": "no-store",
-        }
-        return web.Response(status=202, body=body, content_type="application/json", headers=fields)
+        fields = {"Location": self._serializer.url(order.id), "Retry-After": str(_RETRY_SECONDS)}
+        return unstored_json(self._serializer.render(order), 202, fields)
 
     async def _check_names(self, parameters: dict[str, Any]) -> None:
         rates = parameters.get("rates")
@@ -236,5 +231,4 @@ def estimate(quote: Quote) -> web.Response:
         "data_version": spec.data_version,
         "parameters": spec.parameters,
     }
-    body = msgspec.json.encode(document)
-    return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})
+    return unstored_json(document)

@@ -2,20 +2,19 @@
 
 from functools import partial
 
-import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.events.feed import EventFeed
 from edge.events.schemas import EventList
 from edge.http.context import CONTEXT
+from edge.http.json_response import NO_STORE, unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.watches import schemas
 from edge.watches.service import Acting, WatchService, rendered
 
 _TAGS = ["watches"]
-_NO_STORE = {"Cache-Control": "no-store"}
 
 
 class Watches:
@@ -38,7 +37,7 @@ class Watches:
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Make a watch."""
         made = await self._watches.add(acting_of(request), request[BODY])
-        return _json(made, 201, {"Location": f"{request.path}/{made['id']}"})
+        return unstored_json(made, 201, {"Location": f"{request.path}/{made['id']}"})
 
     @docs(operationId="listWatches", summary="List your organization's watches", tags=_TAGS)
     @querystring_schema(schemas.WatchesQuery())
@@ -50,7 +49,7 @@ class Watches:
         response = await self._lists.answer(
             "watches", {"limit": limit}, request[QUERY]["cursor"], find, rendered, lambda row: row["id"]
         )
-        response.headers.update(_NO_STORE)
+        response.headers.update(NO_STORE)
         return response
 
     @docs(operationId="getWatch", summary="Read a watch", tags=_TAGS)
@@ -58,7 +57,7 @@ class Watches:
     @response_schema(schemas.Watch(), 200, description="The watch")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one watch."""
-        return _json(await self._watches.one(acting_of(request), request[PATH]["id"]))
+        return unstored_json(await self._watches.one(acting_of(request), request[PATH]["id"]))
 
     @docs(operationId="pauseWatch", summary="Pause a watch, or resume it", tags=_TAGS)
     @match_info_schema(schemas.WatchPath())
@@ -68,7 +67,7 @@ class Watches:
         """Pause or resume."""
         acting, watch = acting_of(request), request[PATH]["id"]
         await self._watches.pause(acting, watch, paused=request[BODY]["paused"])
-        return _json(await self._watches.one(acting, watch))
+        return unstored_json(await self._watches.one(acting, watch))
 
     @docs(
         operationId="deleteWatch",
@@ -102,9 +101,3 @@ def acting_of(request: web.Request) -> Acting:
     assert principal is not None
     assert principal.organization_id is not None
     return Acting(principal.organization_id, f"key {principal.credential_id}")
-
-
-def _json(document: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    fields = {**_NO_STORE, **(headers or {})}
-    body = msgspec.json.encode(document)
-    return web.Response(status=status, body=body, content_type="application/json", headers=fields)

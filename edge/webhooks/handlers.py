@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 
-import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.http.envelope import envelope
+from edge.http.json_response import NO_STORE, unstored_json
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.watches.handlers import acting_of
 from edge.webhooks import schemas
 from edge.webhooks.service import WebhookService
 
 _TAGS = ["webhooks"]
-_NO_STORE = {"Cache-Control": "no-store"}
 
 
 class Webhooks:
@@ -36,7 +35,7 @@ class Webhooks:
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Make a webhook."""
         made = await self._webhooks.add(acting_of(request), request[BODY]["url"], request[BODY]["types"])
-        return _json(made, 201, {"Location": f"{request.path}/{made['id']}"})
+        return unstored_json(made, 201, {"Location": f"{request.path}/{made['id']}"})
 
     @docs(operationId="listWebhooks", summary="List your organization's webhooks", tags=_TAGS)
     @response_schema(schemas.WebhookList(), 200, description="All of them")
@@ -49,7 +48,7 @@ class Webhooks:
     @response_schema(schemas.Webhook(), 200, description="The webhook, without its secret")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one webhook."""
-        return _json(await self._webhooks.one(acting_of(request), request[PATH]["id"]))
+        return unstored_json(await self._webhooks.one(acting_of(request), request[PATH]["id"]))
 
     @docs(
         operationId="deleteWebhook",
@@ -73,7 +72,7 @@ class Webhooks:
     @response_schema(schemas.Webhook(), 201, description="The webhook with its new secret, shown this once")
     async def rotate(self, request: web.Request) -> web.StreamResponse:
         """Replace the secret."""
-        return _json(await self._webhooks.rotate(acting_of(request), request[PATH]["id"]), 201)
+        return unstored_json(await self._webhooks.rotate(acting_of(request), request[PATH]["id"]), 201)
 
     @docs(
         operationId="enableWebhook",
@@ -85,7 +84,7 @@ class Webhooks:
     @response_schema(schemas.Webhook(), 200, description="The webhook as it is now")
     async def enable(self, request: web.Request) -> web.StreamResponse:
         """Enable."""
-        return _json(await self._webhooks.enable(acting_of(request), request[PATH]["id"]))
+        return unstored_json(await self._webhooks.enable(acting_of(request), request[PATH]["id"]))
 
     @docs(
         operationId="disableWebhook",
@@ -97,7 +96,7 @@ class Webhooks:
     @response_schema(schemas.Webhook(), 200, description="The webhook as it is now")
     async def disable(self, request: web.Request) -> web.StreamResponse:
         """Disable."""
-        return _json(await self._webhooks.disable(acting_of(request), request[PATH]["id"]))
+        return unstored_json(await self._webhooks.disable(acting_of(request), request[PATH]["id"]))
 
     @docs(
         operationId="replayEvents",
@@ -112,7 +111,7 @@ class Webhooks:
         """Order a replay."""
         body, endpoint = request[BODY], request[PATH]["id"]
         chosen = (body["event"], body["after"], body["to"])
-        return _json({"events": await self._webhooks.replay(acting_of(request), endpoint, *chosen)}, 202)
+        return unstored_json({"events": await self._webhooks.replay(acting_of(request), endpoint, *chosen)}, 202)
 
     @docs(operationId="listAttempts", summary="What a webhook's receiver answered", tags=_TAGS)
     @match_info_schema(schemas.WebhookPath())
@@ -128,11 +127,5 @@ class Webhooks:
         response = envelope(
             rows, total=len(rows), exact=True, next_cursor=None, query={}, data_version=self._data_version()
         )
-        response.headers.update(_NO_STORE)
+        response.headers.update(NO_STORE)
         return response
-
-
-def _json(document: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    fields = {**_NO_STORE, **(headers or {})}
-    body = msgspec.json.encode(document)
-    return web.Response(status=status, body=body, content_type="application/json", headers=fields)

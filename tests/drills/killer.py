@@ -15,7 +15,7 @@ _PAUSE_SECONDS = (0.1, 0.9)
 
 
 class Killer(threading.Thread):
-    """Kills processes of a stack until it has killed enough or is told to stop.
+    """Kills processes of a stack until it has killed enough or is stopped.
 
     `only` names the kinds of its victims; a name that is none of these kinds is the beginning of a program's name.
     """

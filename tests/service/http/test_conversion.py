@@ -62,11 +62,11 @@ async def test_each_day_is_converted_at_the_newest_rates_up_to_it(edge: Edge, ke
 async def test_the_meta_names_the_table_its_source_and_each_rate_with_its_own_day(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}?{ASKED}", key=key)).json
     meta = answer["meta"]
-    told = meta["conversion"]
-    assert (told["to"], told["rates"]) == ("USD", "ecb")
-    assert "European Central Bank" in told["source"]
+    stated = meta["conversion"]
+    assert (stated["to"], stated["rates"]) == ("USD", "ecb")
+    assert "European Central Bank" in stated["source"]
     used = {
-        (one["from"], one["day"]): (one["rate_day"], one["from_per_euro"], one["to_per_euro"]) for one in told["used"]
+        (one["from"], one["day"]): (one["rate_day"], one["from_per_euro"], one["to_per_euro"]) for one in stated["used"]
     }
     assert used["HKD", "2026-07-05"] == ("2026-07-03", "8.9901", "1.1520")
     assert used["HKD", "2026-07-06"] == ("2026-07-06", "9.0410", "1.1533")
