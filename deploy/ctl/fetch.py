@@ -9,6 +9,9 @@ from deploy.ctl.console import console
 from deploy.terminal import safe
 from shared.errors import ItemIndexError
 
+# A person waits: an address where nothing listens must be named soon. Downloads resume by themselves, for longer.
+_WAIT_SECONDS = 10.0
+
 
 class FetchFailed(ItemIndexError):
     """A release or a file of it could not be had; the text says why."""
@@ -33,7 +36,7 @@ def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel
     if not url.startswith(("http://", "https://")):
         raise FetchFailed("the address must begin with http:// or https://")
     try:
-        with client.Client(url, key=key) as caller:
+        with client.Client(url, key=key, max_wait=_WAIT_SECONDS) as caller:
             found = caller.release(dataset, release)
             columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
             with Progress(*columns, console=console) as progress:
