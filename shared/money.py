@@ -34,6 +34,10 @@ def to_minor(text: str, currency: str) -> int:
 def to_text(minor: int | Decimal, currency: str) -> str:
     """Write minor units as decimal text: (1050, "HKD") is "10.50". A half unit of a median stays exact: "10.505"."""
     digits = minor_digits(currency)
+    units = int(minor)
+    if units == minor and units >= 0:
+        whole, rest = divmod(units, 10**digits)
+        return f"{whole}.{rest:0{digits}}" if digits else str(whole)
     amount = Decimal(minor).scaleb(-digits).normalize()
     shown = max(digits, -int(amount.as_tuple().exponent))
     return f"{amount:.{shown}f}"

@@ -1,5 +1,6 @@
 """GET /index/pricing/{iid}: what an item sold for, day by day."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -218,10 +219,13 @@ def statistics(prices: Sequence[Price], last: date, *, include: bool) -> Iterato
 
     Outliers are counted, and count in the other figures only if they are to be included.
     """
+    groups: defaultdict[tuple[str, str], list[Price]] = defaultdict(list)
+    for price in prices:
+        groups[price.currency, price.kind].append(price)
     for days in WINDOWS:
         first = last - timedelta(days=days - 1)
-        for currency, kind in sorted({(price.currency, price.kind) for price in prices}):
-            observed = [price for price in prices if price[2:4] == (kind, currency) and price.day >= first]
+        for currency, kind in sorted(groups):
+            observed = [price for price in groups[currency, kind] if price.day >= first]
             chosen = [price for price in observed if include or price.outlier is None]
             minors = sorted(price.minor for price in chosen)
             figures = (minors[0], median(minors), minors[-1]) if minors else (None, None, None)

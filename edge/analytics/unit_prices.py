@@ -1,7 +1,6 @@
 """Prices per kilogram, litre and piece, of what an item's name or attributes say that it holds. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -35,14 +34,15 @@ class UnitPrice(Schema):
 
 def unit_prices(statistics: Sequence[Mapping[str, Any]], held: Sequence[Content]) -> Iterator[dict[str, Any]]:
     """Yield each window's prices for each unit of the content; nothing where the content is unknown."""
+    stated = [(content, decimal_text(content.amount)) for content in held]
     for row in statistics:
-        for content in held:
+        for content, amount in stated:
             yield {
                 "days": row["days"],
                 "currency": row["currency"],
                 "kind": row["kind"],
                 "per": content.per,
-                "content": decimal_text(content.amount),
+                "content": amount,
                 "read_in": content.read_in,
                 **{name: _divided(row[name], content.amount) for name in _FIGURES},
             }
@@ -51,9 +51,10 @@ def unit_prices(statistics: Sequence[Mapping[str, Any]], held: Sequence[Content]
 def _divided(amount: str | None, content: Fraction) -> str | None:
     if amount is None:
         return None
-    numerator, denominator = Decimal(amount).as_integer_ratio()
+    digits, _, decimals = amount.partition(".")
     # Integers are exact, so the result is rounded once, half to even.
-    whole, rest = divmod(numerator * content.denominator * _MILLION, denominator * content.numerator)
-    doubled = 2 * rest - denominator * content.numerator
+    divisor = 10 ** len(decimals) * content.numerator
+    whole, rest = divmod(int(digits + decimals) * content.denominator * _MILLION, divisor)
+    doubled = 2 * rest - divisor
     millionths = whole + (doubled > 0 or (doubled == 0 and whole % 2 == 1))
     return f"{millionths // _MILLION}.{millionths % _MILLION:06}"

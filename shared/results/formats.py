@@ -39,7 +39,7 @@ def lines(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> list[bytes]:
     """Return few rows as lines of NDJSON without their ends, as `write` would; all are in memory."""
     names = schema.names
     if all(_as_in_python(field.type) for field in schema):
-        return [_ENCODER.encode(_plain({name: row.get(name) for name in names}, None)) for row in rows]
+        return [_ENCODER.encode(_flat(row, names)) for row in rows]
     return list(_lines(pa.Table.from_pylist(rows, schema)))
 
 
@@ -70,6 +70,8 @@ def _as_in_python(kind: pa.DataType) -> bool:
 def money(amount: Decimal, currency: str | None) -> str:
     """Write an amount without idle zeros, but with all minor digits of its currency: 10.900000 HKD is "10.90"."""
     digits = minor_digits(currency) if currency else 0
+    if amount.as_tuple().exponent == -digits:
+        return str(amount)
     shown = max(digits, -int(amount.normalize().as_tuple().exponent))
     return f"{amount:.{shown}f}"
 
@@ -116,6 +118,13 @@ def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
     for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
         for row in batch.to_pylist():
             yield _plain(row, None)
+
+
+def _flat(row: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return what `_plain` makes of these members of a row without nested values."""
+    currency = row.get("currency")
+    values = map(row.get, names)
+    return {n: money(v, currency) if isinstance(v, Decimal) else v for n, v in zip(names, values, strict=True)}
 
 
 def _plain(value: Any, currency: str | None) -> Any:

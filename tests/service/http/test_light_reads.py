@@ -4,11 +4,14 @@ import asyncio
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
 
+from edge.analytics import pricing, prior_price, sustainability
+from edge.index import lookup
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
@@ -27,6 +30,19 @@ FACTORS = """INSERT INTO impact_factors SELECT * FROM (VALUES ('category', 'drin
 @pytest.fixture
 def contents() -> Contents:
     return load_rows
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [pricing.SQL.prices, prior_price.SQL.listings, sustainability.SQL.figures, lookup.SQL.records],
+    ids=["prices", "prior price", "sustainability", "record"],
+)
+def test_a_read_of_one_item_opens_each_months_partition_once(settings: Settings, statement: str) -> None:
+    with connect(settings.database_url, application="test") as connection:
+        plan = connection.execute(f"EXPLAIN (GENERIC_PLAN, COSTS OFF) {statement}").fetchall()
+    opened = re.findall(r" on (observations_\d{4}_\d\d)\b", "\n".join(line for (line,) in plan))
+    assert opened
+    assert len(opened) == len(set(opened))
 
 
 async def used(edge: Edge, key: str) -> int:
