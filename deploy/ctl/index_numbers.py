@@ -1,5 +1,6 @@
 """`itemindex index-numbers`: price index numbers from a file of prices and quantities."""
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from deploy.ctl.console import errors, json_option, show
 from shared.errors import InvalidFile
 from shared.price_index import csv_file
 from shared.price_index.labels import GRANULARITIES
+from shared.price_index.panel import IndexNotDefined
 from shared.price_index.question import Output, Question, method_named, splice_named
 from shared.price_index.rows import IndexRow, Resampling, index_rows
 from shared.price_index.similarity import measure_named
@@ -21,7 +23,8 @@ _HELP = {
     "window": "Periods of a window, for geks-*, tpd and geary-khamis; by default all.",
     "splice": "movement, window, half, mean; *-published; fbew, fbmw; or the number of a period of the window.",
     "chain_method": "Link to the period before, or to the most similar: plspread, logquadratic, asymplinear, …",
-    "base": "The base period (default: the first); implies --output fixed.",
+    "base": "The period whose index is --first (default: the first); a formula between two periods compares with it, "
+    "unless --output says otherwise.",
     "basket": "The period whose quantities lowe and young use (default: the first).",
     "sigma": "Elasticity of substitution, for lloyd-moulton and agmean.",
     "weights": "How tpd weights prices; by default by shares where there are quantities.",
@@ -29,8 +32,21 @@ _HELP = {
     "kind": "A quantity index exchanges prices and quantities.",
     "impute": "Carry a missing price forward, else back, with the quantity 0.",
     "sample": "matched: only items that occur in every period of a window.",
-    "first": "The index of the first or base period.",
+    "first": "The index of the base period.",
 }
+
+
+class _Finite(click.ParamType[float]):
+    name = "number"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail("a finite number", parameter, context)
+        return number
 
 
 @click.command(
@@ -44,7 +60,7 @@ _HELP = {
 @click.option("--chain-method", default="previous", show_default=True, help=_HELP["chain_method"])
 @click.option("--base", "--base-period", help=_HELP["base"])
 @click.option("--basket", "--basket-period", help=_HELP["basket"])
-@click.option("--sigma", type=float, default=0.0, show_default=True, help=_HELP["sigma"])
+@click.option("--sigma", type=_Finite(), default=0.0, show_default=True, help=_HELP["sigma"])
 @click.option("--weights", type=click.Choice(["unit", "average", "shares"]), help=_HELP["weights"])
 @click.option("--bias-adjust/--no-bias-adjust", help=_HELP["bias_adjust"])
 @click.option(
@@ -53,7 +69,7 @@ _HELP = {
 @click.option("--impute", type=click.Choice(["none", "carry"]), default="none", show_default=True, help=_HELP["impute"])
 @click.option("--sample", type=click.Choice(["all", "matched"]), default="all", show_default=True, help=_HELP["sample"])
 @click.option("--granularity", type=click.Choice([*GRANULARITIES]), help="Put days together to longer periods.")
-@click.option("--first", type=float, default=100.0, show_default=True, help=_HELP["first"])
+@click.option("--first", type=_Finite(), default=100.0, show_default=True, help=_HELP["first"])
 @click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
 @click.option("--column", "columns", multiple=True, help="NAME=COLUMN where a column has another name: item=sku.")
@@ -75,14 +91,15 @@ def index_numbers(file: Path, columns: tuple[str, ...], as_json: bool, **given: 
 
 
 def _question(periods: list[str], given: dict[str, Any]) -> Question:
+    method = method_named(given["method"])
     output = _OUTPUTS[given["output"]] if given["output"] else None
     links = measure_named(given["chain_method"])
-    if output is None and given["base"] is not None:
-        output = "fixed"
-    elif output is None and links != "previous":
+    if output is None and links != "previous":
         output = "chained"
-    return Question(
-        method=method_named(given["method"]),
+    elif output is None and given["base"] is not None and not method.over_window:
+        output = "fixed"
+    question = Question(
+        method=method,
         output=output,
         links=links,
         window=given["window"],
@@ -94,6 +111,11 @@ def _question(periods: list[str], given: dict[str, Any]) -> Question:
         weights=given["weights"],
         bias_adjust=given["bias_adjust"],
     )
+    if question.window is not None and not question.over_window:
+        raise IndexNotDefined(f"--window: {method.name} compares two periods; it is for geks-*, tpd, geary-khamis")
+    if method.geks and (output == "pop" or links != "previous"):
+        raise IndexNotDefined(f"--output pop, --chain-method: {method.name} is one series over all periods of a window")
+    return question
 
 
 def _place(periods: list[str], label: str | None, option: str) -> int:
@@ -120,7 +142,8 @@ def _warn(rows: list[IndexRow]) -> None:
     missing = [row.period for row in rows if row.index is None]
     if missing:
         errors.say(
-            "[yellow]periods without an index: {count}, first {period}: no matched item connects it with the others[/]",
+            "[yellow]periods without an index: {count}, first {period}: no matched item connects it with the others; "
+            "weighted methods count items with sales[/]",
             count=len(missing),
             period=missing[0],
             soft_wrap=True,

@@ -8,7 +8,7 @@ from shared.price_index.bilateral import FORMULAE
 from shared.price_index.pairs import Pairs
 from shared.price_index.panel import Floats, Panel
 from shared.price_index.question import Question
-from shared.price_index.series import assembled, check, compared_with, index_series, of_pairs, wanted_pairs
+from shared.price_index.series import assembled, based, check, compared_with, index_series, of_pairs, wanted_pairs
 
 GROUPS_MAX = 1000
 CONFIDENCE = 0.95
@@ -59,7 +59,7 @@ def _by_sums(panel: Panel, question: Question, replicates: int, random: np.rando
     compared = compared_with(panel, question)
     pairs = wanted_pairs(panel.periods, question, compared)
     samples = Pairs(panel, question).resampled_logs(pairs, group, counts)
-    return np.array([assembled(logs, question, compared) for logs in samples])
+    return np.array([based(assembled(logs, question, compared), question) for logs in samples])
 
 
 def _by_items(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:

@@ -17,10 +17,11 @@ def index_series(panel: Panel, question: Question) -> Floats:
     check(panel, question)
     if not of_pairs(question):
         window = panel.periods if question.window is None else question.window
-        return spliced(lambda a, b: _whole_window(panel.rows(a, b), question), panel.periods, window, question.splice)
+        series = spliced(lambda a, b: _whole_window(panel.rows(a, b), question), panel.periods, window, question.splice)
+        return based(series, question)
     compared = compared_with(panel, question)
     logs = Pairs(panel, question).logs(wanted_pairs(panel.periods, question, compared))
-    return assembled(logs, question, compared)
+    return based(assembled(logs, question, compared), question)
 
 
 def check(panel: Panel, question: Question) -> None:
@@ -60,7 +61,7 @@ def wanted_pairs(periods: int, question: Question, compared: list[int]) -> Place
 
 
 def assembled(logs: Floats, question: Question, compared: list[int]) -> Floats:
-    """Return the index of every period from the ln indices between pairs of them."""
+    """Return the index of every period from the ln indices between pairs of them; the first period of a series is 1."""
     count = len(logs)
     if question.over_window:
         both = np.where(np.isnan(logs), -logs.T, logs)
@@ -74,6 +75,14 @@ def assembled(logs: Floats, question: Question, compared: list[int]) -> Floats:
         for end, start in enumerate(compared[1:], 1):
             steps[end] *= steps[start]
     return steps
+
+
+def based(series: Floats, question: Question) -> Floats:
+    """Return a series with the base period at 1; one against a base period, or period on period, stays as it is."""
+    if not question.over_window and question.output in ("fixed", "pop"):
+        return series
+    rescaled: Floats = series / series[question.base]
+    return rescaled
 
 
 def _whole_window(panel: Panel, question: Question) -> Floats:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shared.units.quantity import COUNT, Measure, Quantity
 from shared.units.reader import PACK_NUMBER_WORDS, Reader
 from shared.units.rows import Found, read_range, read_row
-from shared.units.sizes import read_size, read_thread
+from shared.units.sizes import read_grade, read_size, read_thread
 from shared.units.table import units
 from shared.units.tokens import WORD
 
@@ -83,6 +83,7 @@ def _read_at(reader: Reader, position: int) -> Found | None:
     return (
         _pack_of(reader, position)
         or read_thread(reader, position)
+        or read_grade(reader, position)
         or read_size(reader, position)
         or _number_word_pack(reader, position)
         or read_range(reader, position)

@@ -17,6 +17,9 @@ PACK_NUMBER_WORDS = {"single": 1, "twin": 2, "duo": 2, "double": 2, "triple": 3,
 _FRACTION_WORDS = {"half": Fraction(1, 2), "quarter": Fraction(1, 4)}
 _DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16, 32, 64})
 _COMPOUNDS = {("ft", "in"), ("lb", "oz"), ("h", "min")}
+TEMPERATURE = "temperature"
+_BELOW_ZERO = frozenset({"-", "minus"})
+_SIGNS = _BELOW_ZERO | {"+", "plus"}
 _SPELLED = re.compile(r"[\s.·\-]+")
 # Of `2 a day` and `3 in 1` the unit-like word is none.
 _NOT_AMPERE_BEFORE = frozenset("day week month year pack box piece".split())
@@ -78,7 +81,8 @@ class Reader:
         if fraction is not None:
             return fraction
         value = value_of(self.tokens[position].text)
-        return self._mixed(position, value) or self._grouped(position, value) or Number(value, position + 1)
+        grouped = self._grouped(position, value) or self._grouped_by_point(position, value)
+        return self._mixed(position, value) or grouped or Number(value, position + 1)
 
     def _fraction(self, position: int) -> Number | None:
         if not (self.word(position + 1) == "/" and self.is_number(position + 2)):
@@ -110,25 +114,42 @@ class Reader:
         unit = self._unit(end, value, "")
         return Number(value, end) if unit and unit[0].dimension not in {"memory", "data rate", COUNT} else None
 
+    def _grouped_by_point(self, position: int, value: Fraction) -> Number | None:
+        """Read `1.000 g`: three digits that end in 0 behind a point are thousands where no name states thousandths."""
+        if not re.fullmatch(r"[1-9]\d{0,2}\.\d\d0", self.tokens[position].text):
+            return None
+        unit = self._unit(position + 1, 1000 * value, "")
+        return Number(1000 * value, position + 1) if unit and unit[0].whole else None
+
     def atom(self, position: int) -> Atom | None:
         """Return a number and its unit, if any; both parts of `6 ft 6 in`; a sign only of temperatures."""
-        sign = self.word(position)
-        dash = sign in {"-", "+"} and self.tokens[position].spaced and self.glued(position + 1)
-        signed = dash or sign in {"minus", "plus"}
-        number = self.number(position + 1 if signed else position)
+        sign = self._sign(position)
+        number = self.number(position + 1 if sign else position)
         if number is None:
             return None
         unit, end = self._unit(number.end, number.value, self.word(position - 1)) or (None, number.end)
         if unit is None:
-            return None if signed else Atom(number.value, None, None, number.end)
-        if signed and unit.dimension != "temperature":
+            return None if sign else Atom(number.value, None, None, number.end)
+        if sign and unit.dimension != TEMPERATURE:
             return None
-        value = -number.value if signed and sign in {"-", "minus"} else number.value
+        value = -number.value if sign in _BELOW_ZERO else number.value
         base = binary_multiples_as_decimal(unit, value)
         more = self._smaller_part(unit, end)
         if more is not None:
             base, end = base + more[0], more[1]
         return Atom(value, unit, Measure(unit.dimension, base, unit.noun), end)
+
+    def below_zero(self, position: int) -> Atom | None:
+        """Return a number with a minus and without a unit: the first of `-20 to 50 °C`."""
+        number = self.number(position + 1) if self._sign(position) in _BELOW_ZERO else None
+        return Atom(-number.value, None, None, number.end) if number else None
+
+    def _sign(self, position: int) -> str:
+        """Return the sign of a number, or an empty text; a hyphen between words is none."""
+        sign = self.word(position)
+        if sign in {"-", "+"} and not (self.tokens[position].spaced and self.glued(position + 1)):
+            return ""
+        return sign if sign in _SIGNS else ""
 
     def _smaller_part(self, unit: Unit, position: int) -> tuple[Fraction, int] | None:
         number = self.number(position) if self.is_number(position) else None

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from shared.units.quantity import BARE, COUNT, Measure, Quantity, sides
-from shared.units.reader import Atom, Reader
+from shared.units.reader import TEMPERATURE, Atom, Reader
 from shared.units.table import Unit, units
 
 # Sawn timber is sold by its nominal inches and its length in feet: `2x4x8 ft` is 2 in x 4 in x 8 ft.
@@ -24,8 +24,8 @@ class Found(NamedTuple):
 
 
 def read_range(reader: Reader, position: int) -> Found | None:
-    """Return the range that begins at a place: `18-24 V`, `5 to 8 kg`."""
-    low = reader.atom(position)
+    """Return the range that begins at a place: `18-24 V`, `5 to 8 kg`, `-20 to 50 °C`."""
+    low = reader.atom(position) or reader.below_zero(position)
     if low is None or reader.word(low.end) not in _TO:
         return None
     if reader.word(low.end) == "-" and reader.glued(low.end) != reader.glued(low.end + 1):
@@ -33,7 +33,7 @@ def read_range(reader: Reader, position: int) -> Found | None:
     high = reader.atom(low.end + 1)
     if high is None or high.unit is None or high.measure is None or low.unit not in {None, high.unit}:
         return None
-    if low.value >= high.value:
+    if low.value >= high.value or (low.value < 0 and high.unit.dimension != TEMPERATURE):
         return None
     measures = (Measure(high.unit.dimension, high.unit.in_base(low.value), high.unit.noun), high.measure)
     return Found(Quantity(measures, "range"), high.end)

@@ -1,4 +1,4 @@
-"""Sizes of clothes and shoes, and threads of screws: numbers whose unit is a convention."""
+"""Sizes of clothes and shoes, threads of screws, grades of oils and abrasives: numbers whose unit is a convention."""
 
 import re
 from fractions import Fraction
@@ -20,6 +20,10 @@ _CLOTHES = frozenset(
     "gloves underwear leggings blouse polo vest cardigan pyjamas pajamas briefs boxers bikini swimsuit".split()
 )
 _LEGS = frozenset("jeans pants trousers chinos slacks".split())
+_SCALES_BEFORE_NUMBER = frozenset({"awg", "grit"})
+# SAE J300: the viscosity of engine oils at low and at high temperature.
+_COLD_GRADES = frozenset({0, 5, 10, 15, 20, 25})
+_HOT_GRADES = frozenset({8, 12, 16, 20, 30, 40, 50, 60})
 _WAIST_MIN, _WAIST_MAX = 20, 66
 
 
@@ -51,6 +55,23 @@ def read_thread(reader: Reader, position: int) -> Found | None:
         measures.append(side.measure or Measure("length", units()["mm"].in_base(side.value)))
         end = side.end
     return Found(sides(measures), end)
+
+
+def read_grade(reader: Reader, position: int) -> Found | None:
+    """Return the grade of an engine oil (`5W-30`, `5W30`), or a number behind its scale: `AWG 18`, `grit 120`."""
+    if reader.word(position) in _SCALES_BEFORE_NUMBER:
+        unit, one = units()[reader.word(position)], reader.atom(position + 1)
+        if one is None or one.unit is not None or not reader.is_number(position + 1):
+            return None
+        return Found(Quantity((Measure(unit.dimension, unit.in_base(one.value)),)), one.end)
+    cold = reader.number(position) if reader.is_number(position) else None
+    if cold is None or cold.value not in _COLD_GRADES or reader.word(cold.end) != "w" or not reader.glued(cold.end):
+        return None
+    end = cold.end + 1 + (reader.word(cold.end + 1) == "-")
+    hot = reader.atom(end) if reader.is_number(end) and reader.glued(end) else None
+    if hot is None or hot.unit is not None or hot.value not in _HOT_GRADES:
+        return None
+    return Found(Quantity((Measure(BARE, cold.value), Measure(BARE, hot.value)), "size", system="SAE"), hot.end)
 
 
 def _size(system: str, value: Fraction | None = None) -> Quantity:

@@ -18,6 +18,7 @@ class Unit:
     """A unit: `size` base units of its dimension, counted from `zero`.
 
     A unit that counts things names the noun, empty where it says only "pieces"; `pack` where it holds other things.
+    `whole`: no name states a thousandth of it.
     """
 
     dimension: str
@@ -25,6 +26,7 @@ class Unit:
     zero: Fraction = Fraction(0)
     noun: str = ""
     pack: bool = False
+    whole: bool = False
 
     def in_base(self, value: Fraction) -> Fraction:
         """Return a value of this unit in base units."""
@@ -43,6 +45,7 @@ def units() -> Mapping[str, Unit]:
                 Fraction(entry.get("zero", 0)),
                 entry.get("noun", ""),
                 entry.get("pack", False),
+                entry.get("whole", False),
             )
             for spelling in entry["spelled"]:
                 if spelling in found:

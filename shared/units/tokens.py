@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     r"[1-9]\d{0,2}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)"  # 10 000, the space not for breaking
     r"|[1-9]\d{0,2}(?:\.\d{3})+,\d{1,3}(?!\d)"  # 1.234,5
     r"|[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?"  # 1,234.5
+    r"|[1-9]\d{0,2}(?:\.\d{3}){2,}(?![\d.])"  # 1.000.000
     r"|\d+[.,]\d+"
     r"|(?<![\w.])\.\d+"
     r"|\d+)"
@@ -22,7 +23,9 @@ _TOKEN = re.compile(
     r"|(?P<sign>[^\s\w]|_)",
     re.IGNORECASE,
 )
-_VULGAR = re.compile("[¼-¾⅐-⅞]")
+_VULGAR = re.compile(r"([¼-¾⅐-⅞])(\d?)")
+# Case alone tells 6 Gb/s of a bus from 6 GB/s.
+_BITS_PER_SECOND = re.compile(r"(?<=[MG])b(?=/s)")
 _SAME = str.maketrans(
     {
         **dict.fromkeys("×✕✖⨯х", "x"),
@@ -51,10 +54,10 @@ class Token(NamedTuple):
 
 def plain(text: str) -> str:
     """Return a text with one spelling for multiplication signs, quotes, dashes, fractions and full-width forms."""
-    text = text[:TEXT_CHARACTERS_MAX]
+    text = _BITS_PER_SECOND.sub("bit", text[:TEXT_CHARACTERS_MAX])
     if text.isascii():
         return text.replace("''", '"')
-    text = _VULGAR.sub(lambda found: f" {unicodedata.normalize('NFKC', found[0])} ", text)
+    text = _VULGAR.sub(lambda found: f" {unicodedata.normalize('NFKC', found[1])} {found[2]}".rstrip(), text)
     # Compatibility forms lose these spaces' meaning, which is to group thousands.
     kept = re.sub("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))", "\u0000", text.translate(_SAME))
     flat = unicodedata.normalize("NFKC", kept).translate(_SAME)
@@ -81,4 +84,6 @@ def value_of(number: str) -> Fraction:
         digits = digits.replace(group, "").replace(decimal, ".")
     elif re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", digits):
         digits = digits.replace(",", "")
+    elif digits.count(".") > 1:
+        digits = digits.replace(".", "")
     return Fraction(digits.replace(",", "."))

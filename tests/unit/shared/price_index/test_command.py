@@ -92,6 +92,41 @@ def test_base_period_is_the_one_at_a_hundred(run: Any) -> None:
     assert [row["index"] for row in rows] == [pytest.approx(170), 100]
 
 
+GAPPED = HEADER + "1,a,2,3\n1,b,5,1\n2,a,3,2\n2,c,1,9\n3,b,4,2\n3,c,2,8\n3,a,4,1\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--method geks-jevons",
+        "--method geks-fisher --window 2 --splice movement",
+        "--method geks-tornqvist --sample matched",
+        "--method tpd",
+        "--method geary-khamis",
+        "--method jevons --output chained",
+    ],
+)
+def test_a_base_period_rescales_an_index_that_is_not_made_against_it(run: Any, options: str) -> None:
+    series = [row["index"] for row in run(GAPPED, *options.split())]
+    based = [row["index"] for row in run(GAPPED, *options.split(), "--base", "2")]
+    assert based[1] == 100
+    assert based == [pytest.approx(100 * value / series[1]) for value in series]
+
+
+def test_the_interval_has_no_width_at_the_base_period(run: Any) -> None:
+    for method in ("geks-jevons", "tpd"):
+        rows = run(GAPPED, "--method", method, "--base", "3", "--bootstrap", "50")
+        assert (rows[2]["low"], rows[2]["high"]) == (100, 100)
+        assert rows[0]["low"] < rows[0]["high"]
+
+
+@pytest.mark.parametrize("option", ["--first", "--sigma"])
+@pytest.mark.parametrize("value", ["nan", "inf", "x"])
+def test_a_number_that_is_none_is_refused(run: Any, option: str, value: str) -> None:
+    with pytest.raises(AssertionError, match="a finite number"):
+        run(TWO, "--method", "lloyd-moulton", option, value)
+
+
 @pytest.mark.parametrize(
     ("text", "options", "reason"),
     [
@@ -115,6 +150,10 @@ def test_base_period_is_the_one_at_a_hundred(run: Any) -> None:
         (TWO, "--method geks-fisher --splice glue", "splice: one of"),
         (TWO, "--method laspeyres --base 1999", "--base: not a period"),
         (TWO, "--method jevons --granularity week", "must be a day"),
+        (TWO, "--method jevons --window 2", "--window: jevons compares two periods"),
+        (TWO, "--method tpd --output chained --window 2", "--window: tpd compares two periods"),
+        (TWO, "--method geks-jevons --output pop", "geks-jevons is one series"),
+        (TWO, "--method geks-fisher --chain-method plspread", "geks-fisher is one series"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_with_its_reason(run: Any, text: str, options: str, reason: str) -> None:
