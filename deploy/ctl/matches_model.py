@@ -3,10 +3,14 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from deploy.ctl.console import console, json_option, report, show
+from deploy.ctl.console import console, errors, json_option, report, show
+
+if TYPE_CHECKING:
+    from workers.matching.evaluation import Evaluation
 
 file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -61,15 +65,30 @@ def evaluate(
     from workers.matching.model import Model
 
     chosen = transfer.trained_on(train_on) if train_on else Model.read(model) if model else Model.shipped()
-    found = evaluation.evaluate(evaluation.Files(left, right, pairs, (*train, *valid)), chosen, end_to_end=end_to_end)
-    summary = {
+    files = evaluation.Files(left, right, pairs, (*train, *valid))
+    found = evaluation.evaluate(files, chosen, end_to_end=end_to_end, report_progress=_report_progress)
+    summary = _summary(found, "trained on other files" if train_on else found.method)
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    lines = [{"what": name, "value": value} for name, value in summary.items() if not isinstance(value, dict)]
+    lines += [{"what": f"unattended {name}", "value": value} for name, value in asdict(found.unattended).items()]
+    show(lines, as_json=False, title="evaluation")
+
+
+def _report_progress(stage: str) -> None:
+    errors.say("[dim]{stage} …[/]", stage=stage)
+
+
+def _summary(found: "Evaluation", method: str) -> dict[str, Any]:
+    return {
         "precision": found.all.precision,
         "recall": found.all.recall,
         "f1": found.all.f1,
         "pairs": found.all.pairs,
         "matches": found.all.matches,
         "found": found.all.found,
-        "method": "trained on other files" if train_on else found.method,
+        "method": method,
         "bound": found.bound,
         "unattended": asdict(found.unattended),
         "candidates_recall": found.candidates_recall,
@@ -77,12 +96,6 @@ def evaluate(
         "unknown_ids": found.unknown_ids,
         "cross_validated_f1": found.cross_validated_f1,
     }
-    if as_json:
-        click.echo(json.dumps(summary))
-        return
-    lines = [{"what": name, "value": value} for name, value in summary.items() if not isinstance(value, dict)]
-    lines += [{"what": f"unattended {name}", "value": value} for name, value in asdict(found.unattended).items()]
-    show(lines, as_json=False, title="evaluation")
 
 
 @click.command(epilog="Example: itemindex matches train --out model.json")

@@ -1,5 +1,6 @@
 """Evaluation of matching on labelled pairs: precision, recall and F1."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,11 +56,19 @@ class Files:
     train: tuple[Path, ...] = ()
 
 
-def evaluate(files: Files, model: Model, *, end_to_end: bool) -> Evaluation:
+def _silent(_: str) -> None:
+    """Report no progress."""
+
+
+def evaluate(
+    files: Files, model: Model, *, end_to_end: bool, report_progress: Callable[[str], None] = _silent
+) -> Evaluation:
     """Judge the pairs of a file, by the model or, with training pairs, by one trained on these."""
+    report_progress("finding candidates among the records")
     compared = compare(files.left, files.right, (files.pairs, *files.train))
     index, pairs, candidate = compared.index, compared.pairs, compared.candidate
     asked, positions, trained = compared.listed[0], compared.positions[0], bool(files.train)
+    report_progress(f"{'training and ' if trained else ''}judging {len(candidate):,} pairs")
     if trained:
         known, labels = compared.examples(range(1, len(compared.listed)))
         judged = judge(index, pairs, known, labels)

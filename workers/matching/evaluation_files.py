@@ -19,8 +19,10 @@ _PRICE = ("price", "list_price", "price_value")
 _LEFT = ("left_id", "left", "ltable_id", "id1", "id_left", "idabt", "idamazon", "idwalmart")
 _RIGHT = ("right_id", "right", "rtable_id", "id2", "id_right", "idbuy", "idgooglebase", "idgoogle")
 _LABEL = ("label", "match", "is_match", "gold", "same")
-_YES, _NO = {"1", "1.0", "true", "yes", "match"}, {"0", "0.0", "false", "no", "nonmatch", "non-match"}
+_YES = {"1", "1.0", "true", "t", "yes", "y", "match"}
+_NO = {"0", "0.0", "false", "f", "no", "n", "nonmatch", "non-match"}
 _AMOUNT = re.compile(r"\d+(?:[.,]\d+)*")
+_DECIMAL_COMMA = re.compile(r",\d{1,2}$")
 _LONGEST_FIELD = 1_000_000
 
 
@@ -85,17 +87,13 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     csv.field_size_limit(_LONGEST_FIELD)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file), 2):
-                yield (
-                    number,
-                    {(name or "").strip().lower(): value.strip() for name, value in row.items() if _text(value)},
-                )
+            reader = csv.DictReader(file, restkey="", restval="")
+            for row in reader:
+                # What stands beyond the last column is a list, and belongs to none.
+                named = ((name, value) for name, value in row.items() if isinstance(value, str))
+                yield reader.line_num, {(name or "").strip().lower(): value.strip() for name, value in named}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnusableFile(f"{path} cannot be read as CSV in UTF-8: {error}") from None
-
-
-def _text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _first(row: dict[str, str], columns: tuple[str, ...]) -> str:
@@ -103,11 +101,16 @@ def _first(row: dict[str, str], columns: tuple[str, ...]) -> str:
 
 
 def _price(text: str) -> float | None:
-    """Read a number out of a price such as `$1,299.00`; a comma before exactly two last digits is a decimal one."""
+    """Read a number out of a price such as `$1,299.00` or `1.299,00 €`.
+
+    A comma before one or two last digits is a decimal one, and points before it separate thousands.
+    """
     found = _AMOUNT.search(text)
     if not found:
         return None
-    digits = re.sub(r",(?=\d{2}$)", ".", found.group()) if "." not in found.group() else found.group()
+    digits = found.group()
+    if _DECIMAL_COMMA.search(digits):
+        digits = digits.replace(".", "").replace(",", ".")
     try:
         return float(digits.replace(",", ""))
     except ValueError:  # such as 1.2.3

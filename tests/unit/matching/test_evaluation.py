@@ -55,7 +55,7 @@ def test_the_command_prints_figures_that_agree_with_one_another(tmp_path: Path, 
     asked = _write(tmp_path / "pairs.csv", pairs)
     arguments = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--end-to-end", "--json"]
     printed = CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
-    found = json.loads(printed.output)
+    found = json.loads(printed.stdout)
     assert found["pairs"] == len(pairs)
     assert found["matches"] == len(world.matches)
     right_ones = round(found["recall"] * found["matches"])
@@ -83,7 +83,7 @@ def test_a_model_of_other_files_judges_these_and_has_bounds_of_its_own(tmp_path:
     asked = _write(tmp_path / "pairs.csv", pairs)
     arguments = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--train-on", str(folder), "--json"]
     printed = CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
-    found = json.loads(printed.output)
+    found = json.loads(printed.stdout)
     assert found["method"] == "trained on other files"
     assert found["bound"] != Model.shipped().review
     assert found["f1"] > 2 * found["matches"] / (found["pairs"] + found["matches"])
@@ -126,7 +126,17 @@ def test_too_few_examples_are_refused(tmp_path: Path, world: World) -> None:
 
 @pytest.mark.parametrize(
     ("text", "price"),
-    [("$1,299.00", 1299.0), ("12,50", 12.5), ("1,299", 1299.0), ("", None), ("free", None), ("88.88 usd", 88.88)],
+    [
+        ("$1,299.00", 1299.0),
+        ("12,50", 12.5),
+        ("1,299", 1299.0),
+        ("", None),
+        ("free", None),
+        ("88.88 usd", 88.88),
+        ("1.299,00 €", 1299.0),
+        ("12,5", 12.5),
+        ("1.2.3", None),
+    ],
 )
 def test_prices_are_read_as_people_write_them(tmp_path: Path, text: str, price: float | None) -> None:
     path = _write(tmp_path / "left.csv", [{"ID": "1", "Name": "lamp", "Price": text}])
@@ -151,3 +161,29 @@ def test_a_label_that_is_neither_yes_nor_no_is_refused(tmp_path: Path) -> None:
     pairs = _write(tmp_path / "pairs.csv", [{"ltable_id": "1", "rtable_id": "1", "label": "perhaps"}])
     with pytest.raises(UnusableFile, match="neither 1 nor 0"):
         read_pairs(pairs, records, records)
+
+
+def test_a_row_that_ends_before_its_label_is_refused_by_the_number_of_its_line(tmp_path: Path) -> None:
+    records = read_records(_write(tmp_path / "left.csv", [{"id": "1", "name": "lamp,\nwhite"}]), "left")
+    assert records["1"].name == "lamp,\nwhite"
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text('note,left_id,right_id,label\n"two\nlines",1,1,TRUE\n,1,1\n')
+    with pytest.raises(UnusableFile, match=r"line 4: the label '' is neither"):
+        read_pairs(pairs, records, records)
+
+
+def test_files_are_read_with_a_byte_order_mark_and_labels_in_words(tmp_path: Path) -> None:
+    (tmp_path / "left.csv").write_bytes(b"\xef\xbb\xbfid,title\r\nB-07/x,lamp\r\n")
+    records = read_records(tmp_path / "left.csv", "left")
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_bytes(b"\xef\xbb\xbfleft_id,right_id,label\r\nB-07/x,B-07/x,True\r\nB-07/x,B-07/x,false\r\n")
+    found = read_pairs(pairs, records, records)
+    assert (found.pairs[0], found.labels, found.labelled) == (("B-07/x", "B-07/x"), (True, False), True)
+
+
+def test_json_stands_alone_on_standard_output_and_progress_is_on_standard_error(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    files = ["--left", str(left), "--right", str(right), "--pairs", str(_write(tmp_path / "pairs.csv", pairs))]
+    printed = CliRunner().invoke(evaluate, [*files, "--train", files[-1], "--json"], catch_exceptions=False)
+    assert json.loads(printed.stdout)["pairs"] == len(pairs)
+    assert "training" in printed.stderr
