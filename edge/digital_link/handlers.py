@@ -1,4 +1,4 @@
-"""GET /01/{gtin}…: from the address in a code on an article to its record, or to the list of its links."""
+"""GET /01/{gtin}… or its compressed form: from the address in a code to the article's record or list of links."""
 
 from urllib.parse import parse_qsl, urlencode
 
@@ -20,9 +20,10 @@ from edge.digital_link.linkset import (
     wants_linkset,
 )
 from edge.http.parameters import QUERY
-from edge.http.problems import Problem
+from edge.http.problems import Problem, problem_of
 from edge.index.identifiers import AskedIdentifier
 from edge.index.resolve import Resolver
+from shared.errors import InvalidParameter, ItemIndexError
 
 CACHE_CONTROL = "public, max-age=60"
 _METHODS = "GET, HEAD, OPTIONS"
@@ -43,7 +44,8 @@ class DigitalLinks:
         operationId="followDigitalLink",
         summary="Follow a GS1 Digital Link to the record of its article",
         description="Redirects to the record. `/22/…`, `/10/…`, `/21/…` may follow the GTIN. The query is passed on "
-        "to links whose `fwqs` is true. "
+        "to links whose `fwqs` is true. A compressed address is answered like the one for which it stands, which "
+        "`Link` names as `owl:sameAs`. "
         "With `linkType=linkset`, or where `Accept` likes application/linkset+json or application/json best, the "
         "article's links. Another `linkType`, such as `gs1:sustainabilityInfo`, redirects to the link of that type.",
         tags=["index"],
@@ -57,8 +59,18 @@ class DigitalLinks:
     @response_schema(schemas.DigitalLinkset(), 200, description="The links of the article")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Lead to a link of the article, or answer with all of them."""
-        asked = read_path(request.rel_url.raw_path)
-        link_type: str | None = request[QUERY].get("linkType")
+        asked = _asked(request)
+        try:
+            return await self._answer(request, asked)
+        except (ItemIndexError, Problem) as error:
+            problem = problem_of(error)
+            if problem is None or not asked.was_compressed:
+                raise
+            problem.fields.setdefault("Link", self._same_as(asked))
+            raise problem from None
+
+    async def _answer(self, request: web.Request, asked: DigitalLink) -> web.StreamResponse:
+        link_type = _link_type(request, asked)
         accept = request.headers.get(hdrs.ACCEPT)
         iid, record = await self._resolver.find(AskedIdentifier("gtin", asked.gtin))
         name = str(_DECODER.decode(record.body)["name"])
@@ -80,9 +92,7 @@ class DigitalLinks:
             "Access-Control-Allow-Headers": "Accept",
             "Access-Control-Max-Age": "86400",
         }
-        return web.Response(
-            status=204, headers={**fields, "Link": self._listed_at(read_path(request.rel_url.raw_path))}
-        )
+        return web.Response(status=204, headers={**fields, "Link": self._links(_asked(request))})
 
     @docs(
         operationId="describeResolver",
@@ -105,21 +115,45 @@ class DigitalLinks:
 
     def _linkset(self, asked: DigitalLink, name: str, links: list[Link], media_type: str) -> web.Response:
         context = f'<{CONTEXT}>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'
-        fields = {"Cache-Control": CACHE_CONTROL, "Vary": "Accept", "Link": f"{self._listed_at(asked)}, {context}"}
+        fields = {"Cache-Control": CACHE_CONTROL, "Vary": "Accept", "Link": f"{self._links(asked)}, {context}"}
         body = _ENCODER.encode(linkset(self._origin + asked.primary_path, name, links))
         return web.Response(body=body, content_type=media_type, headers=fields)
 
     def _redirect(self, asked: DigitalLink, link: Link, query: str) -> Problem:
-        kept = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in _OWN_PARAMETERS]
+        kept = [
+            pair for pair in (*asked.query, *parse_qsl(query, keep_blank_values=True)) if pair[0] not in _OWN_PARAMETERS
+        ]
         location = f"{link.href}?{urlencode(kept)}" if kept and link.passes_query else link.href
         fields = {
             "Location": location,
-            "Link": self._listed_at(asked),
+            "Link": self._links(asked),
             "Vary": "Accept",
             "Cache-Control": CACHE_CONTROL,
         }
         return Problem("temporary-redirect", f"{link.title}: follow `Location`.", fields=fields)
 
-    def _listed_at(self, asked: DigitalLink) -> str:
+    def _links(self, asked: DigitalLink) -> str:
+        """Return the head's links: where the linkset is, and the address for which a compressed one stands."""
         address = f"{self._origin}{asked.path}?linkType=linkset"
-        return f'<{address}>; rel="linkset"; type="{MEDIA_TYPE}"'
+        listed = f'<{address}>; rel="linkset"; type="{MEDIA_TYPE}"'
+        return f"{listed}, {self._same_as(asked)}" if asked.was_compressed else listed
+
+    def _same_as(self, asked: DigitalLink) -> str:
+        return f'<{self._origin}{asked.uncompressed}>; rel="owl:sameAs"'
+
+
+def _asked(request: web.Request) -> DigitalLink:
+    asked = read_path(request.rel_url.raw_path)
+    if asked is None:
+        raise web.HTTPNotFound
+    return asked
+
+
+def _link_type(request: web.Request, asked: DigitalLink) -> str | None:
+    """Return the link type of the query, or of what a compressed address holds of its query."""
+    given = [value for name, value in asked.query if name == "linkType"]
+    if request[QUERY].get("linkType") is not None:
+        given.append(request[QUERY]["linkType"])
+    if len(given) > 1:
+        raise InvalidParameter("linkType", "comes more than once; send it once")
+    return given[0] if given else None

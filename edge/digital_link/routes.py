@@ -11,6 +11,8 @@ _RULE = Rule(
 )
 # Whatever follows the GTIN comes to the same handler, which refuses what breaks the syntax.
 _PATHS = ("/01/{gtin}", "/01/{gtin}/{rest:.*}")
+# A compressed link is one segment; that of a GTIN alone has 10 characters. nginx.conf repeats these bounds.
+_COMPRESSED = "/{compressed:[A-Za-z0-9_-]{10,2000}}{slash:/?}"
 
 
 def routes(resolver: Resolver, base_url: str, origin: str) -> tuple[Route, ...]:
@@ -19,7 +21,7 @@ def routes(resolver: Resolver, base_url: str, origin: str) -> tuple[Route, ...]:
     described = Rule(name="resolver-description", any_origin=True)
     return (
         Route("GET", _PATHS[0], links.show, _RULE),
-        Route("GET", _PATHS[1], links.show, _RULE, documented=False),
-        *(Route("OPTIONS", path, links.options, _RULE, documented=False) for path in _PATHS),
+        *(Route("GET", path, links.show, _RULE, documented=False) for path in (_PATHS[1], _COMPRESSED)),
+        *(Route("OPTIONS", path, links.options, _RULE, documented=False) for path in (*_PATHS, _COMPRESSED)),
         Route("GET", "/.well-known/gs1resolver", links.describe, described),
     )

@@ -1,9 +1,8 @@
 """GS1 Digital Links: each statement of the standard that a resolver must keep, and each check of GS1's test suite.
 
 The statements are those of the list of Digital Link 1.2 (S01 to S18) and the checks of the newer suite for GS1-Conformant
-Resolvers (github gs1/GS1DL-resolver-testsuite, commit e3485a5, Apache-2.0), in our own words. Left out are compressed
-addresses (S04, S05), which the newer standard and suite do not ask for, and the prefixes of whole companies (S17), which
-we do not redirect. TLS (S02) is nginx's: tests/system/test_tls.py.
+Resolvers (github gs1/GS1DL-resolver-testsuite, commit e3485a5, Apache-2.0), in our own words. TLS (S02) is nginx's:
+tests/system/test_tls.py. The compressed addresses were made by GS1's toolkit: tests/unit/digital_link/test_compression.py.
 """
 
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 from shared.config import Settings
+from shared.identifiers import check_digit
 from shared.ids import mint
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents
@@ -120,6 +120,61 @@ async def test_s01_get_head_and_options_work_over_http_1_1(edge: Edge) -> None:
 async def test_s03_pages_of_any_origin_may_ask(edge: Edge) -> None:
     for method in ("OPTIONS", "GET"):
         assert (await ask(edge, LINK, method, Origin="https://a.test")).head["Access-Control-Allow-Origin"] == "*"
+
+
+@pytest.mark.parametrize(
+    ("compressed", "uncompressed"),
+    [
+        ("/ARFKk4XBoA", LINK),
+        ("/CxFKk4XBoIlXgg", f"{LINK}/10/ABC1"),
+        (f"{LINK}/EESrwQ", f"{LINK}/10/ABC1"),
+        ("/GhFKk4XBoIlXgguBzT_G8", f"{LINK}/10/ABC1/21/98765?17=261231"),
+        ("/ARFKk4XBoeIlinkTypegfPzYuuGnh4N-iiA8Sbk", f"{LINK}?linkType=gs1%3Apip&foo=b%26r"),
+    ],
+)
+@pytest.mark.parametrize("end", ["", "/"])
+@pytest.mark.parametrize("accept", ["text/html", LINKSET])
+async def test_s04_s05_a_compressed_address_is_answered_like_the_one_for_which_it_stands_and_names_it(
+    edge: Edge, compressed: str, uncompressed: str, end: str, accept: str
+) -> None:
+    short, long = await ask(edge, compressed + end, Accept=accept), await ask(edge, uncompressed, Accept=accept)
+    assert (short.status, short.head.get("Location")) == (long.status, long.head.get("Location"))
+    assert short.status == 200 or short.status == 307
+    assert accept == "text/html" or "linkType" in uncompressed or short.body == long.body
+    address = f'<{edge.settings.base_url.removesuffix("/v1")}{uncompressed}>; rel="owl:sameAs"'
+    assert address in short.head["Link"]
+    assert "sameAs" not in long.head["Link"]
+    assert long.head["Link"].split(", ")[0] in short.head["Link"]  # the list of links is found at the same address
+
+
+async def test_s05_an_unknown_article_and_options_name_the_uncompressed_address_too(edge: Edge) -> None:
+    unknown = await ask(edge, "/AQAAC31wZA")
+    assert (unknown.status, unknown.json["type"].rsplit("/", 1)[1]) == (404, "identifier-not-found")
+    assert '/01/00000096385074>; rel="owl:sameAs"' in unknown.head["Link"]
+    assert f'{LINK}>; rel="owl:sameAs"' in (await ask(edge, "/ARFKk4XBoA", "OPTIONS")).head["Link"]
+
+
+async def test_a_link_type_in_a_compressed_address_and_in_its_query_is_refused(edge: Edge) -> None:
+    answer = await ask(edge, "/ARFKk4XBoeIlinkTypegfPzYuuGnh4N-iiA8Sbk?linkType=linkset")
+    assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, "linkType")
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "slug"),
+    [
+        ("/ARFKk4XBoCCJV4", 400, "invalid-identifier"),  # a GTIN, and a value that is cut off
+        ("/AQAAC31wZQ", 400, "invalid-identifier"),  # a wrong check digit
+        ("/administrator", 404, "not-found"),
+        ("/AN2yxDhfaiaw", 404, "not-found"),  # a shipping container
+        ("/ARFKk4XBo", 404, "not-found"),  # shorter than any GTIN
+        ("/ARFKk4XBoA/x", 404, "not-found"),
+    ],
+)
+async def test_a_segment_that_is_no_compressed_address_is_refused(
+    edge: Edge, path: str, status: int, slug: str
+) -> None:
+    answer = await ask(edge, path)
+    assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (status, slug)
 
 
 @pytest.mark.parametrize(
@@ -238,6 +293,16 @@ async def test_s15_the_resolver_describes_itself(edge: Edge) -> None:
     assert answer.head["Access-Control-Allow-Origin"] == "*"
     Draft7Validator(DESCRIPTION_SCHEMA).validate(answer.json)
     assert answer.json["resolverRoot"] == edge.settings.base_url.removesuffix("/v1")
+
+
+async def test_s17_no_prefix_of_a_company_is_redirected_so_nothing_is_handled_by_another_resolver(edge: Edge) -> None:
+    """Its condition never holds: an article is led to a link only where the index has it, by its whole GTIN."""
+    assert "handledBy" not in await links(edge)
+    stranger = f"/01/{GTIN[:12]}"  # the same company, an article that is not in the index
+    stranger += f"9{check_digit(stranger[4:] + '9')}"
+    answer = await ask(edge, stranger)
+    assert (answer.status, answer.head.get("Location")) == (404, None)
+    assert "handledBy" not in answer.head.get("Link", "")
 
 
 async def test_s18_a_slash_at_the_end_makes_no_difference(edge: Edge) -> None:

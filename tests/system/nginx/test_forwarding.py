@@ -29,6 +29,7 @@ async def test_a_plain_lookup_arrives_in_the_form_that_the_fast_lane_knows(front
         *("/", "/v1", "/v1/", "/v1/jobs", "/v1/index/exports", "/v1/index/datasets", "/v1/delta-sharing", "/dashboard"),
         "/mcp",
         *("/v1/index/resolve", "/01", "/01/09506000134352/10/A%2FB?17=261231", "/.well-known/gs1resolver"),
+        *("/ARFKk4XBoA", "/ARFKk4XBoA/?17=261231", "/v1ARFKk4XBoA", "/01ARFKk4XBoA"),
     ],
 )
 async def test_a_path_without_a_slash_is_forwarded_and_not_redirected(front: Front, path: str) -> None:

@@ -84,6 +84,9 @@ async def test_what_is_not_http_is_refused_and_the_line_closed(front: Front, sen
         (b"GET /static/../nginx.conf HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /metrics HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /V1/x HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /ARFKk4XBo HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),  # shorter than a compressed Digital Link
+        (b"GET /ARFKk4XBoA/x HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
+        (b"GET /ARFKk4XBoA.php HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /_problem/500 HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /static/a.css HTTP/1.1\r\n" + HOST + b'If-Match: "other"\r\n\r\n', 412, "precondition-failed"),
         (b"GET /static/a.css HTTP/1.1\r\n" + HOST + b"Range: bytes=900-\r\n\r\n", 416, "range-not-satisfiable"),

@@ -5,6 +5,8 @@ import pytest
 from edge.digital_link.address import DigitalLink, read_path
 from shared.errors import WrongIdentifier
 
+NEITHER = "needs pairs of an application identifier and a value, or one compressed segment, after the GTIN"
+
 
 @pytest.mark.parametrize(
     ("path", "link"),
@@ -22,6 +24,7 @@ from shared.errors import WrongIdentifier
 def test_a_path_names_a_gtin_and_its_qualifiers(path: str, link: DigitalLink) -> None:
     assert read_path(path) == link
     assert read_path(link.path) == link
+    assert link.uncompressed == link.path
     assert link.primary_path == f"/01/{link.gtin}"
 
 
@@ -31,9 +34,9 @@ def test_a_path_names_a_gtin_and_its_qualifiers(path: str, link: DigitalLink) ->
         ("/01/09506000134353", "ends with a wrong check digit; expected is 2"),
         ("/01/", "needs pairs of an application identifier and a value after the GTIN"),
         ("/01/%20", "must have digits only"),
-        ("/01/09506000134352/foo", "needs pairs of an application identifier and a value after the GTIN"),
-        ("/01/09506000134352/10", "needs pairs of an application identifier and a value after the GTIN"),
-        ("/01/09506000134352/10/", "needs pairs of an application identifier and a value after the GTIN"),
+        ("/01/09506000134352/foo", NEITHER),
+        ("/01/09506000134352/10", NEITHER),
+        ("/01/09506000134352/10/", NEITHER),
         ("/01/09506000134352/10//21/x", "takes qualifiers of 1 to 20 letters, digits and signs of GS1's character set"),
         (
             "/01/09506000134352/10/" + "x" * 21,
