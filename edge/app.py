@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from edge import rules
+from edge.analytics.pricing import Pricing
 from edge.analytics.prior_price import PriorPrice
 from edge.bulk_routes import dataset_routes, export_routes
 from edge.container import Services, build_services
@@ -196,7 +197,8 @@ def _organization_routes(services: Services) -> tuple[Route, ...]:
 def _paid_routes(services: Services) -> tuple[Route, ...]:
     resources, orders, serializer = services.resources, services.orders, services.job_serializer
     jobs, events = Jobs(orders, serializer, resources.results, services.lists), Events(orders, serializer)
-    pricing, footprint = services.pricing, services.sustainability
+    pricing = Pricing(services.price_history, resources.database, services.billing)
+    footprint = services.sustainability
     prior = PriorPrice(resources.database, services.settings.base_url, services.billing)
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))
     cancel = Rule(name="job-cancel", accepts=KEY, problems=("job-not-found", "state-conflict"))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from edge.analytics.pricing import Pricing
+from edge.analytics.price_history import PriceHistory
 from edge.analytics.sustainability import Sustainability
 from edge.downloads.allowance import DownloadAllowance
 from edge.downloads.files import FileResponder
@@ -43,7 +43,7 @@ class Services:
     organizations: OrganizationService
     idempotent_acts: IdempotentActs
     search: ItemSearch
-    pricing: Pricing
+    price_history: PriceHistory
     sustainability: Sustainability
     orders: JobOrders
     job_serializer: JobSerializer
@@ -90,7 +90,7 @@ def build_services(resources: Resources) -> Services:
         organizations=OrganizationService(database, settings),
         idempotent_acts=IdempotentActs(database, settings),
         search=ItemSearch(resources.search, resources.resolutions),
-        pricing=Pricing(database, settings.base_url, billing),
+        price_history=PriceHistory(database, settings.base_url),
         sustainability=Sustainability(database, settings.base_url, billing),
         orders=orders,
         job_serializer=jobs,

@@ -10,17 +10,19 @@ from aiohttp import web
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.aside import aside
+from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, Offer
 from edge.http.conditional import none_match
+from edge.http.context import CONTEXT
 from edge.http.parameters import QUERY, Flag, Parameters, Utf8
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
-from edge.middleware.answer_keeping import offer
 from shared.outliers import MODES
 from shared.results import formats
 from shared.results.layout import MEDIA_TYPES
 
 CACHE_CONTROL = "private, max-age=60"
 LIGHT_UNITS = 2
+_VALIDATORS = ("ETag", "Cache-Control", "Vary")
 # Nothing was priced before, and periods beside a range at the end of Python's calendar would overflow it.
 FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(2199, 12, 31)
 _DAY_ERROR = f"must be a day as YYYY-MM-DD, from {FIRST_DAY} to {LAST_DAY}"
@@ -169,16 +171,22 @@ async def light_answer(
     request: web.Request, rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any]
 ) -> web.Response:
     """Answer with rows and their meta in the format asked for; 304 where the caller has them."""
-    format = asked_format(request)
+    offered = await light_offer(rows, schema, meta, asked_format(request))
+    request[CONTEXT].offer = offered
+    response = offered.response
+    if none_match(request.headers.get("If-None-Match"), response.headers["ETag"]):
+        return web.Response(status=304, headers={name: response.headers[name] for name in _VALIDATORS})
+    return response
+
+
+async def light_offer(rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any], format: str) -> Offer:
+    """Return the whole answer in a format of MEDIA_TYPES, as it may be kept."""
     body, digest = await aside(len(rows), _encoded, rows, schema, meta, format)
     etag = f'"sha256-{digest}-{meta["data_version"]}-{format}"'
     fields = {"ETag": etag, "Cache-Control": CACHE_CONTROL, "Vary": "Accept"}
     response = web.Response(body=body, content_type=MEDIA_TYPES[format], headers=fields)
     # Where an item has no prices, its range ends today.
-    offer(request, response, units=LIGHT_UNITS, for_today=True)
-    if none_match(request.headers.get("If-None-Match"), etag):
-        return web.Response(status=304, headers=fields)
-    return response
+    return Offer(response, LIGHT_UNITS, for_today=True, organization_id=None, until=UNTIL_THE_DATA_CHANGES)
 
 
 def _encoded(rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any], format: str) -> tuple[bytes, str]:

@@ -12,8 +12,8 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 from edge.analytics import envelope
 from edge.analytics.conversion import in_currency, read_converter, with_original
 from edge.analytics.items import range_of, require_active_item
+from edge.analytics.price_history import coverage
 from edge.analytics.prices import Price
-from edge.analytics.pricing import coverage
 from edge.analytics.prior_price_schemas import PriorPriceQuery, PriorPriceReply
 from edge.analytics.reductions import as_row, reductions
 from edge.http.context import CONTEXT

@@ -8,7 +8,7 @@ import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import LIGHT_UNITS
-from edge.analytics.pricing import Pricing
+from edge.analytics.price_history import PriceHistory
 from edge.analytics.sustainability import Sustainability
 from edge.dashboard import item_charts
 from edge.dashboard.billing import PageBilling
@@ -38,7 +38,7 @@ class ExplorerPages:
         self,
         engine: ItemSearch,
         records: RecordCache,
-        pricing: Pricing,
+        prices: PriceHistory,
         footprint: Sustainability,
         billing: PageBilling,
         limits: PersonLimits,
@@ -49,7 +49,7 @@ class ExplorerPages:
         self._cursors = cursors
         self._engine = engine
         self._records = records
-        self._pricing = pricing
+        self._prices = prices
         self._footprint = footprint
         self._billing = billing
         self._base_url = base_url
@@ -107,7 +107,7 @@ class ExplorerPages:
         return await charge.settle(self._history(request, visitor, iid))
 
     async def _history(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
-        history = await self._pricing.history(iid, None, None, [], None)
+        history = await self._prices.read(iid, None, None, [], None)
         figures, _ = await self._footprint.figures(iid, None, None, [])
         rows = [row for row in figures.to_pylist() if {row["per_unit"], row["cumulative"]} != {None}]
         titles = {one.code: one.title for one in INDICATORS}

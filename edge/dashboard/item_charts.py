@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
+from edge.analytics.price_history import KINDS, median
 from edge.analytics.prices import Price
-from edge.analytics.pricing import KINDS, median
 from edge.dashboard.bars import Bar, entry
 from edge.dashboard.charts import SERIES_MAX
 from shared.money import minor_digits

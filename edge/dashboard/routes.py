@@ -116,7 +116,7 @@ def _explorer(guard: SessionGuard, services: Services, billing: PageBilling) -> 
     explorer = ExplorerPages(
         services.search,
         resources.records,
-        services.pricing,
+        services.price_history,
         services.sustainability,
         billing,
         services.person_limits,

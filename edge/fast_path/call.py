@@ -18,8 +18,6 @@ from shared.plans import Plan
 LOOKUP = rules.free("lookup")
 _CACHED = f"Cache-Control: {CACHE_CONTROL}\r\n".encode()
 _JSON_FIELD = b"Content-Type: application/json\r\n"
-UNREAD = Answer(LOOKUP, LOOKUP.units, b"", b"", "", b"")
-"""The place of a record that is read once the call is charged."""
 _NO_PLAN = Plan(
     name="none",
     title="no plan",

@@ -10,22 +10,21 @@ import msgspec
 
 from edge import rules
 from edge.fast_path import answers
-from edge.fast_path.call import LOOKUP, NOT_CHARGED, UNREAD, Call, call_of, of_record
+from edge.fast_path.call import LOOKUP, NOT_CHARGED, Call, call_of, of_record
 from edge.fast_path.counts import Counts
 from edge.fast_path.request import PlainRequest, network_of, representation
+from edge.fast_path.unread import Unread, is_unread
 from edge.http.answer_cache import JSON_SELECTED, PUBLIC, Answer, Key
 from edge.http.compression import COMPRESSED_FROM_BYTES
 from edge.http.context import trace_members
 from edge.http.problems import unavailable
 from edge.index.identifiers import asked_identifier
-from edge.index.records import Record
 from edge.middleware.request_context import span_attributes
 from edge.quota.policy import Decision
 from edge.quota.unmetered import UnmeteredLimits
 from edge.resources import Resources
 from shared.accounts import Principal, account_of
 from shared.errors import InvalidParameter, StoreUnavailable
-from shared.ids import canonical_iid
 from shared.telemetry.trace_context import SpanContext, step_from
 
 _INDEX = b"/v1/index/"
@@ -44,6 +43,7 @@ class FastPath:
         self._answer = resources.answers.find
         self._address = f"Content-Location: {resources.settings.base_url}/index/lookup/"
         self._limiter = resources.limiter
+        self._unread = Unread(resources)
         self._unmetered = UnmeteredLimits(resources.limiter)
         self._access_log = resources.access_log
         self._used = resources.usage.note
@@ -66,7 +66,7 @@ class FastPath:
             return None
         if principal.kind != ("public-token" if request.token else "api-key"):
             return None
-        answer = self._find(request, principal) or self._unread(request)
+        answer = self._find(request, principal) or self._unread.find(request)
         if answer is None or principal.kind not in answer.rule.accepts or principal.plan.rank < answer.rule.rank_min:
             return None
         if not answer.units and principal.plan.counted_by != "organization":
@@ -82,13 +82,13 @@ class FastPath:
     def charge(self, call: Call, respond: Callable[[bytes], None], decline: Callable[[], None]) -> None:
         """Charge a call and give the bytes of its response to `respond`. A 304 costs nothing, so it is only checked.
 
-        Where a record had to be read and is none, `decline` is called instead: the ordinary way responds. It charges
-        the same id, which costs nothing more.
+        Where the answer had to be read and there is none, `decline` is called instead: the ordinary way responds. It
+        charges the same id, which costs nothing more.
         """
 
         def decided(decision: Decision) -> None:
-            if call.answer is UNREAD and decision.allowed:
-                self._read(call, decision, respond, decline)
+            if decision.allowed and is_unread(call.answer):
+                self._unread.read_then(call, lambda found: self._take(found, call, decision, respond, decline))
             else:
                 self._respond(call, decision, respond)
 
@@ -109,24 +109,23 @@ class FastPath:
             self._counts.read(call.source)
         self._count(call, decision, status, slug)
 
-    def _read(
-        self, call: Call, decision: Decision, respond: Callable[[bytes], None], decline: Callable[[], None]
+    def _take(
+        self,
+        found: Answer | StoreUnavailable | None,
+        call: Call,
+        decision: Decision,
+        respond: Callable[[bytes], None],
+        decline: Callable[[], None],
     ) -> None:
-        """Read the record of a call that is charged, and respond with it."""
-
-        def read(found: Record | Exception) -> None:
-            if isinstance(found, StoreUnavailable):
-                task = asyncio.create_task(self._give_up(call, decision, found, respond))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
-            elif isinstance(found, Exception) or found.state != "+":
-                decline()
-            else:
-                answer = of_record(found, b"", LOOKUP)
-                self._respond(call._replace(answer=answer), decision, respond, read=True)
-
-        assert call.request.iid is not None
-        self._records.read_then(call.request.iid.decode().upper(), read)
+        """Respond with what was read for a call that is charged."""
+        if found is None:
+            decline()
+        elif isinstance(found, StoreUnavailable):
+            task = asyncio.create_task(self._give_up(call, decision, found, respond))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            self._respond(call._replace(answer=found), decision, respond, read=True)
 
     async def _give_up(
         self, call: Call, decision: Decision, error: StoreUnavailable, respond: Callable[[bytes], None]
@@ -207,13 +206,6 @@ class FastPath:
             return None
         where = f"{self._address}{iid}\r\n".encode() if by_number else b""
         return of_record(record, where, _RESOLVE if by_number else LOOKUP)
-
-    def _unread(self, request: PlainRequest) -> Answer | None:
-        """Return UNREAD for the look-up of a record that memory does not have and may be read; else None."""
-        if request.iid is None or request.if_none_match or not representation(request.accept).endswith(JSON_SELECTED):
-            return None
-        iid = canonical_iid(request.iid.decode())
-        return UNREAD if iid is not None and self._records.peek(iid) is None else None
 
 
 @lru_cache(maxsize=8192)

@@ -22,6 +22,7 @@ UNTIL_THE_DATA_CHANGES = math.inf
 JSON_SELECTED = "+json"
 """How the name of a selection ends that takes JSON."""
 _ENTRY_OVERHEAD_BYTES = 700
+_DAY_SECONDS = 86_400
 # One answer of more takes the place of hundreds that are asked more often, and its bytes cost more than its making.
 BODY_BYTES_MAX = 256 * 1024
 # Fields of the content, which a 304 does not repeat (RFC 9110, section 15.4.5).
@@ -137,8 +138,13 @@ def representation_of(accept: str | None) -> str:
     return f"{preferred or ''}{JSON_SELECTED}" if takes_json else preferred or ""
 
 
-def answer_of(rule: Rule, offer: Offer, until: float) -> Answer:
-    """Return the answer of an offered response, whose common headers are not added yet."""
+def answer_of(rule: Rule, offer: Offer, began: float) -> Answer:
+    """Return the answer of an offered response, whose common headers are not added yet.
+
+    `began` is when the question came, in seconds since 1970.
+    """
+    midnight = (began // _DAY_SECONDS + 1) * _DAY_SECONDS
+    until = min(offer.until, midnight) if offer.for_today else offer.until
     headers = offer.response.headers
     lines = [(name, f"{name}: {value}\r\n") for name, value in headers.items()]
     body = offer.response.body

@@ -11,8 +11,6 @@ from edge.http.compression import CODING, compress, set_validators, takes_gzip
 from edge.http.context import CONTEXT
 from edge.http.routing import rule_of
 
-_DAY_SECONDS = 86_400
-
 
 def offer(
     request: web.Request,
@@ -49,9 +47,7 @@ def answer_keeping(answers: AnswerCache) -> Any:
         key = _key(request, offered)
         # Data that changed meanwhile may have been read before or after.
         if key is not None and generation == answers.generation:
-            midnight = (began // _DAY_SECONDS + 1) * _DAY_SECONDS
-            until = min(offered.until, midnight) if offered.for_today else offered.until
-            answers.keep(key, answer_of(rule_of(request), offered, until))
+            answers.keep(key, answer_of(rule_of(request), offered, began))
         return response
 
     return keep

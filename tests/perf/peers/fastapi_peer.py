@@ -18,7 +18,7 @@ import asyncpg
 import redis.asyncio as redis
 from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
 
-from edge.analytics.pricing import SQL as PRICING
+from edge.analytics.price_history import SQL as PRICING
 from edge.index.lookup import SQL as RECORD
 
 TAKE = Path(os.environ["PEER_TAKE"]).read_text()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from edge.analytics import pricing, prior_price, sustainability
+from edge.analytics import price_history, prior_price, sustainability
 from edge.index import lookup
 from shared.config import Settings
 from shared.db.connect import connect
@@ -34,7 +34,7 @@ def contents() -> Contents:
 
 @pytest.mark.parametrize(
     "statement",
-    [pricing.SQL.prices, prior_price.SQL.listings, sustainability.SQL.figures, lookup.SQL.records],
+    [price_history.SQL.prices, prior_price.SQL.listings, sustainability.SQL.figures, lookup.SQL.records],
     ids=["prices", "prior price", "sustainability", "record"],
 )
 def test_a_read_of_one_item_opens_each_months_partition_once(settings: Settings, statement: str) -> None:

@@ -1,9 +1,10 @@
-"""A record that memory does not have is read on the fast path: the same bytes, charged once, many in one query."""
+"""What memory does not have is read on the fast path: the same bytes, charged once; records, and prices of an item."""
 
 import asyncio
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,18 +17,20 @@ from tests.support.accounts import api_key
 from tests.support.client import Edge, running_edge
 from tests.support.kept_answers import used
 from tests.support.servers import Contents
-from tests.support.shop import open_shop
+from tests.support.shop import load_rows, open_shop
 from tests.support.wire import OTHER, alike, exchange, head, watch_the_fast_path
 
-SOY, CUSTARD, DRINK = (mint("shop", number).iid for number in ("1", "2", "3"))
+SOY, CUSTARD, DRINK, MERGED = (mint("shop", number).iid for number in ("1", "2", "3", "4"))
 
 
 @pytest.fixture
 def contents() -> Contents:
     def shop(settings: Settings, folder: Path) -> None:
         open_shop(settings, folder)
+        load_rows(settings, folder, "4,Flan,Maison,Desserts,Custard,,2026-07-01,NORTH,3,\n", name="more.csv")
         with connect(settings.database_url, application="tests") as connection:
             connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (DRINK,))
+            connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
 
     return shop
 
@@ -38,8 +41,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return watch_the_fast_path(monkeypatch)
 
 
-async def _ask(edge: Edge, key: str, number: int, iid: str, extra: str = "") -> bytes:
-    request = head(edge, number, f"/v1/index/lookup/{iid}", address="192.0.2.1", credential=key, extra=extra)
+async def _ask(edge: Edge, key: str, number: int, iid: str, extra: str = "", path: str = "lookup") -> bytes:
+    request = head(edge, number, f"/v1/index/{path}/{iid}", address="192.0.2.1", credential=key, extra=extra)
     return (await exchange(edge, request))[0]
 
 
@@ -75,8 +78,80 @@ async def test_what_an_unread_record_leads_to_has_the_bytes_and_the_price_of_the
     assert _comparable(first) == _comparable(ordinary)
 
 
-async def test_while_postgresql_is_down_an_unread_record_is_503_and_costs_nothing(
+@pytest.mark.parametrize(
+    ("iid", "status", "units"),
+    [
+        (SOY, b"200", 2),
+        (SOY.lower(), b"200", 2),
+        (mint("shop", "none").iid, b"404", 2),
+        (DRINK, b"410", 0),
+        (MERGED, b"301", 0),
+    ],
+    ids=["found", "lower-case", "absent", "withdrawn", "merged"],
+)
+@pytest.mark.parametrize(
+    "fields", ["Accept: */*\r\n", "Accept: */*\r\nAccept-Encoding: gzip\r\n"], ids=["plain", "gzip"]
+)
+async def test_prices_asked_for_the_first_time_have_the_bytes_and_the_price_of_the_ordinary_way_and_are_kept(
+    settings: Settings, tmp_path: Path, taken: list[bool], iid: str, status: bytes, units: int, fields: str
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        await _ask(edge, key, 1, CUSTARD)
+        before = await used(edge, key)
+        first = await _ask(edge, key, 2, iid, fields, "pricing")
+        assert await used(edge, key) - before == units
+        assert len(edge.resources.answers) == (status == b"200")
+        again = await _ask(edge, key, 3, iid, fields, "pricing")
+        ordinary = await _ask(edge, key, 4, iid, fields + OTHER, "pricing")
+        assert await used(edge, key) - before == 3 * units
+    assert taken == [False, True, True, False]
+    assert first.split(b" ")[1] == status
+    assert _comparable(first) == _comparable(again) == _comparable(ordinary)
+
+
+@pytest.mark.parametrize(
+    ("target", "fields"),
+    [
+        (f"{SOY}?currency=HKD", ""),
+        (f"{SOY}/", ""),
+        (SOY, "Accept: text/csv\r\n"),
+        (SOY, 'Accept: */*\r\nIf-None-Match: "x"\r\n'),
+    ],
+    ids=["a parameter", "a slash", "another format", "a condition"],
+)
+async def test_other_questions_about_prices_take_the_ordinary_way(
+    settings: Settings, tmp_path: Path, taken: list[bool], target: str, fields: str
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        await _ask(edge, key, 1, CUSTARD)
+        await _ask(edge, key, 2, target, fields, "pricing")
+    assert taken == [False, False]
+
+
+async def test_prices_that_were_read_before_a_load_ended_are_not_kept_after_it(
     settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        await _ask(edge, key, 1, CUSTARD)
+        read = edge.resources.database.fetch_row
+
+        async def with_a_load_meanwhile(*arguments: Any, **named: Any) -> Any:
+            row = await read(*arguments, **named)
+            edge.resources.answers.clear()
+            return row
+
+        monkeypatch.setattr(edge.resources.database, "fetch_row", with_a_load_meanwhile)
+        assert (await _ask(edge, key, 2, SOY, path="pricing")).startswith(b"HTTP/1.1 200")
+        assert taken == [False, True]
+        assert len(edge.resources.answers) == 0
+
+
+@pytest.mark.parametrize("path", ["lookup", "pricing"])
+async def test_while_postgresql_is_down_what_is_unread_is_503_and_costs_nothing(
+    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     key = f"Authorization: ApiKey {api_key(settings)}"
 
@@ -88,9 +163,9 @@ async def test_while_postgresql_is_down_an_unread_record_is_503_and_costs_nothin
         before = await used(edge, key)
         with monkeypatch.context() as patch:
             patch.setattr(edge.resources.database, "fetch", down)
-            answers = [await _ask(edge, key, 2, SOY), await _ask(edge, key, 3, SOY, OTHER)]
+            answers = [await _ask(edge, key, 2, SOY, path=path), await _ask(edge, key, 3, SOY, OTHER, path)]
         assert await used(edge, key) == before
-        assert (await _ask(edge, key, 4, SOY)).startswith(b"HTTP/1.1 200")
+        assert (await _ask(edge, key, 4, SOY, path=path)).startswith(b"HTTP/1.1 200")
         edge.resources.access_log.flush()
     assert taken == [False, True, False, True]
     assert answers[0].startswith(b"HTTP/1.1 503 ")
