@@ -7,7 +7,7 @@ from fractions import Fraction
 from shared.units.table import Unit, units
 
 _MEMORY = frozenset(
-    "ram memory ddr ssd hdd nvme emmc usb flash sd sdhc sdxc microsd micro drive stick storage phone smartphone iphone "
+    "ram memory ddr ssd hdd nvme emmc usb flash sd sdhc sdxc microsd micro drive storage phone smartphone iphone "
     "ipad tablet laptop galaxy pixel disk".split()
 )
 _NETWORK = frozenset("phone smartphone iphone galaxy mobile lte router modem wifi sim tablet network hotspot".split())

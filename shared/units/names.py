@@ -149,12 +149,17 @@ def _count(value: Fraction, noun: str = "", *, container: bool = True) -> Quanti
 
 
 def _without_restated(reader: Reader, spans: Sequence[Span]) -> list[Span]:
-    """Drop of `16GB (2x8GB)` the total and of `8.4 oz (250 ml)` what is in brackets: they state one content twice."""
+    """Drop the total of `16GB (2x8GB)` and the second of `8.4 oz (250 ml)`, `8oz 227g`: they state one content twice.
+
+    Side by side, without a sign of it, only what is rounded: two equal amounts may be two.
+    """
     kept: list[Span] = []
     for span in spans:
         before = kept[-1] if kept else None
-        bracket = reader.word(span.start - 1) in {"(", "[", "/", "="}
-        if before and bracket and span.start - 1 == before.end and _restates(before.quantity, span.quantity):
+        between = "".join(reader.word(place) for place in range(before.end, span.start)) if before else ""
+        sign = between in {"(", "[", "/", "="}
+        beside = between in {"", ")"} and before and span.quantity != before.quantity
+        if before and (sign or beside) and _restates(before.quantity, span.quantity):
             if span.quantity.packs > 1:
                 kept[-1] = span
             continue

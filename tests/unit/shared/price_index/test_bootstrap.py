@@ -6,7 +6,8 @@ import pytest
 from shared.price_index.bootstrap import GROUPS_MAX, bootstrap, comparisons
 from shared.price_index.panel import Panel
 from shared.price_index.question import Question, method_named
-from tests.unit.shared.price_index.cases import GAPS
+from shared.price_index.series import index_series
+from tests.unit.shared.price_index.cases import GAPS, NAN
 
 JEVONS = Question(method_named("jevons"))
 
@@ -59,6 +60,28 @@ def test_replicates_in_which_a_period_is_not_connected_are_left_out() -> None:
     interval = bootstrap(GAPS, Question(method_named("geks-fisher")), 200, seed=0)
     assert np.isfinite(interval.low).all()
     assert (interval.low <= interval.high).all()
+
+
+def market(random: np.random.Generator, items: int) -> Panel:
+    """Draw items of an endless market over three periods: a fifth is missing later, dearer ones are bought less."""
+    first = np.exp(random.normal(2, 1, items))
+    steps = np.array([[0.03], [-0.02]]) + random.normal(0, 0.15, (2, items))
+    prices = first * np.exp(np.vstack([np.zeros(items), np.cumsum(steps, axis=0)]))
+    quantities = random.gamma(2, 20, items) * np.exp(random.normal(0, 0.3, (3, items))) * (prices / first) ** -1.5
+    prices[1:][random.random((2, items)) < 0.2] = NAN
+    return Panel(prices, np.where(np.isnan(prices), 0.0, quantities))
+
+
+@pytest.mark.parametrize(("method", "trials"), [("jevons", 400), ("fisher", 400), ("geks-jevons", 120)])
+def test_of_a_hundred_intervals_ninety_five_hold_the_index_of_the_whole_market(method: str, trials: int) -> None:
+    question = Question(method_named(method))
+    whole = index_series(market(np.random.default_rng(99), 200_000), question)[1:]
+    random = np.random.default_rng(1)
+    held = np.zeros(2)
+    for seed in range(trials):
+        interval = bootstrap(market(random, 400), question, 200, seed)
+        held += (interval.low[1:] <= whole) & (whole <= interval.high[1:])
+    assert held / trials == pytest.approx(0.95, abs=0.035)
 
 
 def test_comparisons_grow_with_pairs_or_with_windows_and_replicates() -> None:
