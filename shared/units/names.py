@@ -7,14 +7,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from shared.units.quantity import COUNT, Measure, Quantity
-from shared.units.reader import PACK_NUMBER_WORDS, Reader
+from shared.units.reader import NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, Reader
 from shared.units.rows import Found, read_range, read_row
-from shared.units.sizes import read_grade, read_size, read_thread
+from shared.units.sizes import SIZE_BEGINNINGS, read_grade, read_size, read_thread
 from shared.units.table import units
-from shared.units.tokens import WORD
+from shared.units.tokens import NUMBER, WORD, Token
 
 _HOLDS = frozenset("pack pk packs packet case set box bundle carton lot tray kit multipack crate".split())
 _PACKABLE = frozenset({"mass", "volume", "memory"})
+# Every word and sign with which `_read_at` finds something, besides those that begin with an x.
+_BEGINNINGS = _HOLDS | PACK_NUMBER_WORDS.keys() | NUMBER_BEGINNINGS | SIZE_BEGINNINGS | {"dozen"}
 # `8.4 oz (250 ml)` states one content twice; labels round.
 RESTATED_WITHIN = Fraction(3, 200)
 
@@ -69,12 +71,17 @@ def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> boo
 def _spans(reader: Reader) -> Iterator[Span]:
     position = 0
     while position < len(reader.tokens):
-        found = _read_at(reader, position)
+        found = _read_at(reader, position) if _may_begin(reader.tokens[position]) else None
         if found is None:
             position += 1
         else:
             yield Span(found.quantity, position, found.end)
             position = found.end
+
+
+def _may_begin(token: Token) -> bool:
+    """Return whether a quantity can begin with a token: few words of a name do, and a look at each costs much."""
+    return token.kind == NUMBER or token.text in _BEGINNINGS or token.text.startswith("x")
 
 
 def _read_at(reader: Reader, position: int) -> Found | None:

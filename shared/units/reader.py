@@ -20,6 +20,8 @@ _COMPOUNDS = {("ft", "in"), ("lb", "oz"), ("h", "min")}
 TEMPERATURE = "temperature"
 _BELOW_ZERO = frozenset({"-", "minus"})
 _SIGNS = _BELOW_ZERO | {"+", "plus"}
+# With these an atom may begin that does not begin with digits.
+NUMBER_BEGINNINGS = NUMBER_WORDS.keys() | _FRACTION_WORDS.keys() | _SIGNS
 _SPELLED = re.compile(r"[\s.·\-]+")
 # Of `2 a day` and `3 in 1` the unit-like word is none.
 _NOT_AMPERE_BEFORE = frozenset("day week month year pack box piece".split())

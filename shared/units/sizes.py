@@ -21,6 +21,8 @@ _CLOTHES = frozenset(
 )
 _LEGS = frozenset("jeans pants trousers chinos slacks".split())
 _SCALES_BEFORE_NUMBER = frozenset({"awg", "grit"})
+# With these a size or a thread may begin that does not begin with digits or an x.
+SIZE_BEGINNINGS = _SIZE | _SYSTEMS_BESIDE_SIZE.keys() | _WORDS.keys() | _SCALES_BEFORE_NUMBER | {"extra", "w", "m"}
 # SAE J300: the viscosity of engine oils at low and at high temperature.
 _COLD_GRADES = frozenset({0, 5, 10, 15, 20, 25})
 _HOT_GRADES = frozenset({8, 12, 16, 20, 30, 40, 50, 60})

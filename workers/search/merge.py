@@ -132,11 +132,12 @@ def _terms(segments: list[Segment]) -> Iterator[_Term]:
 
 
 def _write_chunk(chunk: list[_Term], segments: list[Segment], numbers: list[Numbers], keys: Keys) -> None:
+    of_segments: list[list[tuple[int, int]]] = [[] for _ in segments]
+    for position, term in enumerate(chunk):
+        for number, ordinal in term.positions:
+            of_segments[number].append((position, ordinal))
     ordered, times = [], []
-    for number, segment in enumerate(segments):
-        found = [
-            (position, ordinal) for position, term in enumerate(chunk) for of, ordinal in term.positions if of == number
-        ]
+    for segment, new_numbers, found in zip(segments, numbers, of_segments, strict=True):
         if not found:
             continue
         # Keys come in the same order everywhere, so a chunk's keys are neighbours in each segment.
@@ -144,7 +145,7 @@ def _write_chunk(chunk: list[_Term], segments: list[Segment], numbers: list[Numb
         documents, of_documents = segment.dictionary.read((first, end))
         sizes = np.diff(segment.dictionary.starts[first : end + 1])
         positions = np.repeat(np.array([position for position, _ in found], np.uint64), sizes.astype(np.int64))
-        new = numbers[number][documents]
+        new = new_numbers[documents]
         left = new != _GONE
         ordered.append(positions[left] << np.uint64(32) | new[left])
         times.append(of_documents[left])

@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 
 from deploy.ctl.units import units as command
 from edge.analytics.unit_prices import unit_prices
+from shared.units import names
 from shared.units.compare import compare
 from shared.units.content import contents
 from shared.units.names import read
+from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader
 from shared.units.table import units
+from shared.units.tokens import plain, tokens
 
 
 def families() -> dict[str, list[list[str]]]:
@@ -119,6 +122,20 @@ def test_any_text_is_read_without_an_error_and_keeps_its_order_of_words(text: st
     reading = read(text)
     assert all(quantity.text for quantity in reading.quantities)
     assert compare(text, text).equal
+
+
+def test_no_quantity_begins_with_a_word_that_is_passed_over() -> None:
+    names_read = [one for groups in FAMILIES.values() for group in groups for one in group]
+    words = {token.text for one in names_read for token in tokens(one)} | set(units())
+    words |= {"+", "-", "extra", "minus", "plus", "sz", "w", "xxl", *NUMBER_WORDS, *PACK_NUMBER_WORDS}
+    words |= names._HOLDS | {"us", "uk", "eu", "eur", "it", "fr", "jp", "cn", "au"}
+    endings = (" of 6", "6 °C", " 6 °C", "32 l 34", " size 6", " 6 x 20", " large", " pack", " shirt", " ml", "")
+    wrong = []
+    for text in (word + ending for word in sorted(words) for ending in endings):
+        reader = Reader(plain(text))
+        if names._read_at(reader, 0) and not names._may_begin(reader.tokens[0]):
+            wrong.append(text)
+    assert wrong == []
 
 
 @given(
