@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.price_index.offered import METHODS
 from shared.price_index.panel import Panel
 from shared.price_index.question import Method, Question, method_named, method_names
 from shared.price_index.series import index_series
@@ -62,6 +63,19 @@ def test_proportionality_all_prices_times_a_factor_is_that_index(method: str, pa
     prices = np.array([panel.prices[0][both], factor * panel.prices[0][both]])
     quantities = np.array([panel.quantities[0][both], np.maximum(panel.quantities[1][both], 1.0)])
     assert computed(method, Panel(prices, quantities))[1] == pytest.approx(factor, rel=1e-9)
+
+
+@pytest.mark.parametrize("window", [None, 3])
+@pytest.mark.parametrize("method", METHODS)
+@FEW
+@given(panel=panels(least=4, most=5), rates=st.lists(st.floats(0.1, 10.0), min_size=5, max_size=5))
+def test_the_index_in_another_currency_is_the_index_times_the_rate_by_the_first_rate(
+    method: str, window: int | None, panel: Panel, rates: list[float]
+) -> None:
+    rate = np.array(rates[: panel.periods])
+    converted = Panel(panel.prices * rate[:, None], panel.quantities)
+    expected = computed(method, panel, window=window) * rate / rate[0]
+    assert computed(method, converted, window=window) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("method", REVERSIBLE)
