@@ -198,6 +198,12 @@ def new_key(visitor: Visitor) -> str:
     return visitor.page.locator("[data-secret]").inner_text()
 
 
+def used_today(visitor: Visitor) -> int:
+    """The units that the overview counts today."""
+    visitor.go("/dashboard")
+    return int(visitor.page.locator("[data-figure=used]").inner_text().replace(",", ""))
+
+
 def until(reached: Callable[[], bool], seconds: float = 20.0) -> None:
     """Wait for something that pages do not show by themselves."""
     ends = time.monotonic() + seconds

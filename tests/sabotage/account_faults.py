@@ -4,9 +4,11 @@ from tests.sabotage.planted import fault
 
 _TOKENS = "tests/unit/auth/test_id_token.py"
 _SESSIONS = "tests/service/dashboard/test_sessions.py"
+_SIGN_IN = "tests/service/dashboard/test_sign_in.py"
 _SIGN_OUT = "tests/service/dashboard/test_sign_out.py"
 _IDEMPOTENT = "tests/service/org/test_idempotency.py"
 _ORG = "tests/service/org/test_organization.py"
+_API_KEYS = "tests/service/org/test_api_keys.py"
 
 ACCOUNT_FAULTS = (
     fault(
@@ -14,7 +16,7 @@ ACCOUNT_FAULTS = (
         "edge/auth/credentials.py",
         "        self._cache.clear()\n        self._flights.clear()\n        self._forgotten += 1\n",
         "        self._flights.clear()\n",
-        f"{_ORG}::test_revoking_stops_every_key_and_a_new_one_can_be_issued",
+        f"{_API_KEYS}::test_revoking_stops_every_key_and_a_new_one_can_be_issued",
         f"{_ORG}::test_a_change_of_plan_counts_within_a_second",
         "tests/unit/auth/test_directory.py::test_what_was_read_before_a_change_is_not_remembered_after_it",
     ),
@@ -58,14 +60,14 @@ ACCOUNT_FAULTS = (
         "edge/dashboard/sign_in.py",
         "await self._sessions.take_sign_in(state) if began_here else None",
         "await self._sessions.take_sign_in(state)",
-        f"{_SESSIONS}::test_a_state_works_once_and_only_in_the_browser_that_began",
+        f"{_SIGN_IN}::test_a_state_works_once_and_only_in_the_browser_that_began",
     ),
     fault(
         "signing in leads to any address",
         "edge/dashboard/sign_in.py",
         "return text if text and _DESTINATION.fullmatch(text) else HOME",
         "return text or HOME",
-        f"{_SESSIONS}::test_nobody_is_sent_elsewhere_after_signing_in",
+        f"{_SIGN_IN}::test_nobody_is_sent_elsewhere_after_signing_in",
     ),
     fault(
         "an ID token for another client is believed",
@@ -128,14 +130,14 @@ ACCOUNT_FAULTS = (
         "shared/db/migrations/0022_acting_person.sql",
         "\n      AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())\n$$;",
         "\n$$;",
-        f"{_ORG}::test_rotation_with_a_grace_keeps_both_keys_working",
+        f"{_API_KEYS}::test_rotation_with_a_grace_keeps_both_keys_working",
     ),
     fault(
         "PostgreSQL lets every member ask for a plan",
         "shared/db/migrations/0022_acting_person.sql",
         "ARRAY['owner']);\n    RETURN QUERY SELECT a.granted_plan",
         "ARRAY['owner', 'admin', 'member', 'viewer']);\n    RETURN QUERY SELECT a.granted_plan",
-        "tests/service/db/test_row_level_security.py::test_each_function_holds_the_acting_persons_role_itself",
+        "tests/service/db/test_definer_functions.py::test_each_function_holds_the_acting_persons_role_itself",
     ),
     fault(
         "an end that is cut off the audit chain with its head is not seen",

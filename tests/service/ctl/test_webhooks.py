@@ -9,8 +9,8 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.webhooks import ENDPOINTS_MAX
+from tests.service.webhooks.calls import signatures_hold
 from tests.service.webhooks.receivers import receiver
-from tests.service.webhooks.test_webhooks import signatures_hold
 from tests.support.command import Run
 from workers.dispatch.retention import SQL as RETENTION
 from workers.webhooks.deliver import deliver

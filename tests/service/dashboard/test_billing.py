@@ -7,14 +7,12 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
-from tests.service.dashboard.test_sessions import Browser, browser
+from tests.service.dashboard.browser import Browser
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
 SOY, MERGED, WITHDRAWN = (mint("shop", name).iid for name in ("1", "2", "3"))
 _CHARGES = itertools.count(1)
-
-__all__ = ["browser"]
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
+from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import SOY, contents, member, visit
-from tests.service.dashboard.test_sessions import Browser, browser
 
-__all__ = ["browser", "contents"]
+__all__ = ["contents"]
 OTHER = mint("shop", "2").iid
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from shared.config import Settings
+from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import contents, member, used, visit
-from tests.service.dashboard.test_sessions import Browser, browser
 from tests.support.client import running_edge
 from tests.support.issuer import running_issuer
 
-__all__ = ["browser", "contents"]
+__all__ = ["contents"]
 PART = {"HX-Request": "true", "HX-Current-URL": "http://testserver/dashboard/explorer?q=soy+milk"}
 
 

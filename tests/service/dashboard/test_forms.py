@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import contents, member, order, used_by, visit
-from tests.service.dashboard.test_sessions import Browser, browser
 
-__all__ = ["browser", "contents"]
+__all__ = ["contents"]
 
 
 def fault(browser: Browser, name: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from edge.dashboard.comparison import compare
 from shared.config import Settings
 from tests.service.articles.support import SOY, A, B, ask, row, shop
-from tests.service.dashboard.test_sessions import Browser
+from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
 from tests.support.issuer import running_issuer
 

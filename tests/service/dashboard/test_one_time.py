@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from shared.db.connect import connect
-from tests.service.dashboard.test_sessions import Browser, browser
+from tests.service.dashboard.browser import Browser
 
-__all__ = ["browser"]
 SECRETS = r"(?:iixk_live_|iixp_free_)[0-9A-Za-z]{48}|/dashboard/invitation#[A-Za-z0-9_-]{43}"
 FORMS = {
     "/dashboard/key": ("/dashboard/key", {}),

@@ -15,12 +15,10 @@ from edge.auth.id_token import InvalidToken
 from edge.auth.logout_token import check_logout_claims
 from edge.dashboard.sessions import IdToken, Sessions
 from shared.config import Settings
-from tests.service.dashboard.test_sessions import Browser, browser
+from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
 from tests.support.issuer import CLIENT, running_issuer
 from tests.support.outages import refusing
-
-__all__ = ["browser"]
 
 
 async def _signed_in(browser: Browser, who: str = "ada", **claims: Any) -> Browser:

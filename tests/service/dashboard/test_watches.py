@@ -7,11 +7,11 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
+from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import SOY, contents, member, visit
 from tests.service.dashboard.test_forms import fault
-from tests.service.dashboard.test_sessions import Browser, browser
 
-__all__ = ["browser", "contents"]
+__all__ = ["contents"]
 PAGE = "/dashboard/watches"
 
 

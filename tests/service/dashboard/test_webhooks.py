@@ -8,13 +8,13 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
+from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import contents, member
 from tests.service.dashboard.test_forms import fault
-from tests.service.dashboard.test_sessions import Browser, browser
 from tests.service.webhooks.receivers import Receiver, receiver
 from workers.webhooks.deliver import deliver
 
-__all__ = ["browser", "contents"]
+__all__ = ["contents"]
 PAGE = "/dashboard/webhooks"
 SECRET = r"whsec_[A-Za-z0-9+/]{43}="
 

@@ -19,7 +19,7 @@ from shared.config import Settings
 from shared.db.connect import connect, unavailable
 from shared.errors import StoreUnavailable
 from shared.telemetry.log import Log
-from tests.service.dashboard.test_sessions import Browser
+from tests.service.dashboard.browser import Browser
 from tests.service.jobs.test_jobs import column, order
 from tests.service.org.conftest import SignedIn
 from tests.support.accounts import api_key

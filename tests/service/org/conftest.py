@@ -1,5 +1,6 @@
 """An edge whose people sign in with a provider on loopback."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 
 from edge.organizations.service import OrganizationService
 from shared.config import Settings
+from shared.db.connect import connect
+from shared.organizations.contract import SQL
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.issuer import Issuer, running_issuer
 
@@ -45,6 +48,21 @@ class SignedIn:
         assert answer.status == 201, answer
         return str(answer.json["key"])
 
+    async def works(self, key: str) -> int:
+        """The status of a call by a key."""
+        return (await self.edge.get("/quota", key=key)).status
+
+    def set_state(self, organization: str, state: str) -> None:
+        """Suspend an organization, or let it work again, as an operator does."""
+        with connect(self.edge.settings.database_url, application="tests", autocommit=True) as connection:
+            connection.execute(SQL.change_state, (organization, state, "operator"))
+
+    async def until(self, key: str, status: int) -> None:
+        """Wait for the status of calls by a key, for the second of the contract."""
+        async with asyncio.timeout(1):
+            while await self.works(key) != status:
+                await asyncio.sleep(0.01)
+
     async def join(self, who: str, role: str, by: str = "ada") -> str:
         """Invite a person and let them in; return their id."""
         link = (await self.ask("POST", "/org/invitations", by, {"email": f"{who}@example.org", "role": role})).json[
@@ -69,3 +87,13 @@ async def signed_in(settings: Settings, tmp_path: Path, issuer: Issuer) -> Async
     """The edge and a way to call it."""
     async with running_edge(replace(settings, oidc_issuer=issuer.url, usage_flush_seconds=0.05), tmp_path) as edge:
         yield SignedIn(edge, issuer)
+
+
+@pytest.fixture
+async def suspended_organization(signed_in: SignedIn) -> tuple[str, str]:
+    """The id of an organization that an operator has just suspended, and its key, which worked until then."""
+    organization = await signed_in.organization()
+    key = await signed_in.key()
+    assert await signed_in.works(key) == 200
+    signed_in.set_state(organization, "suspended")
+    return organization, key

@@ -2,38 +2,20 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from edge.http.problems import Problem
-from edge.organizations.service import OrganizationService
 from shared.db.connect import connect
 from shared.organizations.contract import SQL
 from tests.service.org.conftest import SignedIn
 from tests.support.client import running_edge
 
 
-async def _works(signed_in: SignedIn, key: str) -> int:
-    return (await signed_in.edge.get("/quota", key=key)).status
-
-
-async def _until(signed_in: SignedIn, key: str, status: int) -> None:
-    async with asyncio.timeout(1):  # the contract's second
-        while await _works(signed_in, key) != status:
-            await asyncio.sleep(0.01)
-
-
-def _end_graces(signed_in: SignedIn) -> None:
-    with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE api_keys SET expires_at = now() WHERE expires_at > now()")
-
-
 async def test_from_nothing_to_a_key_that_works(signed_in: SignedIn) -> None:
     assert (await signed_in.ask("GET", "/org")).status == 404
     organization = await signed_in.organization()
     key = await signed_in.key()
-    assert await _works(signed_in, key) == 200
+    assert await signed_in.works(key) == 200
     shown = (await signed_in.ask("GET", "/org")).json
     assert (shown["id"], shown["role"], shown["plan"]) == (organization, "owner", "brand")
     assert [k["key_id"] for k in shown["keys"]] == [key[10:20]]
@@ -45,183 +27,6 @@ async def test_a_plan_that_operators_give_cannot_be_taken(signed_in: SignedIn) -
     for plan in ("institutional", "anonymous", "no-such"):
         assert (await signed_in.ask("POST", "/org", body={"name": "Acme", "plan": plan})).status == 409
     assert (await signed_in.ask("GET", "/org")).status == 404, "a refused plan leaves no organization behind"
-
-
-async def test_rotation_with_a_grace_keeps_both_keys_working(signed_in: SignedIn) -> None:
-    await signed_in.organization()
-    old = await signed_in.key()
-    new = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "1h"})).json["key"]
-    assert [await _works(signed_in, key) for key in (old, new)] == [200, 200]
-    keys = (await signed_in.ask("GET", "/org")).json["keys"]
-    assert [(k["key_id"], k["expires_at"] is None) for k in keys] == [(new[10:20], True), (old[10:20], False)]
-    _end_graces(signed_in)
-    await _until(signed_in, old, 401)
-    assert await _works(signed_in, new) == 200
-
-
-@pytest.mark.parametrize("grace", ["none", "1h", "24h"])
-async def test_a_second_rotation_keeps_the_grace_that_was_promised_and_two_keys_at_most(
-    signed_in: SignedIn, grace: str
-) -> None:
-    await signed_in.organization()
-    old = await signed_in.key()
-    first = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "24h"})).json
-    second = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": grace})).json
-    await _until(signed_in, first["key"], 401)
-    assert [await _works(signed_in, key) for key in (old, second["key"])] == [200, 200]
-    ends = {entry["key_id"]: entry["expires_at"] for entry in second["keys"]}
-    promised = next(entry["expires_at"] for entry in first["keys"] if entry["key_id"] == old[10:20])
-    assert ends == {second["key_id"]: None, old[10:20]: promised}
-    shown = (await signed_in.ask("GET", "/org")).json["keys"]
-    assert {entry["key_id"]: entry["expires_at"] for entry in shown} == ends
-
-
-async def test_rotation_without_grace_stops_the_old_key_within_a_second(signed_in: SignedIn) -> None:
-    await signed_in.organization()
-    old = await signed_in.key()
-    assert await _works(signed_in, old) == 200
-    new = (await signed_in.ask("POST", "/org/api-key/rotations")).json["key"]
-    await _until(signed_in, old, 401)
-    assert await _works(signed_in, new) == 200
-
-
-async def test_no_call_fails_while_a_key_is_rotated_with_a_grace(signed_in: SignedIn) -> None:
-    with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
-        # These callers ask as fast as they can: no limit of calls may stand in for a refused key.
-        connection.execute("UPDATE plans SET burst_units = 1000000 WHERE name = 'brand'")
-    signed_in.edge.resources.credentials.forget()
-    await signed_in.organization()
-    key, stop = [await signed_in.key()], asyncio.Event()
-    statuses: list[list[int]] = [[] for _ in range(4)]
-
-    async def call(reported: list[int]) -> None:
-        while not stop.is_set():
-            reported.append(await _works(signed_in, key[0]))
-
-    callers = [asyncio.create_task(call(reported)) for reported in statuses]
-    for _ in range(5):
-        key[0] = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "1h"})).json["key"]
-        reached = [len(reported) + 5 for reported in statuses]
-        while any(len(reported) < least for reported, least in zip(statuses, reached, strict=True)):
-            await asyncio.sleep(0)  # until no call is under way with the replaced key
-        # As time would: while a grace lasts, the next rotation has none to give. In a thread, so that a slow database
-        # does not stop the loop on which the edge waits for its stores, too.
-        await asyncio.to_thread(_end_graces, signed_in)
-    stop.set()
-    await asyncio.gather(*callers)
-    assert {status for reported in statuses for status in reported} == {200}
-
-
-async def test_of_many_rotations_at_once_the_audit_log_knows_each_that_happened(signed_in: SignedIn) -> None:
-    await signed_in.organization()
-    await signed_in.key()
-    answers = await asyncio.gather(*(signed_in.ask("POST", "/org/api-key/rotations") for _ in range(20)))
-    done = sum(answer.status == 201 for answer in answers)
-    assert {answer.status for answer in answers} <= {201, 409} and done >= 1
-    audit = (await signed_in.ask("GET", "/org/audit")).json["data"]
-    assert sum(entry["act"] == "key.rotated" for entry in audit) == done
-    assert len((await signed_in.ask("GET", "/org")).json["keys"]) == 1
-
-
-async def test_whoever_holds_a_leaked_key_can_revoke_it(signed_in: SignedIn) -> None:
-    await signed_in.organization()
-    key = await signed_in.key()
-    wrong = key[:-8] + ("A" if key[-8] != "A" else "B") + key[-7:]
-    for text in ("nonsense", wrong, key[:20]):
-        assert (
-            await signed_in.edge.ask(
-                "POST", "/org/api-key/revocations", anonymous=False, body=b'{"key":"%b"}' % text.encode()
-            )
-        ).status == 204
-    assert await _works(signed_in, key) == 200
-    assert (
-        await signed_in.edge.ask(
-            "POST", "/org/api-key/revocations", anonymous=False, body=b'{"key":"%b"}' % key.encode()
-        )
-    ).status == 204
-    await _until(signed_in, key, 401)
-    assert (await signed_in.ask("GET", "/org/audit")).json["data"][0]["act"] == "key.reported-leaked"
-
-
-async def test_revoking_stops_every_key_and_a_new_one_can_be_issued(signed_in: SignedIn) -> None:
-    await signed_in.organization()
-    old = await signed_in.key()
-    new = (await signed_in.ask("POST", "/org/api-key/rotations", body={"grace": "1h"})).json["key"]
-    assert (await signed_in.ask("DELETE", "/org/api-key")).status == 204
-    for key in (old, new):
-        await _until(signed_in, key, 401)
-    assert await _works(signed_in, await signed_in.key()) == 200
-
-
-@pytest.mark.parametrize(("role", "allowed"), [("admin", True), ("member", False), ("viewer", False)])
-async def test_only_owners_and_admins_touch_keys_and_people(signed_in: SignedIn, role: str, allowed: bool) -> None:
-    await signed_in.organization()
-    await signed_in.key()
-    await signed_in.join("bob", role)
-    acts: list[tuple[str, str, Any]] = [
-        ("POST", "/org/api-key/rotations", None),
-        ("DELETE", "/org/api-key", None),
-        ("POST", "/org/api-key", None),
-        ("POST", "/org/invitations", {"email": "eve@example.org", "role": "viewer"}),
-    ]
-    for method, path, body in acts:
-        answer = await signed_in.ask(method, path, "bob", body)
-        assert answer.status in ((200, 201, 204) if allowed else (403,)), (path, answer)
-    assert (await signed_in.ask("GET", "/org/members", "bob")).json["count"] == 2
-    assert (await signed_in.ask("GET", "/org/audit", "bob")).status == 200
-
-
-async def test_an_admin_cannot_make_or_unmake_owners(signed_in: SignedIn) -> None:
-    await signed_in.organization()
-    bob = await signed_in.join("bob", "admin")
-    ada = next(m["id"] for m in (await signed_in.ask("GET", "/org/members")).json["data"] if m["role"] == "owner")
-    assert (await signed_in.ask("PATCH", f"/org/members/{bob}", "bob", {"role": "owner"})).status == 403
-    assert (await signed_in.ask("DELETE", f"/org/members/{ada}", "bob")).status == 403
-    assert (await signed_in.ask("PATCH", f"/org/members/{ada}", "bob", {"role": "viewer"})).status == 403
-
-
-async def test_the_last_owner_stays(signed_in: SignedIn) -> None:
-    await signed_in.organization()
-    bob = await signed_in.join("bob", "admin")
-    ada = next(m["id"] for m in (await signed_in.ask("GET", "/org/members")).json["data"] if m["role"] == "owner")
-    assert (await signed_in.ask("DELETE", f"/org/members/{ada}")).status == 409
-    assert (await signed_in.ask("PATCH", f"/org/members/{ada}", body={"role": "viewer"})).status == 409
-    assert (await signed_in.ask("PATCH", f"/org/members/{bob}", body={"role": "owner"})).status == 204
-    signed_in.edge.resources.users.forget()
-    both = await asyncio.gather(
-        signed_in.ask("PATCH", f"/org/members/{bob}", "ada", {"role": "viewer"}),
-        signed_in.ask("PATCH", f"/org/members/{ada}", "bob", {"role": "viewer"}),
-    )
-    assert sorted(answer.status for answer in both) in ([204, 403], [204, 409])
-    owners = [m for m in (await signed_in.ask("GET", "/org/members")).json["data"] if m["role"] == "owner"]
-    assert len(owners) == 1
-
-
-async def test_another_organization_is_as_absent_as_one_that_does_not_exist(signed_in: SignedIn) -> None:
-    await signed_in.organization()
-    ada = (await signed_in.ask("GET", "/org/members")).json["data"][0]["id"]
-    theirs = await signed_in.organization("eve", "Other")
-    nobody = "01890000-0000-7000-8000-000000000000"
-    for path in ("/org", "/org/members", "/org/usage", "/org/audit", "/org/invitations"):
-        foreign, missing = [await signed_in.ask("GET", f"{path}?organization={i}") for i in (theirs, nobody)]
-        assert foreign.status == missing.status == 404
-        assert foreign.json["detail"] == missing.json["detail"]
-    for person in (ada, nobody, "no-uuid"):
-        assert (await signed_in.ask("DELETE", f"/org/members/{person}", "eve")).status == 404
-
-
-async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> None:
-    await signed_in.organization()
-    await signed_in.join("bob", "viewer")
-    link = (await signed_in.ask("POST", "/org/invitations", body={"email": "carol@example.org", "role": "viewer"})).json
-    people = signed_in.edge.resources.users
-    acts = OrganizationService(signed_in.edge.resources.database, signed_in.edge.settings)
-    secret = link["link"].partition("#")[2]
-    with pytest.raises(Problem, match="state-conflict"):
-        await acts.accept_invitation(await people.authenticate(signed_in.issuer.token("eve")), secret)
-    assert (await signed_in.ask("DELETE", f"/org/invitations/{link['id']}")).status == 204
-    with pytest.raises(Problem, match="state-conflict"):
-        await acts.accept_invitation(await people.authenticate(signed_in.issuer.token("carol")), secret)
 
 
 async def test_use_is_told_by_day_endpoint_outcome_and_key(signed_in: SignedIn) -> None:
@@ -246,17 +51,14 @@ async def test_use_is_told_by_day_endpoint_outcome_and_key(signed_in: SignedIn) 
         assert (await signed_in.ask("GET", f"/org/usage?{query}")).status == 400
 
 
-async def test_a_suspended_organization_is_refused_within_a_second_and_can_read_why(signed_in: SignedIn) -> None:
-    organization = await signed_in.organization()
-    key = await signed_in.key()
-    assert await _works(signed_in, key) == 200
-    with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute(SQL.change_state, (organization, "suspended", "operator"))
-        await _until(signed_in, key, 401)
-        shown = (await signed_in.ask("GET", "/org")).json
-        assert shown["state"] == "suspended"
-        connection.execute(SQL.change_state, (organization, "active", "operator"))
-    await _until(signed_in, key, 200)
+async def test_a_suspended_organization_is_refused_within_a_second_and_can_read_why(
+    signed_in: SignedIn, suspended_organization: tuple[str, str]
+) -> None:
+    organization, key = suspended_organization
+    await signed_in.until(key, 401)
+    assert (await signed_in.ask("GET", "/org")).json["state"] == "suspended"
+    signed_in.set_state(organization, "active")
+    await signed_in.until(key, 200)
 
 
 async def test_a_change_of_plan_counts_within_a_second(signed_in: SignedIn) -> None:

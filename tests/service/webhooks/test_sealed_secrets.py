@@ -3,21 +3,13 @@
 import json
 from dataclasses import replace
 
-import pytest
-
 from shared.config import Settings
+from tests.service.webhooks.calls import attempts, happen, hook, hurry, send, signatures_hold
 from tests.service.webhooks.receivers import receiver
-from tests.service.webhooks.test_webhooks import attempts, happen, hook, hurry, send, signatures_hold
 from tests.support.client import Edge
 from tests.support.command import Run
 
 NEW = "another secret for tests, as long as it must be"
-
-
-@pytest.fixture
-def settings(settings: Settings) -> Settings:
-    """Receivers are on loopback, which the setting allows for tests."""
-    return replace(settings, webhook_private_addresses=True)
 
 
 async def test_a_rotation_of_the_signing_secret_loses_no_secret_of_a_webhook(

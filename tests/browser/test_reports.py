@@ -1,0 +1,110 @@
+"""Ordering reports and following their jobs, in a real browser."""
+
+import json
+import os
+import re
+import signal
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=cohorts")
+    member.page.locator("#brand").fill("no-such-brand")
+    expect(member.page.locator("#fault-brand")).to_contain_text("names no brand")
+    member.page.get_by_role("button", name="Run it").click()
+    expect(member.page.locator("#fault-brand")).to_contain_text("names no brand")
+    expect(member.page.locator("#brand")).to_have_value("no-such-brand")
+    member.refused(400)
+    member.page.locator("#brand").fill("vitas")
+    expect(member.page.locator("#options-brand option[value=vitasoy]")).to_have_count(1)
+    member.page.locator("#brand").fill("vitasoy")
+    expect(member.page.locator("#fault-brand")).to_be_empty()
+    expect(member.page.locator("#brand")).not_to_have_attribute("aria-invalid", "true")
+    member.page.get_by_role("combobox", name="Periods").select_option("week")
+    expect(member.page.locator("[data-cost]")).to_have_text(re.compile("10|1"))
+    member.page.get_by_text("The same by curl").click()
+    assert "/index/cohorts?" in member.page.locator("#price pre").inner_text()
+    member.shoot("reports-priced")
+    member.check_accessibility()
+    member.page.get_by_role("button", name="Run it").click()
+    member.page.wait_for_url("**/dashboard/jobs/*")
+    expect(member.page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
+    expect(member.page.locator(".canvas canvas").first).to_be_visible()
+    expect(member.page.get_by_text("Share by channel")).to_be_visible()
+    member.shoot("job-cohort")
+    member.check_accessibility()
+    with member.page.expect_download() as download:
+        member.page.get_by_role("link", name="Download").click()
+    assert json.loads(download.value.path().read_bytes())["meta"]["rows"] > 0
+    member.go("/dashboard/jobs")
+    expect(member.page.get_by_role("row", name=re.compile("Cohort.*vitasoy · by week"))).to_have_count(1)
+
+
+def test_a_report_shows_its_own_fields_and_refuses_another_reports(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=brand-insights&brand=vitasoy")
+    assert member.page.locator("#brand").count() == 0
+    expect(member.page.locator("#slug")).to_be_visible()
+    expect(member.page.locator("main .notice").first).to_contain_text("no field brand")
+    member.page.get_by_role("link", name="Price index").click()
+    expect(member.page.locator("#method")).to_be_visible()
+    assert member.page.locator("#slug").count() == 0
+
+
+def test_what_was_typed_is_kept_when_another_report_is_chosen(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=cohorts")
+    member.page.locator("#brand").fill("vitasoy")
+    member.page.locator("#from").fill("2026-07-01")
+    member.page.locator("#outliers").select_option("include")
+    member.page.get_by_role("link", name="Price index").click()
+    expect(member.page.locator("#method")).to_be_visible()
+    expect(member.page.locator("#brand")).to_have_value("vitasoy")
+    expect(member.page.locator("#from")).to_have_value("2026-07-01")
+    expect(member.page.locator("#outliers")).to_have_value("include")
+    member.page.get_by_role("link", name=re.compile("^Brand ")).click()
+    assert member.page.locator("#brand").count() == 0
+    member.page.get_by_role("link", name="Price index").click()
+    expect(member.page.locator("#brand")).to_have_value("vitasoy")
+
+
+def test_the_progress_of_a_job_leaves_the_focus_where_it_is(member: Visitor) -> None:
+    worker = member.stack.pid("worker-reports")
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        member.go("/dashboard/reports?kind=cohorts&brand=vitasoy&granularity=day&group_by=category")
+        member.page.get_by_role("button", name="Run it").click()
+        member.page.wait_for_url("**/dashboard/jobs/*")
+        cancel = member.page.get_by_role("button", name="Cancel it")
+        cancel.focus()
+        for _ in range(2):
+            with member.page.expect_response("**/state"):
+                pass
+        expect(cancel).to_be_focused()
+        member.shoot("job-queued")
+        member.page.keyboard.press("Enter")
+        expect(member.page.locator("#job .state")).to_have_text("cancelled")
+        assert member.page.locator("main").inner_text().lower().count("nothing was charged") == 1
+        member.shoot("job-cancelled")
+        member.check_accessibility()
+    finally:
+        os.kill(worker, signal.SIGCONT)
+
+
+def test_a_category_as_a_page(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=category-insights")
+    member.page.get_by_role("button", name="Run it").click()
+    member.page.wait_for_url("**/dashboard/jobs/*")
+    expect(member.page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
+    expect(member.page.get_by_role("heading", name="Rows")).to_be_visible()
+    member.shoot("job-category")
+    member.check_accessibility()
+
+
+def test_a_report_that_the_plan_does_not_include_says_so_before_anything_runs(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=sustainability-rollup")
+    expect(member.page.locator("#price .notice")).to_contain_text("does not include")
