@@ -109,7 +109,7 @@ class EdgeHandler(FastPathProtocol):
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> StreamResponse:
-        """Make the answer; what the parser says is not repeated, because it quotes the request."""
+        """Make the answer; the parser's message is not repeated, because it quotes the request."""
         slug, detail = _PARSER_PROBLEMS.get(status, _PARSER_PROBLEMS[500])
         request_id = request_id_from(None)
         document = {

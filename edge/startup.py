@@ -1,4 +1,4 @@
-"""What an edge checks before it starts.
+"""Checks of an edge before it starts.
 
 gunicorn's master imports this module, so that SIGHUP does not load anew what it imports.
 """

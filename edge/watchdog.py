@@ -1,4 +1,4 @@
-"""Ends a worker whose event loop stands still: its callers are answered by another one instead of waiting for it."""
+"""Ends a worker whose event loop is blocked: another one answers its callers, who would otherwise wait for it."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ class Watchdog:
 def watch_workers(arbiter: Any, heartbeat: Path | None) -> None:
     """Kill the stuck workers of a gunicorn master, from a thread of it, until the master ends.
 
-    The thread touches `heartbeat` at each look, so that a supervisor sees a master that stands still itself.
+    The thread touches `heartbeat` at each look, so that a supervisor sees a master that is blocked itself.
     """
 
     def beats() -> Iterable[tuple[int, float]]:
@@ -54,7 +54,7 @@ def watch_workers(arbiter: Any, heartbeat: Path | None) -> None:
     def look() -> None:
         while True:
             for pid in watchdog.stuck():
-                arbiter.log.critical("worker %s is killed: its event loop stands still", pid)
+                arbiter.log.critical("worker %s is killed: its event loop is blocked", pid)
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             if heartbeat is not None:

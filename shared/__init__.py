@@ -1,1 +1,1 @@
-"""What the tiers must agree on: values, SQL, key spellings, settings, names. No web framework, no task queue."""
+"""The contract between the tiers: values, SQL, names of keys, settings. No web framework, no task queue."""

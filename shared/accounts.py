@@ -1,4 +1,4 @@
-"""Who a caller is, as a value: the principal, and the account that is charged for it."""
+"""The identity of a caller: the principal, and the account that is charged for it."""
 
 import ipaddress
 from dataclasses import dataclass

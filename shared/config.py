@@ -69,7 +69,7 @@ class Settings:
         secret=True,
     )
     signing_secret_previous: str = _setting(
-        "The other signing key during a rotation: what it has signed is accepted.", "", secret=True
+        "The other signing key during a rotation: its signatures are accepted.", "", secret=True
     )
     signing_secret: str = _setting(
         "Key that signs cursors of lists and addresses of files; 32 characters or more.", "", secret=True
@@ -101,7 +101,7 @@ class Settings:
     sign_ins_per_day: int = _setting("Sign-ins that one network address may begin in a UTC day.", 1_000)
     sign_ins_per_second: int = _setting("How many of them in one second.", 10)
     plan_approval: str = _setting(
-        "Who gives an organization the plan that its people ask for: `none`, plans of self-service are given at once; "
+        "How an organization gets the plan that its people ask for: `none`, plans of self-service are given at once; "
         "`manual`, an operator approves each; `webhook`, as manual, and PLAN_APPROVAL_URL is notified of each request.",
         "manual",
     )
@@ -138,7 +138,7 @@ class Settings:
         "How long a call waits for a cluster's failover or a slot on its way, before QUOTA_FAIL_MODE applies.", 5.0
     )
     quota_fail_mode: str = _setting(
-        "What happens to calls that cannot be counted: `bounded`, each process serves a little, paid work continues; "
+        "How calls are treated that cannot be counted: `bounded`, each process serves a little, paid work continues; "
         "`closed`, 503; empty: closed on a cluster, else bounded.",
         "",
     )
@@ -164,7 +164,7 @@ class Settings:
     s3_bucket: str = _setting("S3 bucket of results, exports and releases; empty: they lie in RESULTS_DIR.", "")
     s3_endpoint: str = _setting("Address of the S3 service; empty: AWS.", "")
     s3_region: str = _setting("Region of the bucket.", "us-east-1")
-    s3_access_key_id: str = _setting("Access key of the bucket; empty: what the host offers.", "", secret=True)
+    s3_access_key_id: str = _setting("Access key of the bucket; empty: the credentials of the host.", "", secret=True)
     s3_secret_access_key: str = _setting("Secret of that access key.", "", secret=True)
     x_accel_location: str = _setting(
         "Location of nginx, like /_stored/, that sends files of RESULTS_DIR by itself; empty: the edge sends them.", ""
@@ -222,8 +222,8 @@ class Settings:
             raise ConfigurationError("QUOTA_FAIL_MODE must be bounded or closed")
         settings = cls(**values)
         settings._check_choices()
-        if found := faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)}):
-            raise ConfigurationError("\n".join(found))
+        if problems := faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)}):
+            raise ConfigurationError("\n".join(problems))
         return settings._with_derived()
 
     def _check_choices(self) -> None:

@@ -11,7 +11,7 @@ from shared.config_values import LOG_LEVELS
 
 SECRET_CHARACTERS_MIN = 32
 _DIFFERENT_CHARACTERS_MIN = 8
-# Keys that we choose ourselves; the others come from a provider, who decides how long they are.
+# Keys that we choose ourselves; the others come from a provider, which decides their length.
 _OUR_KEYS = ("_PEPPER", "SIGNING_SECRET", "PLAN_APPROVAL_SECRET")
 _KEYS = (*_OUR_KEYS, "OIDC_CLIENT_SECRET", "S3_SECRET_ACCESS_KEY")
 _MAY_BE_ZERO = {

@@ -27,7 +27,7 @@ _ONE = Decimal(1)
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What amounts of one currency and day are converted by: units of both for one euro, on `rate_day`."""
+    """The rate by which amounts of one currency and day are converted: units of both for one euro, on `rate_day`."""
 
     currency: str
     day: date
@@ -101,10 +101,10 @@ class Converter:
 
 def by_currency(currencies: list[str], days: list[date], rates: list[str]) -> dict[str, dict[date, Decimal]]:
     """Arrange the columns of `SQL.table` by currency and day."""
-    found: dict[str, dict[date, Decimal]] = {}
+    by_currency: dict[str, dict[date, Decimal]] = {}
     for currency, day, per_euro in zip(currencies, days, rates, strict=True):
-        found.setdefault(currency, {})[day] = Decimal(per_euro)
-    return found
+        by_currency.setdefault(currency, {})[day] = Decimal(per_euro)
+    return by_currency
 
 
 def unknown_table() -> InvalidParameter:

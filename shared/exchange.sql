@@ -3,7 +3,7 @@
 SELECT 1 FROM rates_in_force r WHERE r.rates = $1 LIMIT 1;
 
 -- name: table
--- A table's source and what conversion between these currencies needs on days of a range; no row for an unknown name. One
+-- A table's source and the rates between these currencies on days of a range; no row for an unknown name. One
 -- statement, and so one snapshot, with its data_version. Rates are text, of which no driver loses a digit.
 SELECT s.title, s.url, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
        coalesce(r.currencies, '{}') AS currencies, coalesce(r.days, '{}') AS days, coalesce(r.per_euro, '{}') AS per_euro

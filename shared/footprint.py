@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from shared.uncertainty.stated import Spread, Stated, enough, of_factor, of_item
 
 BASES = ("sales", "assortment")
-"""What cumulative figures count: units sold, or, where no sale is known, each item once."""
+"""The basis of cumulative figures: units sold, or, where no sale is known, each item once."""
 OWN, AVERAGE = "item", "category_average"
 
 
@@ -38,19 +38,19 @@ def nearest(
     A product type's factor goes before a category's. Of categories the nearest with enough samples is taken; where none
     has enough, the nearest.
     """
-    found: dict[str, Figure] = {}
+    figures: dict[str, Figure] = {}
     kilograms = weight_of(weight)
     if kilograms is not None:
         for indicator, factor in _chosen(factors).items():
-            found[indicator] = _of_factor(factor, kilograms)
+            figures[indicator] = _of_factor(factor, kilograms)
     for impact in impacts:
         per_unit = Decimal(impact["per_unit"])
         spread = Spread(*(_double(impact.get(name)) for name in Spread._fields))
         stated = of_item(float(per_unit), impact["basis"], spread)
-        found[impact["indicator"]] = Figure(
+        figures[impact["indicator"]] = Figure(
             per_unit, impact["basis"], impact["method"], OWN, source=impact.get("source"), stated=stated
         )
-    return found
+    return figures
 
 
 def _chosen(factors: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

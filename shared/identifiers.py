@@ -134,10 +134,10 @@ def gtin_of_isbn(text: str) -> str:
         return f"0{body}{check_digit(body)}"
     if not _DIGITS.fullmatch(digits) or len(digits) not in (13, 14):
         raise InvalidIdentifier("must have 10 or 13 digits; the tenth of 10 may be X")
-    found = gtin14(digits)
-    if found[0] != "0" or not found.startswith(_ISBN_PREFIXES, 1):
+    gtin = gtin14(digits)
+    if gtin[0] != "0" or not gtin.startswith(_ISBN_PREFIXES, 1):
         raise InvalidIdentifier("of 13 digits must begin with 978 or 979")
-    return found
+    return gtin
 
 
 def check_digit(body: str) -> str:

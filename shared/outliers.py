@@ -1,4 +1,4 @@
-"""What both tiers know of outliers: observations that statistics set aside, each with its likely cause."""
+"""Outliers as both tiers know them: observations that statistics set aside, each with its likely cause."""
 
 NONE = "-"
 """Stands for no outlier where a letter is needed; the table has NULL."""
@@ -11,6 +11,6 @@ CAUSES = {
 }
 """The likely cause of each outlier, by the letter that `observations.outlier` has."""
 MODES = ("exclude", "include")
-"""What a caller may ask for; the first is the default."""
+"""The choices of a caller; the first is the default."""
 # Units of a currency for one US dollar, roughly: they only name the likely cause of an outlier found without them.
 PER_US_DOLLAR = {"USD": 1.0, "EUR": 0.9, "GBP": 0.77, "CNY": 7.1, "JPY": 150.0, "HKD": 7.8}

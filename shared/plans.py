@@ -11,7 +11,7 @@ BRAND, INSTITUTIONAL = 2, 3
 # Without eq: a plan is the same while it is the same object, which makes it a key that costs nothing to hash.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Plan:
-    """What an account may do: units a day, units a second, jobs at a time, IIDs in one call.
+    """The limits of an account: units a day, units a second, jobs at a time, IIDs in one call.
 
     `rank` orders the plans: a route that asks for a plan lets in that rank and every higher one.
     """

@@ -38,5 +38,5 @@ def json_line(members: Mapping[str, Any]) -> bytes:
     return encoded + b"\n"
 
 
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"

@@ -1,4 +1,4 @@
-"""What is kept of a dashboard session, for the edge that serves it and for the operator who ends it."""
+"""The stored form of a dashboard session, for the edge that serves it and for the operator who ends it."""
 
 import msgspec
 

@@ -9,7 +9,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 _log = Log("worker")
-# What reading content raises. kombu counts some of it as a lost connection, so it comes first.
+# The errors that reading content raises. kombu counts some of it as a lost connection, so it comes first.
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 

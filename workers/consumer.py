@@ -1,4 +1,4 @@
-"""Celery's consumer, made to survive any message: what it cannot read is refused, counted and never quoted."""
+"""Celery's consumer, made to survive any message: one that it cannot read is refused, counted and never quoted."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from workers.progress import WorkerProgress
 _TURN_SECONDS = 1.0
 
 
-# What a task may ask for and ours never does. Celery reads some of it only after it has taken a place in its pool, and
+# Options that no task of ours has. Celery reads some of them only after it has taken a place in its pool, and
 # an error there keeps the place for ever.
 _NEVER_SENT = ("eta", "expires", "timelimit")
 
@@ -22,7 +22,7 @@ def _asks_for_more(headers: Any) -> bool:
 
 
 class JobConsumer(Consumer):  # type: ignore[misc]
-    """Refuses what Celery would log with its body, and what would end the worker process; notes that its loop turns.
+    """Refuses messages that Celery would log whole or that would end the worker process; notes that its loop turns.
 
     A refused message is not a lost job: the job's row stays, and the dispatcher sends another message for it.
     """

@@ -1,4 +1,4 @@
-"""What all jobs of a process share, and a claimed job. The services are built in workers/services.py."""
+"""The services that all jobs of a process share, and a claimed job. The services are built in workers/services.py."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class SplitRows:
     export_parts: Mapping[str, int] = field(
         default_factory=lambda: {"observations": 1_500_000, "items": 200_000, "impacts": 500_000}
     )
-    """Rows of one part of an export by dataset: what is repeated when a worker dies. Others are one part."""
+    """Rows of one part of an export, by dataset: a part is repeated when its worker dies. Others are one part."""
     export_shared: int = 100_000
     """Rows of an export below which a second worker gains nothing."""
     release_slice: int = 2_097_152
@@ -38,7 +38,7 @@ class SplitRows:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a process of this tier builds once. All of it may be used by one job after the other."""
+    """The services that a process of this tier builds once. All of them may be used by one job after the other."""
 
     settings: Settings
     log: Log

@@ -11,7 +11,7 @@ from workers.leases import Lease, succeed
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an attempt made: the row's `result`, and for stored bytes what the row says of them."""
+    """The outcome of an attempt: the row's `result`, and for stored bytes what the row says of them."""
 
     result: dict[str, Any]
     bytes: int = 0

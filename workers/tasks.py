@@ -1,4 +1,4 @@
-"""One attempt at a job: claim, run, publish. What a kind of job does is its handler's business."""
+"""One attempt at a job: claim, run, publish. The handler of a kind of job does the work itself."""
 
 import time
 from collections.abc import Callable
@@ -164,7 +164,7 @@ def _log_failure(log: Log, error: Exception) -> None:
 def _refusal(error: Exception, *, late: bool) -> _Refusal:
     if late or isinstance(error, JobTimeout):
         return _Refusal({"slug": "job-timeout", "detail": "The job took longer than its kind may."}, final=True)
-    if isinstance(error, InvalidParameter):  # what only the data can show, such as a range without any
+    if isinstance(error, InvalidParameter):  # a fault that only the data can show, such as a range without any
         return _Refusal({"slug": "invalid-parameter", "detail": str(error)}, final=True)
     if isinstance(error, JobRefused):
         return _Refusal({"slug": error.slug, "detail": str(error)}, final=True)

@@ -1,4 +1,4 @@
-"""What spans and log lines say of a job, so that a request's trace continues in the workers."""
+"""The fields of a job in spans and log lines, so that a request's trace continues in the workers."""
 
 from shared.telemetry.spans import Attributes
 from shared.telemetry.trace_context import step_from

@@ -12,7 +12,7 @@ from shared.errors import ItemIndexError
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the completion script of a SHELL. Bash and zsh read it at their start; for fish write it to
     ~/.config/fish/completions/itemindex.fish."""
-    found = get_completion_class(shell)
-    if found is None:
+    completion = get_completion_class(shell)
+    if completion is None:
         raise ItemIndexError(f"this version of click has no completion for {shell}")
-    click.echo(found(ctx.find_root().command, {}, "itemindex", "_ITEMINDEX_COMPLETE").source())
+    click.echo(completion(ctx.find_root().command, {}, "itemindex", "_ITEMINDEX_COMPLETE").source())

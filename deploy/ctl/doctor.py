@@ -134,8 +134,8 @@ def _database(settings: Settings) -> Iterator[Finding]:
             yield Finding("migrations", not missing, f"{len(missing)} missing", "run `itemindex migrate`")
             if not missing:
                 row = connection.execute(SQL.newest_data_version).fetchone()
-                found = row[0] if row else 0
-                yield Finding("data", bool(found), f"data_version {found}", "load some with `itemindex ingest`")
+                version = row[0] if row else 0
+                yield Finding("data", bool(version), f"data_version {version}", "load some with `itemindex ingest`")
                 current = layout.is_current(connection)
                 detail = f"{'the' if current else 'not the'} layout of this version"
                 yield Finding("cells", current, detail, "run `itemindex migrate`: reports wait for it")
@@ -151,9 +151,9 @@ def _store(part: str, url: str, *, must_keep: bool) -> Finding:
 
 
 def _search(settings: Settings) -> Finding:
-    found = newest(settings.search_dir)
-    text = f"index of data_version {found[1].data_version}, {found[1].items:,} items" if found else "no index"
-    return Finding("search index", found is not None, text, "see `itemindex jobs list` and `itemindex logs worker`")
+    index = newest(settings.search_dir)
+    text = f"index of data_version {index[1].data_version}, {index[1].items:,} items" if index else "no index"
+    return Finding("search index", index is not None, text, "see `itemindex jobs list` and `itemindex logs worker`")
 
 
 def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:

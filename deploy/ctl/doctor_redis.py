@@ -30,8 +30,8 @@ def look_at(url: str, *, must_keep: bool) -> StoreFound:
             replies = [client.info(target_nodes=node) for node in client.get_primaries()]  # type: ignore[no-untyped-call]
             slots = int(client.cluster_info()["cluster_slots_ok"])
             replicas = sum(one["connected_slaves"] for one in replies)
-            found = f"a cluster, {len(replies)} primaries, {replicas} replicas, {_version(replies[0])}"
-            return StoreFound(found, *_first([*_gaps(replies, slots), *_faults(replies, must_keep)]))
+            cluster = f"a cluster, {len(replies)} primaries, {replicas} replicas, {_version(replies[0])}"
+            return StoreFound(cluster, *_first([*_gaps(replies, slots), *_faults(replies, must_keep)]))
     except (redis.RedisError, ConfigurationError) as error:
         return StoreFound("", type(error).__name__, "is it up, and is its URL right?")
 

@@ -37,13 +37,13 @@ def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel
         raise FetchFailed("the address must begin with http:// or https://")
     try:
         with client.Client(url, key=key, max_wait=_WAIT_SECONDS) as caller:
-            found = caller.release(dataset, release)
+            chosen = caller.release(dataset, release)
             columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
             with Progress(*columns, console=console) as progress:
-                version = found.manifest["data_version"]
-                task = progress.add_task(safe(f"{dataset} {version}"), total=found.manifest["bytes"])
-                target = found.download(folder, parallel=parallel, progress=lambda n: progress.advance(task, n))
+                version = chosen.manifest["data_version"]
+                task = progress.add_task(safe(f"{dataset} {version}"), total=chosen.manifest["bytes"])
+                target = chosen.download(folder, parallel=parallel, progress=lambda n: progress.advance(task, n))
     except client.ItemIndexError as error:
         raise FetchFailed(str(error)) from None
-    rows, files = found.manifest["rows"], len(found.manifest["files"])
+    rows, files = chosen.manifest["rows"], len(chosen.manifest["files"])
     console.say("{rows:,} rows in {files} files: {target}", rows=rows, files=files, target=target)

@@ -50,9 +50,9 @@ def evaluate(file: Path, as_json: bool, **chosen: str | None) -> None:
         click.echo(json.dumps(_document(read, summaries, categories), indent=1))
         return
     show(categories, as_json=False, title="each category, estimated from the others")
-    for way, found in summaries.items():
+    for way, summary in summaries.items():
         console.say(
-            "{way}: {inside} of {estimated} inside ({share:.1%})", way=way, share=found["share_inside"], **found
+            "{way}: {inside} of {estimated} inside ({share:.1%})", way=way, share=summary["share_inside"], **summary
         )
 
 

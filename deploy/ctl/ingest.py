@@ -192,8 +192,10 @@ def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> N
             raise LoadRefused(
                 "there is no such load; `itemindex ingest loads` lists them" if load_id else "there is no load yet"
             )
-        found = connection.execute(SQL.rejects, (load[0], limit)).fetchall()
-    rows = [dict(zip(("file", "line", "column", "value", "reason", "costs", "row"), row, strict=True)) for row in found]
+        rejects = connection.execute(SQL.rejects, (load[0], limit)).fetchall()
+    rows = [
+        dict(zip(("file", "line", "column", "value", "reason", "costs", "row"), row, strict=True)) for row in rejects
+    ]
     if as_json:
         names = ("load", "source", "state", "started_at", "rejected")
         click.echo(json.dumps({**dict(zip(names, load, strict=True)), "rejects": rows}, indent=1, default=str))
@@ -213,8 +215,8 @@ def loads(limit: int, data_dir: Path, as_json: bool) -> None:
     """List the last loads and what became of them."""
     names = ("load", "source", "state", "rows_read", "rows_rejected", "started_at", "error")
     with connect(settings(data_dir).database_url, application="ingest") as connection:
-        found = connection.execute(DATA.loads, (limit,)).fetchall()
-    show((dict(zip(names, row, strict=True)) for row in found), as_json=as_json, title="loads")
+        loads = connection.execute(DATA.loads, (limit,)).fetchall()
+    show((dict(zip(names, row, strict=True)) for row in loads), as_json=as_json, title="loads")
 
 
 @ingest.command("check", epilog="Example: itemindex ingest check mine.toml")
@@ -254,7 +256,7 @@ def show_preview(mapping: mappings.Mapping, files: list[Path], data_dir: Path, *
     """Read files as a load does, and print what it would bring. Needs the index only to join to its items."""
     previewer = Previewer(mapping, shown=rows)
     if mapping.factors:
-        found = previewer.of_factors(files)
+        preview = previewer.of_factors(files)
     else:
         with ExitStack() as opened:
             known = None
@@ -262,28 +264,28 @@ def show_preview(mapping: mappings.Mapping, files: list[Path], data_dir: Path, *
                 url = settings(data_dir).database_url
                 lookup = opened.enter_context(connect(url, application="ingest", autocommit=True))
                 known = known_items(lookup, mapping.item, mapping.source)
-            found = previewer.of_items(files, Transformer(mapping, alt_names(mapping, files), known=known))
+            preview = previewer.of_items(files, Transformer(mapping, alt_names(mapping, files), known=known))
     if as_json:
-        click.echo(json.dumps(vars(found), indent=1, default=str))
+        click.echo(json.dumps(vars(preview), indent=1, default=str))
         return
     for kind in ("items", "observations", "impacts", "factors"):
-        listed = getattr(found, kind)[:rows]
+        listed = getattr(preview, kind)[:rows]
         if listed:
             show(listed, as_json=False, title=f"{kind}: the first {len(listed)}")
-    rejected = ({name: row[name] for name in ("file", "line", "column", "value", "reason")} for row in found.rejects)
-    show(rejected, as_json=False, title="rejects: the first" if found.rejects else "rejects")
+    rejected = ({name: row[name] for name in ("file", "line", "column", "value", "reason")} for row in preview.rejects)
+    show(rejected, as_json=False, title="rejects: the first" if preview.rejects else "rejects")
     counted = {
-        "rows": found.counts["rows"],
-        "used": found.counts["rows_used"],
-        "rejected": found.counts["rejected"],
-        "fields rejected": found.counts["fields_rejected"],
-        "items": found.counts["items_read"],
-        "observations": found.counts["observations_read"],
-        "without price": found.counts["observations_absent"],
-        "impacts": found.counts["impacts_read"],
-        "factors": found.counts["factors_read"],
+        "rows": preview.counts["rows"],
+        "used": preview.counts["rows_used"],
+        "rejected": preview.counts["rejected"],
+        "fields rejected": preview.counts["fields_rejected"],
+        "items": preview.counts["items_read"],
+        "observations": preview.counts["observations_read"],
+        "without price": preview.counts["observations_absent"],
+        "impacts": preview.counts["impacts_read"],
+        "factors": preview.counts["factors_read"],
     }
     show([counted], as_json=False, title="in all of the files")
-    if found.reasons:
-        reasons = ({"reason": reason, "rejects": count} for reason, count in found.reasons.most_common())
+    if preview.reasons:
+        reasons = ({"reason": reason, "rejects": count} for reason, count in preview.reasons.most_common())
         show(reasons, as_json=False, title="why")

@@ -37,10 +37,10 @@ def list_loads(limit: int, data_dir: Path, as_json: bool) -> None:
 @json_option
 def show_load(load: str, data_dir: Path, as_json: bool) -> None:
     """Show all that is kept of LOAD, named by its number or its id."""
-    found = _rows(settings(data_dir), SQL.show, load)
-    if not found:
+    rows = _rows(settings(data_dir), SQL.show, load)
+    if not rows:
         raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
-    lines = found if as_json else [{"what": name, "value": value} for name, value in found[0].items()]
+    lines = rows if as_json else [{"what": name, "value": value} for name, value in rows[0].items()]
     show(lines, as_json=as_json, title="load")
 
 

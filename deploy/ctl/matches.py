@@ -41,8 +41,8 @@ matches.add_command(matches_apply.apply)
 @json_option
 def list_pairs(state: str, iid: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List pairs of items, the most probable first."""
-    found = _rows(settings(data_dir), SQL.pairs, state, iid and _canonical(iid), limit)
-    shown = [_pair(row) if as_json else _line(row) for row in found]
+    rows = _rows(settings(data_dir), SQL.pairs, state, iid and _canonical(iid), limit)
+    shown = [_pair(row) if as_json else _line(row) for row in rows]
     show(shown, as_json=as_json, title=f"{state} pairs")
 
 
@@ -57,14 +57,14 @@ def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
     sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, list(named))}
     if len(sides) < len(set(named)) or len(set(named)) < len(named):
         raise ItemIndexError("both must be items of the index, and two different ones")
-    found = [_pair(row) for row in _rows(chosen, SQL.pairs, None, named[0], None) if _is_of(row, named)]
+    pairs = [_pair(row) for row in _rows(chosen, SQL.pairs, None, named[0], None) if _is_of(row, named)]
     if as_json:
-        show([{"items": [sides[one] for one in named], "pair": found[0] if found else None}], as_json=True)
+        show([{"items": [sides[one] for one in named], "pair": pairs[0] if pairs else None}], as_json=True)
         return
     left, right = (sides[one] for one in named)
     lines = [{"what": key, "left": _text(left[key]), "right": _text(right[key])} for key in left]
     show(lines, as_json=False, title="the two items")
-    evidence = found[0]["evidence"] or [] if found else []
+    evidence = pairs[0]["evidence"] or [] if pairs else []
     show(({**one} for one in evidence), as_json=False, title="evidence")
 
 

@@ -37,11 +37,11 @@ def find(file: Path, currency: str, columns: tuple[str, ...], as_json: bool) -> 
     letters = read.outliers(read.price)
     places = np.flatnonzero(letters != b"-")
     rows = read.rows.take(places).to_pylist()
-    found = [
+    flagged = [
         {"row": int(place) + 1, "cause": CAUSES[letters[place].decode()], **row}
         for place, row in zip(places, rows, strict=True)
     ]
-    show(found, as_json=as_json, title="outliers")
+    show(flagged, as_json=as_json, title="outliers")
 
 
 @outliers.command(epilog="Example: itemindex outliers evaluate prices.csv.gz --rate 0.01 --seed 1 --json")

@@ -39,15 +39,15 @@ def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) ->
     """
     with file.open(encoding="utf-8-sig", newline="") as text:
         try:
-            found = csv_file.read(text)
+            histories = csv_file.read(text)
         except UnicodeDecodeError:
             raise InvalidFile("the file is not UTF-8") from None
-    if channel is not None and channel not in found:
+    if channel is not None and channel not in histories:
         raise InvalidFile("the file has no price of this channel")
     asked_on = given["asked_on"].date() if given["asked_on"] else None
     rows = []
-    for name in [channel] if channel is not None else sorted(found):
-        judged = reference(found[name], asked_on, _options(found[name], given))
+    for name in [channel] if channel is not None else sorted(histories):
+        judged = reference(histories[name], asked_on, _options(histories[name], given))
         rows.append({"channel": name or None, **_shown(judged, as_json)})
     show(rows, as_json=as_json, title="prior prices")
 

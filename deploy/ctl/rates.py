@@ -49,8 +49,8 @@ def list_rates(data_dir: Path, as_json: bool) -> None:
     """List the tables: their source, first and last day, currencies, and rates."""
     names = ("name", "title", "url", "first_day", "last_day", "currencies", "rates")
     with connect(settings(data_dir).database_url, application="rates") as connection:
-        found = connection.execute(SQL.tables).fetchall()
-    show((dict(zip(names, row, strict=True)) for row in found), as_json=as_json, title="rates")
+        tables = connection.execute(SQL.tables).fetchall()
+    show((dict(zip(names, row, strict=True)) for row in tables), as_json=as_json, title="rates")
 
 
 def _checked(name: str) -> str:

@@ -33,8 +33,8 @@ def sessions() -> None:
 def list_(person: str, data_dir: Path, as_json: bool) -> None:
     """List the sessions of a PERSON (id or e-mail address)."""
     chosen = settings(data_dir)
-    found = _sessions(chosen, _person(chosen, person))
-    show((_row(digest, beginning) for digest, beginning in found.items()), as_json=as_json, title="sessions")
+    open_sessions = _sessions(chosen, _person(chosen, person))
+    show((_row(digest, beginning) for digest, beginning in open_sessions.items()), as_json=as_json, title="sessions")
 
 
 @sessions.command(epilog="Example: itemindex sessions end ada@example.org")

@@ -64,12 +64,12 @@ def _pairs(text: Iterable[str]) -> Iterable[dict[str, str]]:
 
 def _judged(number: int, row: dict[str, str]) -> dict[str, Any]:
     first, second = row["a"] or "", row["b"] or ""
-    found = compare_names(first, second)
+    comparison = compare_names(first, second)
     return {
         "id": row.get("id") or str(number),
         "verdict": row.get("verdict") or None,
-        "equal": found.equal,
-        "equal_quantities": found.quantities,
+        "equal": comparison.equal,
+        "equal_quantities": comparison.quantities,
         "a": _shown(first),
         "b": _shown(second),
     }

@@ -31,14 +31,14 @@ def writing_below(folder: Path) -> list[int]:
     A part of a stack is recognized by its log rather than by its number, which another program may have by now.
     """
     prefix = f"{folder}/"
-    found = []
+    pids = []
     for pid, _ in _running():
         for name in _OUTPUTS:
             with contextlib.suppress(OSError):  # it has ended, or it belongs to another user
                 if pid != os.getpid() and str((_PROC / str(pid) / name).readlink()).startswith(prefix):
-                    found.append(pid)
+                    pids.append(pid)
                     break
-    return found
+    return pids
 
 
 def end_all_writing_below(folder: Path) -> list[int]:

@@ -102,11 +102,11 @@ def connection(port: int, certificate: Path | None, timeout: float) -> http.clie
 
 def _good_for_a_while(certificate: Certificate) -> bool:
     try:
-        found = x509.load_pem_x509_certificate(certificate.chain.read_bytes())
+        issued = x509.load_pem_x509_certificate(certificate.chain.read_bytes())
     except (OSError, ValueError):
         return False
     least = utc_now() + datetime.timedelta(days=_RENEWED_DAYS_BEFORE)
-    return certificate.key.exists() and found.not_valid_after_utc > least
+    return certificate.key.exists() and issued.not_valid_after_utc > least
 
 
 def _self_signed(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:

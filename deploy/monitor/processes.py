@@ -26,16 +26,16 @@ class _Process(NamedTuple):
 
 def efforts(parts: Mapping[str, int], proc: Path = _PROC) -> dict[str, Effort]:
     """Return the effort of each part, named by its first process; one that has ended, or no /proc, is left out."""
-    found = _all(proc)
+    processes = _all(proc)
     children: dict[int, list[int]] = {}
-    for pid, process in found.items():
+    for pid, process in processes.items():
         children.setdefault(process.parent, []).append(pid)
     result = {}
     for name, root in parts.items():
-        family, queue = [], [root] if root in found else []
+        family, queue = [], [root] if root in processes else []
         while queue:
             pid = queue.pop()
-            family.append(found[pid])
+            family.append(processes[pid])
             queue.extend(children.get(pid, ()))
         if family:
             memory, cpu = sum(p.resident_bytes for p in family), sum(p.cpu_seconds for p in family)
@@ -45,7 +45,7 @@ def efforts(parts: Mapping[str, int], proc: Path = _PROC) -> dict[str, Effort]:
 
 def _all(proc: Path) -> dict[int, _Process]:
     page, tick = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
-    found = {}
+    processes = {}
     for folder in proc.glob("[0-9]*"):
         try:
             # The name of a program may hold blanks and brackets; what follows its last bracket is numbers.
@@ -53,5 +53,5 @@ def _all(proc: Path) -> dict[int, _Process]:
         except OSError:  # it has ended meanwhile
             continue
         cpu = (int(fields[11]) + int(fields[12])) / tick
-        found[int(folder.name)] = _Process(int(fields[1]), int(fields[21]) * page, cpu)
-    return found
+        processes[int(folder.name)] = _Process(int(fields[1]), int(fields[21]) * page, cpu)
+    return processes

@@ -70,7 +70,7 @@ class Between:
 
     def rates(self, name: str, *by: str) -> dict[tuple[str, ...], float]:
         """Return a counter's increase per second, summed by some of its labels; what did not move is left out."""
-        found: dict[tuple[str, ...], float] = {}
+        rates: dict[tuple[str, ...], float] = {}
         earlier = self.before.samples.get(f"itemindex_{name}", {})
         for labels, value in self.after.samples.get(f"itemindex_{name}", {}).items():
             had = earlier.get(labels, 0.0)
@@ -78,8 +78,8 @@ class Between:
             if moved > 0:
                 named = dict(labels)
                 key = tuple(named[label] for label in by)
-                found[key] = found.get(key, 0.0) + moved / self.seconds
-        return found
+                rates[key] = rates.get(key, 0.0) + moved / self.seconds
+        return rates
 
     def quantile(self, share: float, name: str, **labels: str) -> float | None:
         """Return a histogram's quantile of what came in between, as PromQL estimates it; None where nothing came."""

@@ -137,10 +137,10 @@ def _resolved(schema: Document, document: Document) -> Document:
     """Return a schema with the members of what it refers to: of all of `allOf`, and of any one of `oneOf`."""
     reference = schema.get("$ref")
     if reference is not None:
-        found: Any = document
+        value: Any = document
         for part in reference.removeprefix("#/").split("/"):
-            found = found[part]
-        return _resolved(found, document) if isinstance(found, dict) else {}
+            value = value[part]
+        return _resolved(value, document) if isinstance(value, dict) else {}
     if "anyOf" in schema:
         return _perhaps_null([_resolved(one, document) for one in schema["anyOf"]])
     if "oneOf" in schema:
@@ -154,11 +154,11 @@ def _resolved(schema: Document, document: Document) -> Document:
 
 def _perhaps_null(schemas: list[Document]) -> Document:
     """Return the one of several schemas that is not null, with null among its types and values."""
-    [found] = [one for one in schemas if one.get("type") != "null"]
-    if len(schemas) == 1 or "type" not in found:
-        return found
-    values = {"enum": [*found["enum"], None]} if "enum" in found else {}
-    return {**found, **values, "type": [*sorted(_listed(found["type"])), "null"]}
+    [schema] = [one for one in schemas if one.get("type") != "null"]
+    if len(schemas) == 1 or "type" not in schema:
+        return schema
+    values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, **values, "type": [*sorted(_listed(schema["type"])), "null"]}
 
 
 def _any_of(schemas: list[Document]) -> Document:

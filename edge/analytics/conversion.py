@@ -1,4 +1,4 @@
-"""Light reads in another currency: their parameters, what their meta says of it, and the rates that they need."""
+"""Light reads in another currency: their parameters, their meta, and the rates that they need."""
 
 from collections.abc import Collection, Mapping
 from datetime import date, timedelta

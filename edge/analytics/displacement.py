@@ -1,4 +1,4 @@
-"""What second-hand sales and repairs avoid: the parameters that ask for it, and what an answer's meta says of it."""
+"""The footprint that second-hand sales and repairs avoid: its parameters, and its part of an answer's meta."""
 
 from collections.abc import Mapping
 from typing import Any

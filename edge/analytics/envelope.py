@@ -1,4 +1,4 @@
-"""What all paid analytics share: their parameters and their envelope (contract, section 4)."""
+"""The common parts of all paid analytics: their parameters and their envelope (contract, section 4)."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -64,7 +64,7 @@ def outliers_field() -> fields.Str:
 
 
 class LightFormat(Parameters):
-    """What every light read takes."""
+    """The parameters of every light read."""
 
     format = fields.Str(
         load_default=None,
@@ -75,7 +75,7 @@ class LightFormat(Parameters):
 
 
 class LightQuery(LightFormat):
-    """What the light reads of a range of days take."""
+    """The parameters of light reads of a range of days."""
 
     from_ = Day(
         data_key="from", load_default=None, metadata={"description": "First day; default: the 90th up to the last"}
@@ -110,7 +110,7 @@ class OutlierMeta(Schema):
 
 
 class Meta(Schema):
-    """What must be said of the rows."""
+    """The statements that go with the rows."""
 
     data_version = fields.Int(required=True)
     result_sha256 = fields.Str(required=True, metadata={"description": "Of the rows as NDJSON, whatever the format"})
@@ -155,7 +155,7 @@ def asked_format(request: web.Request) -> str:
 
 
 def estimate(request: web.Request, kind: str, data_version: int) -> web.Response:
-    """Answer `dry_run`: what the call would cost."""
+    """Answer `dry_run` with the cost of the call."""
     document = {
         "kind": kind,
         "cost_units": LIGHT_UNITS,

@@ -1,4 +1,4 @@
-"""What every read of one item's figures must find out first."""
+"""The checks before every read of one item's figures."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta

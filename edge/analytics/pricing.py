@@ -1,4 +1,4 @@
-"""GET /index/pricing/{iid}: what an item sold for, day by day."""
+"""GET /index/pricing/{iid}: the prices of an item, day by day."""
 
 from typing import Any
 
@@ -49,18 +49,18 @@ class Pricing:
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         asked = request[QUERY]
-        found = await self._asked(request)
+        history = await self._asked(request)
         if asked["dry_run"]:
-            return envelope.estimate(request, "pricing", found.meta["data_version"])
-        listed = rows(found.prices)
+            return envelope.estimate(request, "pricing", history.meta["data_version"])
+        listed = rows(history.prices)
         if asked["convert"] is None:
-            return await envelope.light_answer(request, listed, SCHEMA, found.meta)
-        converter, version = await self._converter(found, asked["convert"], asked["rates"])
-        while version != found.meta["data_version"]:  # a load has committed between the two statements
-            found = await self._asked(request)
-            converter, version = await self._converter(found, asked["convert"], asked["rates"])
-        listed = [in_currency(row, MONEY, row["day"], converter) for row in rows(found.prices)]
-        meta = converted_meta(found.meta, converter)
+            return await envelope.light_answer(request, listed, SCHEMA, history.meta)
+        converter, version = await self._converter(history, asked["convert"], asked["rates"])
+        while version != history.meta["data_version"]:  # a load has committed between the two statements
+            history = await self._asked(request)
+            converter, version = await self._converter(history, asked["convert"], asked["rates"])
+        listed = [in_currency(row, MONEY, row["day"], converter) for row in rows(history.prices)]
+        meta = converted_meta(history.meta, converter)
         return await envelope.light_answer(request, listed, with_original(SCHEMA), meta)
 
     async def _asked(self, request: web.Request) -> History:
@@ -75,12 +75,12 @@ class Pricing:
             include=asked["outliers"] == "include",
         )
 
-    async def _converter(self, found: History, to: str, name: str) -> tuple[Converter, int]:
+    async def _converter(self, history: History, to: str, name: str) -> tuple[Converter, int]:
         """Return what converts the rows and the meta, whose statistics end on the last day of the range."""
-        last = found.meta["to"]
-        first = min([found.meta["from"], *(one["as_of"] for one in found.meta["reductions"])])
-        parts = (found.meta["statistics"], found.meta["reductions"])
-        currencies = {price.currency for price in found.prices} | {one["currency"] for part in parts for one in part}
+        last = history.meta["to"]
+        first = min([history.meta["from"], *(one["as_of"] for one in history.meta["reductions"])])
+        parts = (history.meta["statistics"], history.meta["reductions"])
+        currencies = {price.currency for price in history.prices} | {one["currency"] for part in parts for one in part}
         return await read_converter(self._database, to, name, currencies, first, last)
 
 

@@ -12,7 +12,7 @@ _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
 
 class PriorPriceQuery(ConvertQuery, LightFormat):
-    """Query of a prior price: what the law leaves to a Member State is asked for."""
+    """Query of a prior price: a choice that the law leaves to a Member State is a parameter."""
 
     asked_on = Day(
         load_default=None, metadata={"description": "The day to judge; default: each channel's last observed day"}

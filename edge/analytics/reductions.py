@@ -14,7 +14,7 @@ from shared.prior_price.rendering import as_fields
 
 
 class Reduction(NamedTuple):
-    """What the rule says of one channel on `as_of`, its last observed day or the day asked about."""
+    """The verdict of the rule on one channel on `as_of`, its last observed day or the day asked about."""
 
     channel: str
     currency: str
@@ -36,16 +36,16 @@ def reductions(prices: Sequence[Price], asked_on: date | None, options: Options)
         yield Reduction(channel, currency, asked_on or moments[-1].day, reference(moments, asked_on, options))
 
 
-def as_row(found: Reduction) -> dict[str, Any]:
+def as_row(reduction: Reduction) -> dict[str, Any]:
     """Return a reduction with its evidence, as the fields of an answer."""
-    fields = as_fields(found.reference, lambda amount: _money(amount, found.currency))
+    fields = as_fields(reduction.reference, lambda amount: _money(amount, reduction.currency))
     del fields["reduction_began_at"]  # sources give no time of day
-    return {"channel": found.channel, "currency": found.currency, "as_of": found.as_of, **fields}
+    return {"channel": reduction.channel, "currency": reduction.currency, "as_of": reduction.as_of, **fields}
 
 
-def summary(found: Reduction) -> dict[str, Any]:
+def summary(reduction: Reduction) -> dict[str, Any]:
     """Return a reduction without its evidence, for the meta of a pricing history."""
-    return {name: value for name, value in as_row(found).items() if name not in ("lowest_on", "evidence")}
+    return {name: value for name, value in as_row(reduction).items() if name not in ("lowest_on", "evidence")}
 
 
 def _money(amount: Decimal, currency: str) -> str:

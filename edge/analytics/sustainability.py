@@ -1,4 +1,4 @@
-"""GET /index/sustainability/{iid}: what an item costs the planet, and how that is known."""
+"""GET /index/sustainability/{iid}: the footprint of an item, and its evidence."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -151,7 +151,7 @@ class Sustainability:
 
 
 def table(row: Mapping[str, Any], displacement: Displacement | None = None) -> Any:
-    """Make one row for each indicator; what no source has is null, never 0."""
+    """Make one row for each indicator; a figure that no source has is null, never 0."""
     impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
     found, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
     stages: dict[str, list[dict[str, Any]]] = {one.code: [] for one in INDICATORS}

@@ -1,4 +1,4 @@
-"""What makes a text an ID token that we believe: form, header, signature, claims. Pure; the cryptography is PyJWT's.
+"""The checks of an ID token: form, header, signature, claims. Pure; the cryptography is PyJWT's.
 
 Sources: OpenID Connect Core 1.0, section 3.1.3.7; RFC 7519; RFC 8725 (best current practices). A JWT library alone is
 not a policy: the types of claims, duplicate members, `typ`, `crit` and the longest lifetime are checked here.
@@ -225,7 +225,7 @@ def _usable(entry: Any) -> VerificationKey | None:
         return None
     try:
         key = jwt.PyJWK(entry, algorithm=fitting[0]).key
-    except Exception:  # noqa: BLE001 - one odd key must not spoil the set
+    except Exception:  # noqa: BLE001 - one odd key must not make the whole set unusable
         return None
     if entry["kty"] == "RSA" and key.key_size < _RSA_BITS_MIN:
         return None

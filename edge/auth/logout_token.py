@@ -16,7 +16,7 @@ _TEXT_MAX = 255
 
 @dataclass(frozen=True, slots=True)
 class LogoutNotice:
-    """Who has signed out: a subject, one session of the provider (`sid`), or one session of a subject."""
+    """The sessions to end: those of a subject, one of the provider (`sid`), or one of a subject."""
 
     id: str
     subject: str | None

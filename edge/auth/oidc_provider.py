@@ -139,7 +139,7 @@ class OidcProvider:
             await asyncio.shield(self._fetching)
 
     async def _fetch_all(self) -> None:
-        """Read discovery and the keys where it says they are; what cannot be read leaves the last good state."""
+        """Read discovery and the keys that it names; a failure leaves the last good state."""
         try:
             endpoints = await self._discovered()
             keys = id_token.usable_keys(await self.fetch("GET", endpoints.jwks))

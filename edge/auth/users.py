@@ -113,8 +113,10 @@ class UserService:
         self._known.clear()
 
     async def _with_memberships(self, person: asyncpg.Record) -> Person:
-        found = await self._memberships(person["id"])
-        return Person(person["id"], person["name"], person["email"], found, email_verified=person["email_verified"])
+        memberships = await self._memberships(person["id"])
+        return Person(
+            person["id"], person["name"], person["email"], memberships, email_verified=person["email_verified"]
+        )
 
     async def _memberships(self, person_id: str) -> tuple[Membership, ...]:
         rows = await self._database.fetch(SQL.memberships, person_id, scope=Scope(person=person_id))

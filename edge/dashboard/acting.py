@@ -26,7 +26,7 @@ def refusal(membership: Membership, plan: Plan, right: str) -> str | None:
 
 
 class PlanRights:
-    """What the plan of the visitor's organization and the visitor's role allow together."""
+    """The acts that the plan of the visitor's organization and the visitor's role allow together."""
 
     def __init__(self, credentials: CredentialStore) -> None:
         self._credentials = credentials

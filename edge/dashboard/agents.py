@@ -28,11 +28,11 @@ _SHOWN_MAX = 60
 
 def browser_of(agent: str) -> str:
     """Return the browser and its system, as `Firefox 128 on Linux`; of other programs the beginning of the header."""
-    found = next(
+    browser = next(
         (f"{name} {version[1]}" for token, name in _BROWSERS if (version := re.search(rf"\b{token}/(\d+)", agent))),
         None,
     )
-    if found is None:
+    if browser is None:
         return agent[:_SHOWN_MAX] or "unknown"
     system = next((name for token, name in _SYSTEMS if token in agent), None)
-    return f"{found} on {system}" if system else found
+    return f"{browser} on {system}" if system else browser

@@ -1,4 +1,4 @@
-"""Two items side by side: what agrees, what differs, and what only one of them says. Pure."""
+"""Two items side by side: the values that agree, that differ, and that only one of them has. Pure."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""What completes a field of a form: brands, categories and channels of the index by the beginning of their names."""
+"""Completions of a field of a form: brands, categories and channels of the index by the beginning of their names."""
 
 from typing import NamedTuple
 

@@ -15,7 +15,7 @@ _CONDITIONS = {
 
 
 class EventWords(NamedTuple):
-    """What happened in a sentence; `link` is a page of the dashboard, None where there is none."""
+    """An event in a sentence; `link` is a page of the dashboard, None where there is none."""
 
     text: str
     link: str | None = None

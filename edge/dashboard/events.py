@@ -1,4 +1,4 @@
-"""The page of the log of events: what happened, the newest first."""
+"""The page of the log of events, the newest first."""
 
 from typing import Any
 
@@ -25,9 +25,9 @@ class EventPages:
             raise PageError(400, "There is no such type of events.")
         organization = visitor.acting.membership.organization_id
         types = [chosen] if chosen else None
-        found = await self._feed.newest(organization, _cursor(request), _LISTED + 1, types)
-        listed = [(event, words_of(event["type"], event["data"])) for event in found[:_LISTED]]
-        older = found[_LISTED - 1]["cursor"] if len(found) > _LISTED else None
+        events = await self._feed.newest(organization, _cursor(request), _LISTED + 1, types)
+        listed = [(event, words_of(event["type"], event["data"])) for event in events[:_LISTED]]
+        older = events[_LISTED - 1]["cursor"] if len(events) > _LISTED else None
         values: dict[str, Any] = {"events": listed, "older": older, "types": TYPES, "chosen": chosen, "days": KEPT_DAYS}
         return render(request, "events.html", visitor, **values)
 

@@ -98,7 +98,7 @@ class ExportPages:
         )
 
     async def preview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """What the filled-in form would hold and cost, with ten rows, or what is wrong with it; charges nothing."""
+        """Show size and cost of the export in the form, with ten rows, or the form's faults; charges nothing."""
         fields = _fields_of(request.query.get("dataset", ""))
         values: dict[str, Any] = {"faults": {}, "fields": fields, "offer": None, "curl": None}
         try:

@@ -24,7 +24,7 @@ class MatchPages:
         self._database = database
 
     async def review(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """The most probable pair that waits, after those that were skipped; and what was decided last."""
+        """Show the most probable pair that waits, after those that were skipped, and the last decisions."""
         _operator(visitor)
         skipped = _skipped(request.query.get("skip", "0"))
         waiting = await self._database.fetch(SQL.pairs, "waiting", None, skipped + 1)

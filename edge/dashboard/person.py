@@ -36,7 +36,7 @@ class PersonPages:
         self._plans_at_once = settings.plan_approval == "none"
 
     async def token(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """The person's public token and what it was used for; a new one is shown once."""
+        """Show the person's public token and its use; a new one is shown once."""
         new_token = await self._secret.take(visitor, _TOKEN_PAGE)
         token = await self._acts.token(visitor.person)
         first, last = usage_range(None, None)
@@ -70,7 +70,7 @@ class PersonPages:
     async def _form(
         self, request: web.Request, visitor: SignedIn, given: dict[str, str], fault: str | None
     ) -> web.StreamResponse:
-        """Show the form as it was filled in, and what is wrong with the name."""
+        """Show the form as it was filled in, and the fault of the name."""
         await self._credentials.plan("free")  # the plans are read together
         plans = [plan for plan in self._credentials.plans.values() if plan.counted_by == "organization"]
         values = {"plans": plans, "plans_at_once": self._plans_at_once, "given": given, "fault": fault}

@@ -1,4 +1,4 @@
-"""The signed-in visitor of a dashboard page, and what all its pages and forms share: guards, rendering, failures."""
+"""The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures."""
 
 import hmac
 from collections.abc import Awaitable, Callable
@@ -122,7 +122,7 @@ class SessionGuard:
         return handler
 
     async def visitor(self, request: web.Request) -> SignedIn | None:
-        """Return the visitor that a request's cookie stands for."""
+        """Return the visitor whose session a request's cookie names."""
         cookie = request.cookies.get(self._cookies.session)
         session = await self._sessions.find(cookie) if cookie else None
         person = await self._users.by_id(session.person_id) if session else None

@@ -26,7 +26,7 @@ class Table(NamedTuple):
 
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the rows as text: shares in percent, lists in words, what is unknown as a dash."""
+    """Return the rows as text: shares in percent, lists in words, unknown values as a dash."""
     names = list(rows[0]) if rows else []
     columns = [Column(name.replace("_", " "), _style([row[name] for row in rows])) for name in names]
     return Table(columns, [[_cell(name, row[name]) for name in names] for row in rows])
@@ -40,7 +40,7 @@ def figure(value: Any) -> str:
 
 
 def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """Return a question's parameters in words: what it is of first, then how; what equals its default is left out."""
+    """Return a question's parameters in words: its subject first; a parameter that equals its default is left out."""
     requested = {
         name: value
         for name, value in parameters.items()
@@ -60,7 +60,7 @@ def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
 
 
 def export_question(asked: Mapping[str, Any]) -> str:
-    """Return what an export holds in words: its dataset, what narrows it, since when; not its columns and format."""
+    """Return an export in words: its dataset, its filters, since when; not its columns and format."""
     return question({"dataset": asked["dataset"], **(asked.get("filter") or {}), "since": asked.get("since")}, {})
 
 

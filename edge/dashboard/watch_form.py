@@ -1,4 +1,4 @@
-"""The form of a new watch: the fields of the chosen condition, and what a filled-in form orders."""
+"""The form of a new watch: the fields of the chosen condition, and the watch that a filled-in form describes."""
 
 import re
 from dataclasses import dataclass

@@ -162,7 +162,7 @@ class Sharing:
         if len(steps) > _CHANGES_MAX:
             raise InvalidParameter("startingVersion", f"at most {_CHANGES_MAX} versions at once")
         if not steps or steps[-1][0] < first:
-            raise InvalidParameter("startingVersion", "must be a version that is there, not after the last one")
+            raise InvalidParameter("startingVersion", "must be an existing version, not after the last one")
         until = self._signer.until()
         lines = protocol.head(newest, len(await self._repository.files(dataset.name, newest.data_version)))
         before: tuple[int, dict[str, ReleaseFile]] = (0, {})

@@ -40,9 +40,9 @@ class PredicateHints:
     @classmethod
     def read(cls, sql: Iterable[str], json: str | None, types: dict[str, str]) -> "PredicateHints":
         """Read hints in SQL and in JSON. `types` are the table's columns, by name."""
-        found = [_sql(text, types) for text in sql]
+        predicates = [_sql(text, types) for text in sql]
         tree = _tree(json)
-        return cls((*found, _node(tree, types, 0)))
+        return cls((*predicates, _node(tree, types, 0)))
 
     def may_match(self, file: ReleaseFile) -> bool:
         """Return whether some row of the file may match all hints."""
@@ -64,17 +64,17 @@ def _anything(file: ReleaseFile) -> bool:
 
 def _sql(text: str, types: dict[str, str]) -> Matches:
     """Read `column operator literal`; everything else, also a literal with quotes or escapes in it, matches."""
-    found = _COMPARISON.fullmatch(text)
-    if found is None:
+    match = _COMPARISON.fullmatch(text)
+    if match is None:
         return _anything
-    column, sign, literal = found.groups()
+    column, sign, literal = match.groups()
     quoted = literal.startswith("'")
     value = _value(types.get(column), literal.strip("'"), "text" if quoted else "number")
     return _comparison(column, _OPERATORS[sign], value)
 
 
 def _node(node: Any, types: dict[str, str], depth: int) -> Matches:
-    """Read one operation of a tree in JSON; what is not of the protocol, or too deep, matches."""
+    """Read one operation of a tree in JSON; one that is not of the protocol, or too deep, matches every file."""
     if not isinstance(node, dict) or depth > _DEPTH_MAX:
         return _anything
     children = node.get("children")

@@ -40,7 +40,7 @@ def lines(documents: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def head(release: "Release", files: int) -> list[dict[str, Any]]:
-    """Return the two lines that everything begins with: the protocol, and what the table is."""
+    """Return the first two lines of each answer: the protocol, and the description of the table."""
     return [
         {"protocol": {"minReaderVersion": _READER_VERSION}},
         {

@@ -28,7 +28,7 @@ async def in_store_thread(ask: Callable[..., Result], *arguments: object) -> Res
 
 
 async def _opened(store: ResultStore, manifest: Manifest) -> Reader:
-    """Open an object and hold it against its manifest: a shorter one would break off in the middle of the answer."""
+    """Open an object and hold it against its manifest: a shorter one would end in the middle of the answer."""
     try:
         reader = await in_store_thread(store.open, manifest.key)
         if reader.size != manifest.bytes:

@@ -17,5 +17,5 @@ UNION ALL
 ORDER BY number DESC LIMIT $4;
 
 -- name: deleted_up_to
--- What is no longer kept. Read after the page: what was deleted meanwhile is noticed.
+-- The newest event that is no longer kept. Read after the page, so that a deletion meanwhile is noticed.
 SELECT up_to FROM event_log_deleted;

@@ -28,12 +28,12 @@ class EventFeed:
         self, organization: str, after: int | None, limit: int, types: Sequence[str] | None, query: dict[str, Any]
     ) -> web.Response:
         """Answer with the events after a cursor. Raises `events-expired` where some of them are no longer kept."""
-        found = await self.page(organization, after, limit + 1, types)
-        page = found[:limit]
-        more = len(found) > limit
+        events = await self.page(organization, after, limit + 1, types)
+        page = events[:limit]
+        more = len(events) > limit
         response = envelope(
             page,
-            total=len(found),
+            total=len(events),
             exact=not more,
             next_cursor=page[-1]["cursor"] if more else None,
             query=query,

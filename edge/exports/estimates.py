@@ -1,4 +1,4 @@
-"""What an export would hold: how many rows, and the first ten of them."""
+"""The estimate of an export: its number of rows, and the first ten of them."""
 
 import json
 from datetime import date, datetime
@@ -30,11 +30,11 @@ async def offer(
     """Return what an order of these parameters would cost and hold now."""
     request = Request.read(parameters)
     scope = await scope_in(database, request)
-    found = await estimate(database, request, scope)
+    counted = await estimate(database, request, scope)
     return {
         "cost_units": EXPORT.units,
-        "rows": found.rows,
-        "rows_relation": found.relation,
+        "rows": counted.rows,
+        "rows_relation": counted.relation,
         "data_version": data_version,
         "schema": described(DATASETS[request.dataset], request.columns),
         "request": parameters,

@@ -143,7 +143,7 @@ class Exports:
     )
     @match_info_schema(schemas.ExportPath())
     async def end(self, request: web.Request) -> web.StreamResponse:
-        """Cancel what is under way, let go what is there."""
+        """Cancel an export that is under way, or delete the files of a finished one."""
         await self._repository.end(organization_of(request), request[PATH]["id"])
         return web.Response(status=204)
 

@@ -1,4 +1,4 @@
-"""An organization's exports as they stand: found, their files, ended. For the API and the dashboard alike."""
+"""Exports of an organization: looking them up, their files, ending them. For the API and the dashboard alike."""
 
 from aiohttp import web
 
@@ -46,17 +46,17 @@ class ExportRepository:
         if order.state == "expired":
             raise ResultGone(order.id)
         manifest = order.export
-        found = manifest.file(name) if manifest else None
-        if manifest is None or found is None:
+        part = manifest.file(name) if manifest else None
+        if manifest is None or part is None:
             raise Problem("export-not-found", "The export has no file of this name (yet).")
-        file = StoredFile(found.key, found.bytes, found.sha256, manifest.media_type, found.name)
+        file = StoredFile(part.key, part.bytes, part.sha256, manifest.media_type, part.name)
         try:
             return await self._downloads.respond(request, file, organization)
         except ResultGone as gone:
             raise await self._orders.mark_result_missing(order.job_id, gone) from gone
 
     async def end(self, organization: str | None, order_id: str) -> None:
-        """Cancel what is under way, which costs nothing then; let go the files of what is done."""
+        """Cancel an export that is under way, which then costs nothing, or delete the files of a finished one."""
         order = await self.find(organization, order_id)
         if not order.ended:
             try:

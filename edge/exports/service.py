@@ -24,7 +24,7 @@ SQL = beside(__file__, "exports.sql")
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What one request orders: canonical parameters, the key it may be repeated by, and the order that it repeats."""
+    """The order of one request: canonical parameters, the key it may be repeated by, and the order that it repeats."""
 
     parameters: dict[str, Any]
     key: str | None

@@ -36,7 +36,7 @@ _DOCUMENTS_MAX = 64
 
 
 class Key(NamedTuple):
-    """What an answer is found by: the target as sent, what `Accept` selects, whose it is, and whether gzip is read."""
+    """The key of an answer: the target as sent, what `Accept` selects, whose it is, and whether gzip is read."""
 
     target: bytes
     representation: str
@@ -61,7 +61,7 @@ class Answer(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """What a handler lets the cache keep: the whole 200, also where the caller gets a 304 or a part of it."""
+    """An answer that the cache may keep: the whole 200, also where the caller gets a 304 or a part of it."""
 
     response: web.Response
     units: int
@@ -88,7 +88,7 @@ class AnswerCache:
     def find(self, key: Key) -> Answer | None:
         """Return the answer to a question, that of the caller's organization first where there is one."""
         answer = self._answers.get(key)
-        if answer is None and key.organization_id:  # what needs a credential is no document
+        if answer is None and key.organization_id:  # a document needs no credential
             key = Key(key.target, key.representation, None, key.gzip)
             answer = self._answers.get(key)
         if answer is not None and answer.until <= self._clock():

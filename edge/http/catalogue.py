@@ -1,4 +1,4 @@
-"""The problems of catalogue.toml as values: slug, status, what it means, what to do.
+"""The problems of catalogue.toml as values: slug, status, meaning, remedy.
 
 Format: RFC 9457. Reason phrases: RFC 9110, section 15 (Python's own table still has older ones).
 """

@@ -1,4 +1,4 @@
-"""What is known about one request while the edge handles it."""
+"""The state of one request while the edge handles it."""
 
 import re
 import time

@@ -9,7 +9,7 @@ from edge.http.problems import invalid_parameters
 
 FIELD = "Idempotency-Key"
 PROBLEMS = ("idempotency-in-progress", "idempotency-key-reused")
-"""What a route that honours the header may answer because of it."""
+"""The problems that a route may answer because of the header."""
 
 _FORM = re.compile(r"[!-~]{0,255}", re.ASCII)
 PARAMETER: dict[str, Any] = {

@@ -38,9 +38,9 @@ class Paginator:
             after = self._cursors.open(kind, query, cursor)
             if len(after) != len(key):
                 raise InvalidCursor
-        found, total = await find(*after)
-        page = found[: query["limit"]]
-        more = len(found) > len(page)
+        rows, total = await find(*after)
+        page = rows[: query["limit"]]
+        more = len(rows) > len(page)
         return envelope(
             [entry(row) for row in page],
             total=total,

@@ -17,11 +17,11 @@ def wait_seconds(field: str | None) -> int:
     wait = WAIT_SECONDS
     for wish in (field or "").split(","):
         text = wish.partition(";")[0].strip()
-        found = _WAIT.fullmatch(text)
+        match = _WAIT.fullmatch(text)
         if text.lower() == "respond-async":
             return 0
-        if found:
-            wait = min(int(found[1]), WAIT_SECONDS_MAX)
+        if match:
+            wait = min(int(match[1]), WAIT_SECONDS_MAX)
     return wait
 
 
@@ -38,9 +38,9 @@ def best_format(field: str | None, media_types: Mapping[str, str]) -> str | None
 def _wish(text: str) -> tuple[str, float]:
     media_range, *parameters = (part.strip() for part in text.split(";"))
     for parameter in parameters:
-        found = _QUALITY.fullmatch(parameter)
-        if found:
-            return media_range.lower(), float(found[1])
+        match = _QUALITY.fullmatch(parameter)
+        if match:
+            return media_range.lower(), float(match[1])
     return media_range.lower(), 1.0
 
 

@@ -24,10 +24,10 @@ def slice_of(field: str | None, if_range: str | None, etag: str, length: int) ->
     ETag: a client must never join halves of two different files. A date in `If-Range`
     names nothing here.
     """
-    found = _RANGE.fullmatch(field.strip()) if field else None
-    if found is None or (if_range is not None and if_range.strip() != etag):
+    match = _RANGE.fullmatch(field.strip()) if field else None
+    if match is None or (if_range is not None and if_range.strip() != etag):
         return None
-    first, last = found[1], found[2]
+    first, last = match[1], match[2]
     if not first and not last:
         return None
     if not first:

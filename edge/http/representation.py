@@ -1,4 +1,4 @@
-"""A document that is made once and sent many times: its bytes, compressed once, and the ETag that stands for them."""
+"""A document that is made once and sent many times: its bytes, compressed once, and their ETag."""
 
 import asyncio
 import gzip

@@ -23,7 +23,7 @@ KEY_OR_BEARER: frozenset[CredentialKind] = frozenset({"api-key", "bearer"})
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a call is charged, as it is published: `units` for each `per` of `counted` that are begun.
+    """The published charge of a call: `units` for each `per` of `counted` that are begun.
 
     `stored` are the units where the answer has been computed before, None where that makes no difference.
     """
@@ -46,7 +46,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Who may call a route and what a call costs.
+    """The callers of a route and the cost of a call.
 
     `accepts` is empty for routes that need no credential. The middleware charges `units` before the handler; where a
     handler must first look up what a call costs, the rule has a `price` instead, and the handler charges.
@@ -82,7 +82,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One line of the map in edge/app.py. What is not `documented` is a page, or another spelling of a path that is."""
+    """One line of the map in edge/app.py. One that is not `documented` is a page, or another spelling of a path."""
 
     method: str
     path: str
@@ -119,12 +119,12 @@ def register(app: web.Application, routes: Iterable[Route]) -> None:
     app[RULE] = rules
 
 
-def _parameter(found: re.Match[str], path: str, paths: Set[str]) -> str:
+def _parameter(match: re.Match[str], path: str, paths: Set[str]) -> str:
     """Return a parameter's pattern without the literal names that stand in its place on other paths.
 
     Else `PATCH /watches/events` would be the change of a watch with the id `events`, and no 405.
     """
-    before, after = path[: found.start()], path[found.end() :]
+    before, after = path[: match.start()], path[match.end() :]
     literals = {
         name
         for other in paths
@@ -132,7 +132,7 @@ def _parameter(found: re.Match[str], path: str, paths: Set[str]) -> str:
         if (name := other[len(before) : len(other) - len(after)]).isascii() and "/" not in name and "{" not in name
     }
     others = f"(?!(?:{'|'.join(map(re.escape, sorted(literals)))})(?:/|$))" if literals else ""
-    return f"{{{found[1]}:{others}[^/]+}}"
+    return f"{{{match[1]}:{others}[^/]+}}"
 
 
 def rule_of(request: web.Request) -> Rule:

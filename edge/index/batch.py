@@ -73,8 +73,8 @@ class BatchLookup:
             more = b"," + _ENCODER.encode(self._estimate(batch))[1:-1]
         else:
             iids = [canonical_iid(text) for text in batch.iids]
-            found = await self._records.find_many([iid for iid in iids if iid is not None])
-            entries = [_entry(text, iid, found) for text, iid in zip(batch.iids, iids, strict=True)]
+            records = await self._records.find_many([iid for iid in iids if iid is not None])
+            entries = [_entry(text, iid, records) for text, iid in zip(batch.iids, iids, strict=True)]
         body = b'{"data":[' + b",".join(entries) + b'],"count":%d' % len(entries) + more + b"}"
         return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
 
@@ -85,7 +85,7 @@ class BatchLookup:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one call asks for, in either form."""
+    """The parameters of one call, in either form."""
 
     iids: list[str]
     dry_run: bool
@@ -105,13 +105,13 @@ def batch_of(request: web.Request, plan: Plan) -> Batch:
     return batch
 
 
-def _entry(text: str, iid: str | None, found: dict[str, Record]) -> bytes:
+def _entry(text: str, iid: str | None, records: dict[str, Record]) -> bytes:
     try:
         if iid is None:
             raise InvalidIid
-        if iid not in found:
+        if iid not in records:
             raise StoreUnavailable("database")
-        record = found[iid].or_raise()
+        record = records[iid].or_raise()
     except ItemMerged as merged:
         return _ENCODER.encode(
             {"iid": iid, "status": 301, "record": None, "survivor": merged.survivor, "problem": None}

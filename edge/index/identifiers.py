@@ -65,12 +65,12 @@ def asked_identifier(given: Mapping[str, str | None]) -> AskedIdentifier:
 
 def _normal(name: str, text: str) -> Identifier:
     try:
-        found = normal(name, text)
+        canonical = normal(name, text)
     except InvalidIdentifier as error:
         raise WrongIdentifier(name, error.detail, error.expected, error.suggestion) from None
-    if found is None:
+    if canonical is None:
         raise WrongIdentifier(name, "only says that there is none", None, None)
-    return found
+    return canonical
 
 
 class Resolution(NamedTuple):

@@ -54,15 +54,15 @@ class Lookup:
         """Answer with one record, or 304 when the caller has it."""
         iid: str = request[PATH]["iid"]
         try:
-            found = (await self._records.find(iid)).or_raise()
+            record = (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:
             raise web.HTTPMovedPermanently(f"{self._base_url}/index/lookup/{merged.survivor}") from None
         except ItemNotFound:
             raise (ItemMistyped if is_mistyped(iid) else ItemNotFound) from None
-        return answer(found, request.headers.get("If-None-Match"))
+        return answer(record, request.headers.get("If-None-Match"))
 
 
-def answer(found: Record, if_none_match: str | None, address: str | None = None) -> web.Response:
+def answer(record: Record, if_none_match: str | None, address: str | None = None) -> web.Response:
     """Make the answer for a record, which has an address of its own where it was asked for otherwise.
 
     The fast path makes the same one, byte for byte.
@@ -70,7 +70,7 @@ def answer(found: Record, if_none_match: str | None, address: str | None = None)
     fields: dict[str, str] = {"Cache-Control": CACHE_CONTROL}
     if address is not None:
         fields["Content-Location"] = address
-    fields["ETag"] = found.etag
-    if none_match(if_none_match, found.etag):
+    fields["ETag"] = record.etag
+    if none_match(if_none_match, record.etag):
         return web.Response(status=304, headers=fields)
-    return web.Response(body=found.body, content_type="application/json", headers=fields)
+    return web.Response(body=record.body, content_type="application/json", headers=fields)

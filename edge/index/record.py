@@ -39,7 +39,7 @@ def etag_of(iid: str, version: int, body: bytes) -> str:
 
 
 def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
-    """Return the record's members, in the contract's order; what is unknown is None, never absent."""
+    """Return the record's members, in the contract's order; an unknown value is None, never absent."""
     attributes = _json(row["attributes"]) or {}
     self_url = f"{base_url}/index/lookup/{row['iid']}"
     brand = row["brand_slug"] is not None
@@ -116,11 +116,11 @@ def sustainability(
     impacts: list[dict[str, Any]] | None, factors: list[dict[str, Any]] | None, weight_kg: Any
 ) -> dict[str, Any] | None:
     """Return each indicator's best figure; basis, method and samples are those of the first that has one."""
-    found = nearest(impacts or (), factors or (), weight_kg)
-    first = next((found[name] for name in CODES if name in found), None)
+    nearest_figures = nearest(impacts or (), factors or (), weight_kg)
+    first = next((nearest_figures[name] for name in CODES if name in nearest_figures), None)
     if first is None:
         return None
-    figures = {name: as_double(found[name].per_unit) if name in found else None for name in CODES}
+    figures = {name: as_double(nearest_figures[name].per_unit) if name in nearest_figures else None for name in CODES}
     return {**figures, "basis": first.basis, "method": first.method, "samples": first.samples}
 
 

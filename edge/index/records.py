@@ -12,7 +12,7 @@ from shared.telemetry import metrics
 
 
 class Record(NamedTuple):
-    """What one IID leads to. `state`: `+` a record, `-` nothing, `x` withdrawn, `>` merged into `survivor`."""
+    """The resolution of one IID. `state`: `+` a record, `-` nothing, `x` withdrawn, `>` merged into `survivor`."""
 
     state: str
     body: bytes

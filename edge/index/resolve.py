@@ -38,10 +38,10 @@ class Resolver:
         return await self._record(iid)
 
     async def _record(self, iid: str) -> tuple[str, Record]:
-        found = await self._records.find(iid)
-        if found.state == ">":  # a load that merged the item was committed since the identifier was resolved
-            return found.survivor, (await self._records.find(found.survivor)).or_raise()
-        return iid, found.or_raise()
+        record = await self._records.find(iid)
+        if record.state == ">":  # a load that merged the item was committed since the identifier was resolved
+            return record.survivor, (await self._records.find(record.survivor)).or_raise()
+        return iid, record.or_raise()
 
     async def find_many(self, requested: Sequence[AskedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to, by its key; without those that only an unavailable store knows."""
@@ -53,8 +53,8 @@ class Resolver:
     async def candidates(self, resolution: Resolution) -> list[dict[str, Any]]:
         """Return how an answer lists items to choose from. Raises StoreUnavailable."""
         iids = resolution.iids[:CANDIDATES_MAX]
-        found = await self._records.find_many(iids)
-        listed = [found[iid] for iid in iids if iid in found and found[iid].state == "+"]
+        records = await self._records.find_many(iids)
+        listed = [records[iid] for iid in iids if iid in records and records[iid].state == "+"]
         return [self._candidate(_DECODER.decode(record.body)) for record in listed]
 
     def address(self, iid: str) -> str:
@@ -100,13 +100,13 @@ class Resolve:
         """Answer with one record, or 304 when the caller has it."""
         query: dict[str, str | None] = request[QUERY]
         if query["iid"] is not None:
-            iid, found = await self._by_iid(query)
+            iid, record = await self._by_iid(query)
         else:
             requested = asked_identifier(query)
-            iid, found = await self._resolver.find(requested)
+            iid, record = await self._resolver.find(requested)
         address = self._resolver.address(iid)
-        offer(request, answer(found, None, address))
-        return answer(found, request.headers.get("If-None-Match"), address)
+        offer(request, answer(record, None, address))
+        return answer(record, request.headers.get("If-None-Match"), address)
 
     async def _by_iid(self, query: Mapping[str, str | None]) -> tuple[str, Record]:
         beside = next((name for name, text in query.items() if text is not None and name != "iid"), None)

@@ -1,4 +1,4 @@
-"""What depends on the data_version alone: memory, then the cache store, then PostgreSQL. One flight per key.
+"""A cache of values that depend on the data_version alone: memory, cache store, PostgreSQL. One read per key at a time.
 
 Everything is keyed by data_version, so a load makes all of it stale at once and nothing is ever purged.
 """
@@ -23,7 +23,7 @@ _KEYS_MAX = 500
 
 
 class Entry(Protocol):
-    """What is kept for a key. What is absent has an entry too."""
+    """The entry of a key; an absent value has one too."""
 
     def pack(self) -> bytes:
         """Write it as the cache store keeps it."""
@@ -95,13 +95,13 @@ class VersionedCache(Generic[E]):
             return entry
         future: asyncio.Future[E] = asyncio.get_running_loop().create_future()
 
-        def done(found: E | Exception) -> None:
+        def done(outcome: E | Exception) -> None:
             if future.done():  # the caller has gone
                 return
-            if isinstance(found, Exception):
-                future.set_exception(found)
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
             else:
-                future.set_result(found)
+                future.set_result(outcome)
 
         self.read_then(key, done)
         return await future
@@ -109,7 +109,7 @@ class VersionedCache(Generic[E]):
     def read_then(self, key: str, done: Callable[[E | Exception], None]) -> None:
         """Read what memory does not have, and call `done` with the entry, or with why there is none.
 
-        Concurrent reads of one key are one; what the cache store lacks is asked of PostgreSQL together.
+        Concurrent reads of one key are one; keys that the cache store lacks are read from PostgreSQL together.
         """
         waiting = self._waiting.get(key)
         if waiting is not None:
@@ -126,16 +126,16 @@ class VersionedCache(Generic[E]):
         While PostgreSQL is down the answer leaves out what only it knows. Raises StoreUnavailable where that is all.
         """
         version = self._version.current
-        found = {key: entry for key in keys if (entry := self._memory.get(key)) is not None}
-        self._kind.reads.labels("memory").inc(len(found))
-        found |= await self._cached(version, [key for key in dict.fromkeys(keys) if key not in found])
-        missing = [key for key in dict.fromkeys(keys) if key not in found]
+        entries = {key: entry for key in keys if (entry := self._memory.get(key)) is not None}
+        self._kind.reads.labels("memory").inc(len(entries))
+        entries |= await self._cached(version, [key for key in dict.fromkeys(keys) if key not in entries])
+        missing = [key for key in dict.fromkeys(keys) if key not in entries]
         try:
-            return {**found, **await self._loaded(version, missing)} if missing else found
+            return {**entries, **await self._loaded(version, missing)} if missing else entries
         except StoreUnavailable:
-            if not found:
+            if not entries:
                 raise
-            return found
+            return entries
 
     def _read_from_cache(self, version: int, key: str, entry: E | None) -> None:
         if entry is not None:
@@ -158,38 +158,38 @@ class VersionedCache(Generic[E]):
         task.add_done_callback(self._tasks.discard)
 
     async def _load(self, keys: Sequence[str]) -> None:
-        found: Mapping[str, E | Exception]
+        outcomes: Mapping[str, E | Exception]
         try:
-            found = await self._loaded(self._version.current, keys)
+            outcomes = await self._loaded(self._version.current, keys)
         except Exception as error:  # noqa: BLE001 - those who wait are to raise it, each for itself
-            found = dict.fromkeys(keys, error)
+            outcomes = dict.fromkeys(keys, error)
         self._loads -= 1
         self._load_missing()
         for key in keys:
-            self._end(key, found[key])
+            self._end(key, outcomes[key])
 
     def _end(self, key: str, entry: E | Exception) -> None:
         for done in self._waiting.pop(key):
             done(entry)
 
     async def _cached(self, version: int, keys: Sequence[str]) -> dict[str, E]:
-        found: dict[str, E] = {}
+        entries: dict[str, E] = {}
 
         def ask(key: str, answered: Callable[[], None]) -> None:
             def came(entry: E | None) -> None:
                 if entry is not None:
-                    found[key] = entry
+                    entries[key] = entry
                 answered()
 
             self._from_cache(version, key, came)
 
         await _all_answered(keys, ask)
-        self._keep(version, found)
-        return found
+        self._keep(version, entries)
+        return entries
 
     async def _loaded(self, version: int, keys: Sequence[str]) -> dict[str, E]:
-        found = await self._read(keys)
-        for entry in found.values():
+        entries = await self._read(keys)
+        for entry in entries.values():
             self._kind.reads.labels("database" if not entry.is_absent else "absent").inc()
 
         def put(key: str, answered: Callable[[], None]) -> None:
@@ -198,11 +198,11 @@ class VersionedCache(Generic[E]):
                 answered()
 
             name = self._kind.store_key(version, key)
-            self._cache.send(pack("SET", name, found[key].pack(), "EX", self._ttl_seconds), replied)
+            self._cache.send(pack("SET", name, entries[key].pack(), "EX", self._ttl_seconds), replied)
 
-        await _all_answered(found, put)
-        self._keep(version, found)
-        return found
+        await _all_answered(entries, put)
+        self._keep(version, entries)
+        return entries
 
     def _from_cache(self, version: int, key: str, done: Callable[[E | None], None]) -> None:
         def replied(reply: object) -> None:
@@ -220,10 +220,10 @@ class VersionedCache(Generic[E]):
         if isinstance(reply, Exception):
             metrics.store_errors.labels(self._cache.name).inc()
 
-    def _keep(self, version: int, found: Mapping[str, E]) -> None:
+    def _keep(self, version: int, entries: Mapping[str, E]) -> None:
         if version != self._version.current:  # a load was committed meanwhile
             return
-        for key, entry in found.items():
+        for key, entry in entries.items():
             if (known := self._memory.pop(key, None)) is not None:
                 self._bytes -= _size(key, known)
             self._memory[key] = entry

@@ -81,7 +81,7 @@ class EventStream(web.StreamResponse):
         return writer
 
     async def _follow(self) -> None:
-        waiters, pause = self._orders.waiters, 0.0  # the first pause is none: what changed before it was not notified
+        waiters, pause = self._orders.waiters, 0.0  # no first pause: a change before it was not notified
         await self.write(b"retry: %d\n\n" % _RECONNECT_MS)
         with waiters.subscribe(self._order.job_id) as event:
             while True:

@@ -109,9 +109,9 @@ def organization_of(request: web.Request) -> str | None:
 
 
 def _no_result(order: Order) -> Problem:
-    found = failure(order)
-    if found is not None:
-        return Problem("state-conflict", f"The job ended as {order.state} and has no result. {found[1]}")
+    failed = failure(order)
+    if failed is not None:
+        return Problem("state-conflict", f"The job ended as {order.state} and has no result. {failed[1]}")
     if order.state == "expired":
         return Problem("result-expired", "The result was kept for its time and is gone. Ask for it again.")
     detail = f"The job is {order.state}; follow /v1/jobs/{order.id}/events or ask again in {RETRY_SECONDS} s."

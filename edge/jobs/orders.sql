@@ -6,7 +6,7 @@ SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
 -- name: submit
 -- Insert or join, in one statement: a result that came meanwhile, else the equal job that is under way, else a new one;
 -- and on it this organization's own order, or the one that it already has. No row: its queue is full, or all queues
--- together are; what is under way already may always be joined.
+-- together are; a job that is under way may always be joined.
 WITH there AS (
     SELECT id FROM jobs WHERE kind = $1 AND fingerprint = $4 AND state = 'succeeded' AND missing_since IS NULL
       AND expires_at > statement_timestamp() + interval '1 minute'

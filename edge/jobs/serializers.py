@@ -71,10 +71,10 @@ class JobSerializer:
         }
 
     def _error(self, order: "Order") -> dict[str, Any] | None:
-        found = failure(order)
-        if found is None:
+        failed = failure(order)
+        if failed is None:
             return None
-        slug, detail = found
+        slug, detail = failed
         status = CATALOGUE[slug].status
         return {
             "type": f"{self._errors_base}/{slug}",

@@ -28,7 +28,7 @@ _BACKLOG_RETRY_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """What is to be computed."""
+    """A computation that is to be made."""
 
     kind: Kind
     parameters: dict[str, Any]
@@ -77,7 +77,7 @@ class Order:
 
     @property
     def export(self) -> ExportManifest | None:
-        """What an export has published."""
+        """Return the manifest that an export has published."""
         if self.state != "succeeded" or not self.row["result"] or self.row["kind"] != EXPORT.name:
             return None
         return export_manifest_from(json.loads(self.row["result"]))

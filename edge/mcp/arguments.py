@@ -9,7 +9,7 @@ from edge.mcp.tools import Tool
 
 
 def checked(tool: Tool, given: Any) -> dict[str, Any]:
-    """Return arguments whose names and types are those of the tool's schema; what values mean, the REST call checks.
+    """Return arguments whose names and types are those of the tool's schema; the REST call checks the values.
 
     Raises the problems `invalid-parameter` and `missing-parameter`, in the words of the REST call.
     """
@@ -18,8 +18,8 @@ def checked(tool: Tool, given: Any) -> dict[str, Any]:
     declared = tool.arguments
     known = ", ".join(sorted(declared)) or "none"
     faults = [(shown_name(name), f"is unknown; allowed are: {known}") for name in given if name not in declared]
-    found = {name: _fault(declared[name], value) for name, value in given.items() if name in declared}
-    faults += [(name, fault) for name, fault in found.items() if fault is not None]
+    checked = {name: _fault(declared[name], value) for name, value in given.items() if name in declared}
+    faults += [(name, fault) for name, fault in checked.items() if fault is not None]
     if faults:
         raise invalid_parameters(faults)
     missing = _missing(tool, given)

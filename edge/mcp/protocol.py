@@ -51,14 +51,14 @@ _INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What a request says of its sender: the revision that it speaks, and whether it follows tasks."""
+    """The capabilities that a request states: the revision that its sender speaks, and whether it follows tasks."""
 
     version: str
     takes_tasks: bool = False
 
     @property
     def stateless(self) -> bool:
-        """Whether each request stands for itself."""
+        """Whether the revision has no sessions."""
         return self.version == STATELESS
 
 
@@ -102,12 +102,12 @@ def _check_headers(message: Message, headers: Mapping[str, str], version: Any) -
 
 
 def _decoded(text: str) -> str | None:
-    """Return what a header value stands for: itself, or the UTF-8 that it holds as base64."""
-    found = _BASE64.fullmatch(text)
-    if found is None:
+    """Return the text of a header value: itself, or the UTF-8 that it holds as base64."""
+    match = _BASE64.fullmatch(text)
+    if match is None:
         return text
     try:
-        return base64.b64decode(found[1], validate=True).decode()
+        return base64.b64decode(match[1], validate=True).decode()
     except (binascii.Error, ValueError):
         return None
 

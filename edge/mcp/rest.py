@@ -29,7 +29,7 @@ _RESULT_BYTES_MAX = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RestAnswer:
-    """What a route answered: its status and its JSON; `body` is None where that is too large, or no JSON."""
+    """The answer of a route: its status and its JSON; `body` is None where that is too large, or no JSON."""
 
     status: int
     body: Any

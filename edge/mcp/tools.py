@@ -1,4 +1,4 @@
-"""The tools: what a model reads of each, and the REST call that each stands for."""
+"""The tools: the description of each for a model, and its REST call."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

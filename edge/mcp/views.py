@@ -1,4 +1,4 @@
-"""What a model sees of an answer of the API: the members that matter, in parts that fit on pages. Pure."""
+"""The view of an API answer for a model: the members that matter, in parts that fit on pages. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """An answer: `head` stands on each page, `parts` follow each other; `following` is the REST call's own cursor."""
+    """An answer: `head` is repeated on each page, then come `parts`; `following` is the REST call's own cursor."""
 
     head: Mapping[str, Any]
     parts: Sequence[Part]

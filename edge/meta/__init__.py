@@ -1,1 +1,1 @@
-"""What the service says about itself: health, the contract, the docs, the catalogue of problems."""
+"""Descriptions of the service: health, the contract, the docs, the catalogue of problems."""

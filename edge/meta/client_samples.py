@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Sample(NamedTuple):
-    """The lines of a call for each client; `client` is there already."""
+    """The lines of a call for each client; `client` exists already."""
 
     python: str
     typescript: str

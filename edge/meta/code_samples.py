@@ -14,7 +14,7 @@ from edge.meta import client_samples
 
 _KEY = "$ITEMINDEX_KEY"
 _FALLBACK = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
-# What an example of a parameter is where its schema names none.
+# The example of a parameter whose schema names none.
 _EXAMPLES: dict[str, Any] = {
     "iid": "IID-99D2F-46WJ3-4S6N3",
     "brand": "vitasoy",
@@ -117,13 +117,13 @@ def _value(document: dict[str, Any], schema: dict[str, Any], name: str) -> Any:
 
 
 def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    found = schema
-    while "$ref" in found:
+    resolved = schema
+    while "$ref" in resolved:
         target: Any = document
-        for name in found["$ref"].removeprefix("#/").split("/"):
+        for name in resolved["$ref"].removeprefix("#/").split("/"):
             target = target[name]
-        found = target
-    return found
+        resolved = target
+    return resolved
 
 
 def _samples(call: _Call, operation: str, base_url: str) -> list[dict[str, str]]:

@@ -101,7 +101,7 @@ class Docs:
     def _make(self, plans: tuple[Plan, ...], guides: list[tuple[str, str]]) -> _Page:
         """Write the page once as Markdown; its HTML is made of that."""
         loader = FileSystemLoader(_TEMPLATES)
-        # Markdown, which knows no escaping of HTML: every value that goes in is ours, an operator's or a setting's.
+        # Markdown, which knows no escaping of HTML: every inserted value is ours, an operator's or a setting's.
         writer = Environment(loader=loader, autoescape=False, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
         text = writer.get_template("docs.md").render(
             base_url=self._settings.base_url,

@@ -16,7 +16,7 @@ from edge.meta.markdown import Rendered, render
 _FOLDER = Path(__file__).parents[2] / "deploy" / "guides"
 _HERE = f"{API_PATH}/docs/guides"
 MARKDOWN = "text/markdown; charset=utf-8"
-# What a page can be had as; a caller without a wish gets the first.
+# The media types of a page; a caller without a preference gets the first.
 FORMS = {"html": "text/html", "markdown": "text/markdown"}
 _NAME = re.compile(r"[a-z0-9-]{1,60}")
 

@@ -1,4 +1,4 @@
-"""GET /quota: what you were counted as, and every limit that applies. Asking costs nothing."""
+"""GET /quota: the caller's account and every limit that applies. The call costs nothing."""
 
 from typing import Any
 

@@ -64,7 +64,7 @@ class Root:
     @docs(operationId="getRoot", summary="Who am I, and what may I do?", tags=["account"])
     @response_schema(RootAnswer(), 200, description="The service and you")
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with what the credential stands for."""
+        """Answer with the identity and the entitlements of the credential."""
         context = request[CONTEXT]
         principal, account = context.principal, context.account
         assert principal is not None

@@ -1,4 +1,4 @@
-"""What programs look for at well-known addresses: the API catalogue, security.txt, llms.txt, robots.txt, the icon."""
+"""Documents at well-known addresses: the API catalogue, security.txt, llms.txt, robots.txt, the icon."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta

@@ -61,10 +61,10 @@ class Authentication:
         if kind == "bearer":
             principal = await self._signed_in(credential, rule, context)
         else:
-            found = await self._credentials.find(kind, credential)
-            if found is None:
+            resolved = await self._credentials.find(kind, credential)
+            if resolved is None:
                 raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.")
-            principal = found
+            principal = resolved
         if kind not in rule.accepts:
             raise _not_accepted(rule, kind)
         self._check_plan(rule, principal)

@@ -1,1 +1,1 @@
-"""Organizations at the edge: what their people do there, by program under an ID token or by hand in the dashboard."""
+"""Organizations at the edge: acts of their people, by program under an ID token or in the dashboard."""

@@ -16,7 +16,7 @@ SQL = beside(__file__, "idempotency.sql")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an act answers: status, and the body as it is sent."""
+    """The answer of an act: status, and the body as it is sent."""
 
     status: int
     body: bytes = b""
@@ -36,7 +36,7 @@ class IdempotentRequest:
 
     @property
     def key_digest(self) -> bytes:
-        """What is stored of the key. The key itself is part of what decrypts the answer."""
+        """The stored digest of the key. The key itself is part of what decrypts the answer."""
         return hashlib.sha256(self.key.encode()).digest()
 
 

@@ -42,7 +42,7 @@ class PlanNotices:
             self._task = asyncio.create_task(self._post_forever())
 
     async def stop(self) -> None:
-        """Stop; what was not taken is posted by the next process."""
+        """Stop; a notice that was not accepted is posted by the next process."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""What a person may do in an organization: checked by role, done and written to the audit log in one statement."""
+"""Acts of a person in an organization: checked by role, done and written to the audit log in one statement."""
 
 import hashlib
 import secrets
@@ -253,10 +253,10 @@ class OrganizationService:
 
     async def _member(self, actor: Actor, person_id: str) -> Row:
         person_id = require_uuid(person_id, _not_found())
-        found = [row for row in await self.members(actor) if row["id"] == person_id]
-        if not found:
+        members = [row for row in await self.members(actor) if row["id"] == person_id]
+        if not members:
             raise Problem("not-found", "There is no member of this id.")
-        return found[0]
+        return members[0]
 
     async def _act(self, query: str, *values: Any, scope: Scope) -> Row | None:
         rows = await self._acts(query, *values, scope=scope)

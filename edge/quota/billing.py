@@ -20,7 +20,7 @@ COUNTED = frozenset({200, 202, 206, 300})
 
 
 class Disposition(Enum):
-    """What becomes of a charge: refunded unless the response counts, owned by an order, or refunded in any case."""
+    """The outcome of a charge: refunded unless the response counts, owned by an order, or refunded in any case."""
 
     BY_RESPONSE = "by response"
     TRANSFERRED = "transferred"
@@ -39,7 +39,7 @@ Order = TypeVar("Order", bound=Placed)
 
 
 class Charge:
-    """What one call was charged. `units` is 0, and `day` with it, for a call that cost nothing or was not counted."""
+    """The charge of one call. `units` is 0, and `day` with it, for a call that cost nothing or was not counted."""
 
     def __init__(self, limiter: RateLimiter, context: Context, decision: Decision | None = None) -> None:
         assert context.account is not None

@@ -3,7 +3,7 @@
 -- KEYS[1]  the account's counters of the day on which the charge was taken
 -- KEYS[2]  marker of that charge; it holds the units
 -- RETURNS  { 1 or 0, units used that day }
--- WHY      Only a charge whose marker is still there is given back, and the marker goes with it: a refund cannot be
+-- WHY      Only a charge whose marker still exists is given back, and the marker is deleted with it: a refund cannot be
 --          had twice, not for a charge that was never taken, and the counter cannot fall below zero.
 
 local units = tonumber(redis.call('GET', KEYS[2]) or '0')

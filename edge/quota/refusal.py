@@ -1,4 +1,4 @@
-"""The problem document of a refusal: which limit, when it resets, which account, what would raise it."""
+"""The problem document of a refusal: which limit, when it resets, which account, and how to raise it."""
 
 from edge.http.problems import Problem, unavailable
 from edge.quota.policy import NOT_COUNTED, Decision

@@ -1,7 +1,7 @@
 """Statistics of use: counted in memory at every answer, flushed to PostgreSQL in batches.
 
-They show people what was called and never decide anything. What an edge had not flushed when it was killed is lost, at
-most `usage_flush_seconds` of it; the quota itself lives in the state store and stays exact.
+They show people their calls and never decide anything. Calls that an edge had not flushed when it was killed are lost:
+those of `usage_flush_seconds` at most; the quota itself is in the state store and stays exact.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
 -- name: newest
--- What the list of datasets shows: the newest release of each.
+-- The list of datasets: the newest release of each.
 SELECT DISTINCT ON (r.dataset) r.dataset, r.data_version, r.rows, r.bytes, r.created_at, r.expires_at,
        (SELECT count(*) FROM release_files f WHERE (f.dataset, f.data_version) = (r.dataset, r.data_version)) AS files
 FROM releases r ORDER BY r.dataset, r.data_version DESC;

@@ -31,7 +31,7 @@ class Release(NamedTuple):
 
 
 class ReleaseRepository:
-    """Finds datasets, releases and files; what is not there is the problem `dataset-not-found`."""
+    """Finds datasets, releases and files; one that does not exist is the problem `dataset-not-found`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,17 +42,17 @@ class ReleaseRepository:
 
     async def listed(self, dataset: Dataset, limit: int, before: int | None) -> tuple[list[Any], int]:
         """Return one page of a dataset's releases, one more where there are more; and how many there are."""
-        found = await self._database.fetch(SQL.listed, dataset.name, before, limit + 1)
-        return found, int(found[0]["total"]) if found else 0
+        releases = await self._database.fetch(SQL.listed, dataset.name, before, limit + 1)
+        return releases, int(releases[0]["total"]) if releases else 0
 
     async def release(self, dataset: str, version: str) -> Release:
         """Find a release by its number, or the newest as `latest`."""
-        found = await self._one(SQL.release, dataset_of(dataset).name, _number(version))
-        if found is None:
+        release = await self._one(SQL.release, dataset_of(dataset).name, _number(version))
+        if release is None:
             raise not_found(
                 "There is no such release; it may have expired. List them at /index/datasets/{name}/releases."
             )
-        return found
+        return release
 
     async def release_at(self, dataset: Dataset, moment: datetime, *, after: bool = False) -> Release | None:
         """Find the release that was the newest at a moment, or the first one after it."""
@@ -70,14 +70,14 @@ class ReleaseRepository:
 
     async def file(self, dataset: str, version: str, name: str) -> StoredFile:
         """Find one file. A name that is none of ours is not even looked up."""
-        found = None
+        file = None
         if _FILE.fullmatch(name):
             row = (dataset_of(dataset).name, _number(version), name)
-            found = next(iter(await self._database.fetch(SQL.file, *row)), None)
-        if found is None:
+            file = next(iter(await self._database.fetch(SQL.file, *row)), None)
+        if file is None:
             raise not_found("There is no such file in this release.")
-        filename = f"{dataset}-{found['name']}"
-        return StoredFile(key_of(found["sha256"]), found["bytes"], found["sha256"], MEDIA_TYPE, filename)
+        filename = f"{dataset}-{file['name']}"
+        return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
 
     async def rank_of(self, organization: str) -> int:
         """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""

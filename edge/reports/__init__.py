@@ -1,1 +1,1 @@
-"""The heavy GETs: parameters, fingerprint, and then the result that is there or a job that makes it."""
+"""The heavy GETs: parameters, fingerprint, and then the stored result or a job that computes it."""

@@ -1,4 +1,4 @@
-"""What a report declares of itself: one value that the routes, documents, entitlements and pages read."""
+"""The declaration of a report: one value that the routes, documents, entitlements and pages read."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from shared.jobs.contract import Kind
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What the dashboard draws of a report's rows, by the names of their columns.
+    """The charts that the dashboard draws of a report's rows, by the names of their columns.
 
     `lines`: one plot for each column, its values by period, with one line for each group. `spread`: one plot of these
     columns for rows of a single group; rows of several groups are compared by `compared` instead; both have titles.

@@ -1,6 +1,6 @@
 -- name: known
 -- Is the answer there for this snapshot, is it there in another format ($4: those fingerprints), until when has this
--- organization paid for it in any, does it wait for it already? One row, whatever is there. The times are seconds since
+-- organization paid for it in any, does it wait for it already? One row in any case. The times are seconds since
 -- 1970; a result counts as gone a minute before it expires.
 WITH alike AS (
     SELECT id, fingerprint, result, finished_at,

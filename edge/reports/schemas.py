@@ -57,7 +57,7 @@ def kind_field() -> fields.Str:
 
 
 class ReportQuery(Parameters):
-    """What all reports take."""
+    """The parameters of all reports."""
 
     from_ = Day(
         data_key="from", load_default=None, metadata={"description": "First day; default: the last 90 days with data"}

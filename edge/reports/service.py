@@ -1,4 +1,4 @@
-"""Reports: what a request costs, whether its result exists, and otherwise the job that computes it."""
+"""Reports: the cost of a request, whether its result exists, and otherwise the job that computes it."""
 
 import json
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _PAID_UNITS = 1
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a request asks for and what it costs now; `result` is there if a job `job_id` has computed it.
+    """A request and its present cost; `result` is set if a job `job_id` has computed it.
 
     The result and its price stay what they are until `until`, in seconds since 1970.
     """
@@ -50,7 +50,7 @@ class Quote:
 
 
 class ReportService:
-    """What all reports share: what a question costs, and its result, its job, or the reason why there is none."""
+    """The service of all reports: the cost of a question, and its result, its job, or the reason why there is none."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class ReportService:
         return await self.quote(principal.organization_id, kind, self._opened(kind, parameters), format)
 
     async def quote(self, organization_id: str | None, kind: Kind, parameters: dict[str, Any], format: str) -> Quote:
-        """Return what an organization would pay for a question now, and whether its answer is there."""
+        """Return the cost of a question for an organization now, and whether its result exists."""
         await self._check_names(parameters)
         if not self._version.current:
             # An edge that came up before PostgreSQL knows no snapshot yet; asked as of none, an equal question would
@@ -93,14 +93,14 @@ class ReportService:
         values = (kind.name, spec.fingerprint, organization_id, alike)
         known = await self._database.fetch_row(SQL.known, *values, scope=scope)
         assert known is not None
-        found = manifest_from(json.loads(known["result"])) if known["result"] else None
-        if known["waiting"] and found is None:
+        manifest = manifest_from(json.loads(known["result"])) if known["result"] else None
+        if known["waiting"] and manifest is None:
             units = 0  # the organization has paid for the job that it waits for
         elif known["paid_until"] is not None:
             units = _PAID_UNITS
         else:
             units = kind.units_cached if known["stored"] else kind.units  # stored in any format: the same rows
-        return Quote(spec, units, found, known["job_id"], _unchanged_until(kind, known))
+        return Quote(spec, units, manifest, known["job_id"], _unchanged_until(kind, known))
 
     async def respond(self, request: web.Request, quote: Quote, charge: Charge) -> web.StreamResponse:
         """Respond with the result, with the job that computes it, or with the problem of a job that failed."""
@@ -151,7 +151,7 @@ class ReportService:
         return stream.conditional(request, whole)
 
     def _opened(self, kind: Kind, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Return the question with the position that its cursor stands for. Raises InvalidCursor."""
+        """Return the question with the position that its cursor holds. Raises InvalidCursor."""
         if "cursor" not in parameters:
             return parameters
         question = {name: value for name, value in parameters.items() if name != "cursor"}
@@ -221,7 +221,7 @@ def _of_the_job(slug: str, detail: str, job: dict[str, str]) -> Problem:
 
 
 def estimate(quote: Quote) -> web.Response:
-    """Respond to a dry run: what the request would cost."""
+    """Respond to a dry run with the cost of the request."""
     spec = quote.spec
     document = {
         "kind": spec.kind.name,

@@ -1,4 +1,4 @@
-"""/watches: an organization's watches, and what they reported."""
+"""/watches: an organization's watches, and their reports."""
 
 from functools import partial
 

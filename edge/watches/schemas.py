@@ -12,7 +12,7 @@ from shared.money import to_minor
 from shared.watches import ABSENT_DAYS_DEFAULT, CONDITIONS, NEW_LOW_DAYS, TARGETS
 
 _CURRENCY = r"\A[A-Z]{3}\Z"
-# What each condition needs, and what it may have besides.
+# The required and the optional fields of each condition.
 MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "below": (("amount", "currency"), ()),
     "new-low": (("days", "currency"), ()),

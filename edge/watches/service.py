@@ -1,4 +1,4 @@
-"""What an organization does with its watches; each act is in its audit log."""
+"""Acts of an organization on its watches; each is in its audit log."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +37,7 @@ class WatchService:
         self._database = database
 
     async def add(self, acting: Acting, wanted: dict[str, Any]) -> dict[str, Any]:
-        """Make a watch and return it. Raises `invalid-parameter` where it names nothing that is there."""
+        """Make a watch and return it. Raises `invalid-parameter` where the name that it gives does not exist."""
         code = wanted["code"].upper() if wanted["target"] == "article" else wanted["code"]
         days = wanted["days"]
         if wanted["condition"] == "returned" and days is None:

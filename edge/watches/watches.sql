@@ -1,5 +1,5 @@
 -- name: target_exists
--- What a watch names must be there; a merged article is watched as part of its survivor.
+-- The target of a watch must exist; a merged article is watched as part of its survivor.
 SELECT CASE $1::text
     WHEN 'article' THEN (SELECT i.status <> 'withdrawn' FROM items i WHERE i.iid = $2 COLLATE "C")
     WHEN 'brand' THEN EXISTS (SELECT FROM brands b WHERE b.slug = $2)
@@ -30,7 +30,7 @@ SELECT id::text, label, target, code, condition, kind::text, currency, amount_mi
 FROM watches WHERE organization_id = $1::uuid AND ($2::uuid IS NULL OR id < $2::uuid) ORDER BY id DESC LIMIT $3;
 
 -- name: pause
--- $3: paused from now on, or evaluated again. What was reported before stays remembered.
+-- $3: paused from now on, or evaluated again. Earlier reports are remembered.
 WITH changed AS (
     UPDATE watches SET paused_at = CASE WHEN $3::boolean THEN coalesce(paused_at, statement_timestamp()) END
     WHERE organization_id = $1::uuid AND id = $2::uuid RETURNING organization_id, id)

@@ -1,4 +1,4 @@
-"""/webhooks: addresses to which events are sent, and what became of them."""
+"""/webhooks: addresses to which events are sent, and their deliveries."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What an organization does with its webhooks; each act is in its audit log."""
+"""Acts of an organization on its webhooks; each act is in its audit log."""
 
 from collections.abc import Sequence
 from typing import Any

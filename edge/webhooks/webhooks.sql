@@ -3,7 +3,7 @@
 SELECT count(*) AS total FROM webhook_endpoints WHERE organization_id = $1::uuid;
 
 -- name: add
--- It begins with the next event; what happened before can be replayed.
+-- It begins with the next event; earlier events can be replayed.
 WITH added AS (
     INSERT INTO webhook_endpoints (id, organization_id, url, types, sealed_secret, position)
     SELECT $2::uuid, $1::uuid, $3, $4::text[], $5,
@@ -36,7 +36,7 @@ WITH changed AS (
 SELECT audit_notices(c.organization_id, $5, 'webhook.secret-rotated', c.id::text) AS audited FROM changed c;
 
 -- name: enable
--- From where it was disabled; what the log no longer keeps is skipped.
+-- From where it was disabled; events that the log no longer keeps are skipped.
 WITH changed AS (
     UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL, failures = 0, due_at = statement_timestamp()
     WHERE organization_id = $1::uuid AND id = $2::uuid RETURNING organization_id, id)

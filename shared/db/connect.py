@@ -10,7 +10,7 @@ from shared.errors import ConfigurationError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 # A host that was cut off sends no farewell. Without these a worker would wait a quarter of an hour for an answer to
-# what it has sent, and for ever for one that it was owed. What the address says of them counts.
+# what it has sent, and for ever for one that it was owed. A value in the address overrides them.
 _ALIVE = {
     "connect_timeout": 5,
     "keepalives_idle": 5,

@@ -57,7 +57,7 @@ class Migration(NamedTuple):
 def available(directory: Path = DIRECTORY) -> list[Migration]:
     """Return all migrations in order; raise ValueError on a twin or a missing phase.
 
-    A number may be missing: branches reserve theirs, and what comes later with a lower number is still applied.
+    A number may be missing: branches reserve theirs, and a later migration with a lower number is still applied.
     """
     steps = [_read(path) for path in sorted(directory.glob("*.sql"))]
     if len({step.number for step in steps}) != len(steps):

@@ -1,1 +1,1 @@
-"""Custom exports as both tiers know them: what may be asked for, the rows as SQL makes them, the manifest."""
+"""Custom exports as both tiers know them: the choices, the rows as SQL makes them, the manifest."""

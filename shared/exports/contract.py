@@ -1,4 +1,4 @@
-"""What may be asked of an export: formats, columns, filters, changes. Pure."""
+"""The choices of an export: formats, columns, filters, changes. Pure."""
 
 from typing import NamedTuple
 

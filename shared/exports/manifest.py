@@ -1,4 +1,4 @@
-"""What an export was published as: its files, and what is in them. Pure."""
+"""The published form of an export: its files, and their content. Pure."""
 
 from typing import Any
 

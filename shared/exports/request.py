@@ -1,4 +1,4 @@
-"""What an export asks for, as its job's parameters keep it, and the arguments that this gives the queries. Pure."""
+"""The request of an export, as its job's parameters keep it, and the arguments of the queries. Pure."""
 
 from collections.abc import Callable
 from datetime import date
@@ -49,7 +49,7 @@ class Request(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """What a request means in one snapshot: ids instead of names, and the months in which anything can have changed.
+    """A request in one snapshot: ids instead of names, and the months in which anything can have changed.
 
     None instead of ids: a name was asked for, and this snapshot has none of them any more.
     """

@@ -63,7 +63,7 @@ WHERE EXISTS (SELECT FROM categories d JOIN items i ON i.category_id = d.id AND 
 ORDER BY c.code COLLATE "C";
 
 -- name: gone
--- What a copy of version $3 must drop before it takes the rows in: items that were withdrawn or merged since, or that no load
+-- The rows that a copy of version $3 must drop before it takes the others in: items that were withdrawn or merged since, or that no load
 -- brings any more, and changed ones that a filter by brand or category does not hold, whether or not it ever did.
 SELECT i.iid, CASE WHEN i.status = 'active' THEN 'outside' ELSE i.status END AS reason
 FROM items i

@@ -1,1 +1,1 @@
-"""What both tiers must agree on about jobs: their kinds, their states, the SQL that makes and reads them."""
+"""The contract of jobs between both tiers: their kinds, their states, the SQL that makes and reads them."""

@@ -1,5 +1,5 @@
 -- name: pairs
--- Pairs with what was found and what people decided, the most probable first. $1: waiting, linked, accepted or rejected;
+-- Pairs with their evidence and people's decisions, the most probable first. $1: waiting, linked, accepted or rejected;
 -- null: all. $2: an item whose pairs alone are meant; $3: how many. A decision that was not applied yet counts already.
 WITH decided AS (
     SELECT DISTINCT ON (left_id, right_id) left_id, right_id, same, at FROM (
@@ -25,7 +25,7 @@ WHERE k.state IS NOT NULL AND ($1::text IS NULL OR k.state = $1)
 ORDER BY k.score DESC NULLS LAST, k.left_id, k.right_id LIMIT $3;
 
 -- name: sides
--- What the sources say of the items of a pair, for two columns side by side; the newest of each item's own source.
+-- The sources' statements about the items of a pair, for two columns side by side; the newest of each item's own source.
 SELECT DISTINCT ON (i.id) i.iid, s.name AS source, s.title AS source_title, t.source_item_id, k.name, k.brand_name AS brand,
        array_to_string(k.category_path, ' > ') AS category, k.identifiers, k.attributes
 FROM items i JOIN item_claims c ON c.item_id = i.id JOIN item_contents k USING (item_id, content_hash)
@@ -34,7 +34,7 @@ WHERE i.iid = ANY($1::text[]) AND k.name IS NOT NULL
 ORDER BY i.id, s.name, c.as_of DESC, c.no DESC;
 
 -- name: stats
--- How many pairs there are of each kind, and what people said of them: of those that waited, and of those that were linked.
+-- The number of pairs of each kind, and people's decisions on them: on those that waited, and on those that were linked.
 SELECT (SELECT count(*) FROM links WHERE decision = 'link' AND kind = 'identifier') AS linked_by_identifier,
        (SELECT count(*) FROM links WHERE decision = 'link' AND kind = 'likeness') AS linked_by_likeness,
        (SELECT count(*) FROM links WHERE decision = 'review') AS found_for_review,
@@ -44,7 +44,7 @@ FROM events e LEFT JOIN links l ON l.left_id = least(e.item_id, e.survivor_id) A
 WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL;
 
 -- name: recent
--- What was decided last in the dashboard, the newest first, so that it can be taken back.
+-- The last decisions in the dashboard, the newest first, so that they can be taken back.
 SELECT r.decision, r.person, r.at, r.applied_at IS NOT NULL AS applied, a.iid AS left_iid, b.iid AS right_iid,
        a.name AS left_name, b.name AS right_name
 FROM match_reviews r JOIN items a ON a.id = r.left_id JOIN items b ON b.id = r.right_id ORDER BY r.id DESC LIMIT $1;

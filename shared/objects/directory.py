@@ -58,7 +58,7 @@ class ResultStore(Protocol):
     """
 
     def spool(self) -> AbstractContextManager[Spool]:
-        """Begin an object whose key may depend on its bytes; what is not kept when the block ends is gone."""
+        """Begin an object whose key may depend on its bytes; unless it is kept, it is deleted when the block ends."""
 
     def writing(self, key: str) -> AbstractContextManager[BinaryIO]:
         """Open a new object for writing; on leaving without an error it is whole and durable, else it is not there."""
@@ -184,7 +184,7 @@ class DirectoryStore:
         (self._root / key).unlink(missing_ok=True)
 
     def listed(self, prefix: str) -> Iterator[Listed]:
-        """Walk the folder; what vanishes meanwhile was not there."""
+        """Walk the folder; a file that vanishes meanwhile is left out."""
         now = time.time()
         for folder, _, names in os.walk(self._root / prefix):
             for name in names:
@@ -222,7 +222,7 @@ def _close(file: BinaryIO) -> None:
     try:
         file.close()
     except OSError:
-        return  # the disk was full: what closing would have flushed belongs to a file that is gone already
+        return  # the disk was full: closing would have flushed bytes of a file that is deleted already
 
 
 def _sync(folder: Path) -> None:

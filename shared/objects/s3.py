@@ -26,7 +26,7 @@ _PART_BYTES = 16 * 1024 * 1024
 _PARTS_AT_ONCE = 4
 _CONNECT_SECONDS = 2
 _RETRIES_MAX = 4
-# The library reports some failures by Python's own errors: what is not there, what is not allowed.
+# The library reports some failures by Python's own errors: an object that does not exist, one that may not be read.
 _FAILED = (BaseError, OSError)
 
 
@@ -145,26 +145,26 @@ class S3Store:
         now = utc_now()
         try:
             for page in obstore.list(self._bucket, prefix or None):
-                for found in page:
-                    age = (now - found["last_modified"]).total_seconds()
-                    yield Listed(found["path"], found["size"], age)
+                for entry in page:
+                    age = (now - entry["last_modified"]).total_seconds()
+                    yield Listed(entry["path"], entry["size"], age)
         except _FAILED as error:
             raise StoreUnavailable("results") from error
 
     def sweep(self, age_seconds: float) -> int:
-        """Nothing to do: what was not kept never had a name here."""
+        """Nothing to do: an upload that was not kept never had a name here."""
         return 0
 
     def delete(self, job_id: str, attempt: int) -> None:
         """Delete all objects below an attempt."""
-        for found in list(self.listed(f"{job_id}/{attempt}/")):
-            self.remove(found.key)
+        for listed in list(self.listed(f"{job_id}/{attempt}/")):
+            self.remove(listed.key)
 
     def attempts(self) -> Iterator[tuple[str, int]]:
         """Read them off the keys."""
         seen = set()
-        for found in self.listed(""):
-            parts = found.key.split("/")
+        for listed in self.listed(""):
+            parts = listed.key.split("/")
             if len(parts) == 3 and parts[1].isdigit():
                 seen.add((parts[0], int(parts[1])))
         return iter(sorted(seen))

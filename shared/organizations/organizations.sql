@@ -39,7 +39,7 @@ SELECT granted_plan, request_id, refusal FROM request_plan($1::uuid, $2, $3::uui
 SELECT id::text, plan, requested_at FROM plan_requests WHERE organization_id = $1::uuid AND decision IS NULL;
 
 -- name: plan_requests
--- What operators have to decide, the oldest first.
+-- Requests that operators have to decide, the oldest first.
 SELECT r.organization_id::text, o.name, o.plan AS current_plan, r.plan AS requested_plan, p.name AS requested_by, p.email,
        r.requested_at, r.notified_at
 FROM plan_requests r JOIN organizations o ON o.id = r.organization_id LEFT JOIN people p ON p.id = r.requested_by
@@ -153,7 +153,7 @@ WHERE organization_id = $1::uuid AND ($2::uuid IS NULL OR id < $2::uuid)
 ORDER BY id DESC LIMIT $3;
 
 -- name: audit_choices
--- What a filter of the log can be set to.
+-- The values that a filter of the log can take.
 SELECT coalesce(array_agg(DISTINCT act ORDER BY act), '{}') AS acts, coalesce(array_agg(DISTINCT actor ORDER BY actor), '{}') AS actors
 FROM audit WHERE organization_id = $1::uuid;
 

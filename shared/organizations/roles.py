@@ -1,4 +1,4 @@
-"""What each role may do. Pure."""
+"""The permissions of each role. Pure."""
 
 from typing import Literal
 

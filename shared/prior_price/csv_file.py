@@ -26,18 +26,18 @@ def read(file: TextIO) -> Channels:
     """
     rows = csv.DictReader(file)
     columns = _columns(rows.fieldnames or ())
-    found: Channels = {}
+    channels: Channels = {}
     try:
         for row in rows:
             if None in row or None in row.values():
                 raise ValueError("the row has not as many values as the first line has names")
             channel = _value(row, columns, "channel") or ""
-            found.setdefault(channel, []).append(_moment(row, columns))
+            channels.setdefault(channel, []).append(_moment(row, columns))
     except (ValueError, csv.Error) as error:
         raise InvalidFile(f"line {rows.line_num}: {error}") from None
-    if not found:
+    if not channels:
         raise InvalidFile("the file has no row below its first line")
-    return found
+    return channels
 
 
 def _columns(names: Sequence[str]) -> dict[str, str]:

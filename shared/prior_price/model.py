@@ -1,4 +1,4 @@
-"""What the rule of the prior price takes and gives."""
+"""The input and the result of the rule of the prior price."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -9,7 +9,7 @@ WINDOW_DAYS = 30
 
 
 class Status(StrEnum):
-    """What is known of one moment."""
+    """The observations of one moment."""
 
     OFFERED = "offered"
     NOT_OFFERED = "not offered"
@@ -45,7 +45,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the law leaves to a Member State. `progressive` None: not stated.
+    """The choices that the law leaves to a Member State. `progressive` None: not stated.
 
     `progressive`: Art. 6a(5) applies, for reductions whose steps begin within `progressive_days` of the first one.
     `new_arrivals`: Art. 6a(4) applies, so the lowest price since `first_offered` counts where that is under 30 days.

@@ -62,7 +62,7 @@ def logout_notice(digest: str) -> str:
 
 
 def flash(digest: str, page: str) -> str:
-    """What a page of a session shows once, sealed with the session's cookie."""
+    """A secret that a page of a session shows once, sealed with the session's cookie."""
     return f"fl:{digest}:{page}"
 
 

@@ -1,1 +1,1 @@
-"""Results: how the rows of an answer are written down, where the bytes lie, and what is published of them."""
+"""Results: how the rows of an answer are written, where their bytes are stored, and their manifest."""

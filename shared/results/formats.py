@@ -131,7 +131,7 @@ def _plain(value: Any, currency: str | None) -> Any:
     if isinstance(value, Decimal):
         return money(value, currency)
     if isinstance(value, dict):
-        own = value.get("currency") or currency  # what is nested in a row is in the row's currency
+        own = value.get("currency") or currency  # amounts nested in a row are in the row's currency
         return {name: _plain(member, own) for name, member in value.items()}
     if isinstance(value, list):
         return [_plain(member, currency) for member in value]

@@ -1,4 +1,4 @@
-"""Where a result is stored and what its manifest says. Pure.
+"""The keys of a result's objects, and its manifest. Pure.
 
 A result is written under its job's attempt, so two attempts never write to one place; only the manifest that a fenced
 UPDATE put into the job's row makes it a result.
@@ -19,7 +19,7 @@ MEDIA_TYPES: dict[str, str] = {
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What was published: where the bytes lie and what they are.
+    """A published result: the key of its object and a description of its bytes.
 
     `tail_bytes` of a JSON answer are its end, from the meta on; the edge writes that anew where `cached` and
     `cost_units` differ for a caller. Everything before it is the same for everybody. `meta` is kept as JSON text:

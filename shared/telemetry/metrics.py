@@ -34,7 +34,7 @@ def _gauge(
 
 # A gauge whose least value counts needs a label: without one, every process that imports this file would begin with 0.
 
-# What callers get.
+# Responses to callers.
 requests = _counter("requests", "Requests answered, by route and status.", "route", "status")
 request_seconds = _histogram("request_seconds", "Time from a request's head to its answer.", "route")
 requests_in_flight = _gauge("requests_in_flight", "Requests of the ordinary way without an answer yet.", over="livesum")
@@ -135,7 +135,7 @@ def exposition(directory: Path | None) -> bytes:
 
 
 def _remove_stale_gauges(directory: Path) -> None:
-    # What is summed over the living must not count a process that was killed; its counters stay, they happened.
+    # A gauge summed over running processes must not count one that was killed; its counters stay, they happened.
     for path in directory.glob("gauge_live*.db"):
         pid = _PID.search(path.stem)
         if pid is not None and not is_alive(int(pid[1])):

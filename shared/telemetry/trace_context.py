@@ -1,6 +1,6 @@
 """W3C Trace Context, level 1: one header names the trace and the step before ours. Pure but for fresh random ids.
 
-What is not well-formed begins a new trace, as if nothing had been given: a header about tracing never fails a request.
+A malformed header begins a new trace, as if none had been given: a header about tracing never fails a request.
 """
 
 import os
@@ -39,19 +39,19 @@ def step_from(given: str | None, *, otherwise: str = "", share: float = 0.0) -> 
     A new trace takes the id `otherwise` where that has the form of one: a request id of nginx has, so the same word
     finds a request in every log. `share` of the new traces are sampled; a given one keeps its caller's decision.
     """
-    found = _HEADER.fullmatch(given) if given and len(given) <= _LONGEST else None
-    if found is not None and _sound(found):
-        return SpanContext(found["trace"], _fresh(8), found["span"], bool(int(found["flags"], 16) & _SAMPLED))
+    match = _HEADER.fullmatch(given) if given and len(given) <= _LONGEST else None
+    if match is not None and _sound(match):
+        return SpanContext(match["trace"], _fresh(8), match["span"], bool(int(match["flags"], 16) & _SAMPLED))
     fits = _TRACE_ID.fullmatch(otherwise) is not None and otherwise != _NO_TRACE
     trace_id = otherwise if fits else _fresh(16)
     return SpanContext(trace_id, _fresh(8), "", _drawn(trace_id, share))
 
 
-def _sound(found: re.Match[str]) -> bool:
-    if found["version"] == "ff" or found["trace"] == _NO_TRACE or found["span"] == _NO_SPAN:
+def _sound(match: re.Match[str]) -> bool:
+    if match["version"] == "ff" or match["trace"] == _NO_TRACE or match["span"] == _NO_SPAN:
         return False
-    # Version 00 ends with its flags; what a later one adds behind them is not for us to judge.
-    return found["more"] is None or found["version"] != "00"
+    # Version 00 ends with its flags; a later version may add fields behind them.
+    return match["more"] is None or match["version"] != "00"
 
 
 def _drawn(trace_id: str, share: float) -> bool:

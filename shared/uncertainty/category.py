@@ -17,7 +17,7 @@ _T975 = {1: 12.706204736432095, 2: 4.302652729911275, 3: 3.182446305284263, 4: 2
 
 
 class Estimate(NamedTuple):
-    """What stands for an item's figure: the distribution of a new item, and how many samples of which categories."""
+    """The estimate of an item's figure: the distribution of a new item, and how many samples of which categories."""
 
     figure: LogNormal
     samples: int

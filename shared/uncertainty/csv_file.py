@@ -71,16 +71,16 @@ def read(lines: Iterable[str], chosen: Mapping[str, str]) -> Read:
 def _columns(headers: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
     if unknown := [name for name in chosen.values() if name not in headers]:
         raise InvalidFile(f"the file lacks the column {', '.join(sorted(unknown))}")
-    found = dict(chosen)
+    columns = dict(chosen)
     for role, patterns in _HEADERS.items():
-        free = [header for header in headers if header not in found.values()]
+        free = [header for header in headers if header not in columns.values()]
         matches = (header for one in patterns for header in free if re.fullmatch(one, _plain(header)))
-        header = found.get(role) or next(matches, None)
+        header = columns.get(role) or next(matches, None)
         if header is not None:
-            found[role] = header
-    if missing := [role for role in ("value", "category") if role not in found]:
+            columns[role] = header
+    if missing := [role for role in ("value", "category") if role not in columns]:
         raise InvalidFile(f"no column looks like a {' or a '.join(missing)}; name it with --{missing[0]}")
-    return found
+    return columns
 
 
 def _plain(header: str) -> str:

@@ -14,7 +14,7 @@ RATES = {"resale": 0.646, "repair": 0.822}
 
 
 class Displacement(NamedTuple):
-    """A rate between 0 and 1, and who states it."""
+    """A rate between 0 and 1, and its source."""
 
     rate: float
     citation: str

@@ -18,7 +18,7 @@ class Sample(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A figure that was held out, and what the others said of it."""
+    """A figure that was held out, and its estimate from the others."""
 
     sample: Sample
     estimate: Estimate

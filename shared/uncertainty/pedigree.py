@@ -38,10 +38,10 @@ def sigma(scores: Scores, table: str = TABLE, basic_gsd_squared: float = BASIC_G
 
     `basic_gsd_squared` is a squared GSD in every table, as ecoinvent publishes it.
     """
-    found = _tables()[table]
+    factors = _tables()[table]
     # The logarithm of a squared GSD is twice that of the GSD.
-    halved = 0.5 if found["factor_is"] == "gsd_squared" else 1.0
-    logs = [halved * math.log(found[name][score - 1]) for name, score in scores._asdict().items()]
+    halved = 0.5 if factors["factor_is"] == "gsd_squared" else 1.0
+    logs = [halved * math.log(factors[name][score - 1]) for name, score in scores._asdict().items()]
     return math.hypot(*logs, math.log(basic_gsd_squared) / 2)
 
 

@@ -1,4 +1,4 @@
-"""How wide a figure of the index is, and what that width rests on. Pure."""
+"""The width of a figure of the index, and the basis of that width. Pure."""
 
 import math
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from shared.uncertainty.pedigree import Scores
 
 SOURCE, SAMPLES, PEDIGREE = "source", "samples", "pedigree"
 ORIGINS = (SOURCE, SAMPLES, PEDIGREE)
-"""What an interval rests on: what the source states, the spread of a category's samples, the pedigree matrix."""
+"""The basis of an interval: the source's own statement, the spread of a category's samples, the pedigree matrix."""
 _FACTOR_WITHOUT_SPREAD = Scores(3, 3, 3, 3, 4)
 
 
@@ -41,7 +41,7 @@ class Stated(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """What a source states of a figure of its own: the bounds of the middle 95 %, or a standard deviation."""
+    """A source's statement about a figure of its own: the bounds of the middle 95 %, or a standard deviation."""
 
     low: float | None = None
     high: float | None = None

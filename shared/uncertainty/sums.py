@@ -74,13 +74,13 @@ def shared_by(inner: Moments, sigma: float) -> Moments:
     return Moments(mean, raw2 - mean**2, raw3 - 3 * mean * raw2 + 2 * mean**3)
 
 
-def fitted(found: Moments) -> Shifted:
+def fitted(moments: Moments) -> Shifted:
     """Return the shifted log-normal with the given moments; of no skewness a constant or the nearest to a normal."""
-    if found.variance <= 0 or found.mean <= 0:
-        return Shifted(found.mean, 0.0, 0.0)
-    w = _excess(max(found.skewness, 1e-6))
-    median = math.sqrt(found.variance / (w * (1 + w)))
-    return Shifted(found.mean - median * math.sqrt(1 + w), median, math.sqrt(math.log1p(w)))
+    if moments.variance <= 0 or moments.mean <= 0:
+        return Shifted(moments.mean, 0.0, 0.0)
+    w = _excess(max(moments.skewness, 1e-6))
+    median = math.sqrt(moments.variance / (w * (1 + w)))
+    return Shifted(moments.mean - median * math.sqrt(1 + w), median, math.sqrt(math.log1p(w)))
 
 
 def sum_interval(terms: Sequence[Moments]) -> Interval:

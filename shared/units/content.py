@@ -43,9 +43,9 @@ def contents(name: str, attributes: Mapping[str, Any]) -> list[Content]:
     sources = [("name", name)]
     sources += [(f"attributes.{key}", str(attributes[key])) for key in ATTRIBUTES if attributes.get(key)]
     for read_in, text in sources:
-        found = _of(read(text).quantities)
-        if found:
-            return [Content(per, amount, read_in) for per, amount in found.items()]
+        amounts = _of(read(text).quantities)
+        if amounts:
+            return [Content(per, amount, read_in) for per, amount in amounts.items()]
     return []
 
 
@@ -60,4 +60,4 @@ def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:
         amounts.setdefault(per, set()).add(quantity.measures[0].value * quantity.packs / size)
         if quantity.dimension != COUNT and quantity.packs > 1:
             amounts.setdefault("piece", set()).add(quantity.packs)
-    return {per: found.pop() for per, found in amounts.items() if len(found) == 1 and min(found) > 0}
+    return {per: contents.pop() for per, contents in amounts.items() if len(contents) == 1 and min(contents) > 0}

@@ -61,22 +61,22 @@ def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> boo
     """Return whether two names say the same amounts, in any order."""
     left = list(theirs)
     for quantity in mine:
-        found = next((one for one in left if quantity.same_as(one)), None)
-        if found is None:
+        equal = next((one for one in left if quantity.same_as(one)), None)
+        if equal is None:
             return False
-        left.remove(found)
+        left.remove(equal)
     return not left
 
 
 def _spans(reader: Reader) -> Iterator[Span]:
     position = 0
     while position < len(reader.tokens):
-        found = _read_at(reader, position) if _may_begin(reader.tokens[position]) else None
-        if found is None:
+        reading = _read_at(reader, position) if _may_begin(reader.tokens[position]) else None
+        if reading is None:
             position += 1
         else:
-            yield Span(found.quantity, position, found.end)
-            position = found.end
+            yield Span(reading.quantity, position, reading.end)
+            position = reading.end
 
 
 def _may_begin(token: Token) -> bool:

@@ -155,10 +155,10 @@ class Reader:
 
     def _smaller_part(self, unit: Unit, position: int) -> tuple[Fraction, int] | None:
         number = self.number(position) if self.is_number(position) else None
-        found = self._unit(number.end, number.value, "") if number else None
-        if number is None or found is None:
+        rest = self._unit(number.end, number.value, "") if number else None
+        if number is None or rest is None:
             return None
-        smaller, end = found
+        smaller, end = rest
         fits = any((unit, smaller) == (units()[large], units()[small]) for large, small in _COMPOUNDS)
         if not fits or smaller.in_base(number.value) >= unit.size:
             return None

@@ -136,10 +136,10 @@ def _after_size(reader: Reader, position: int) -> Found | None:
     inner = _letters(reader, end)
     if inner is not None:
         return inner
-    found = _plain_number(reader, end)
-    if found is None:
+    number = _plain_number(reader, end)
+    if number is None:
         return None
-    value, end = found
+    value, end = number
     if not system and reader.word(end) in _SYSTEMS_BESIDE_SIZE:
         system, end = _SYSTEMS_BESIDE_SIZE[reader.word(end)], end + 1
     return Found(_size(system or "as named", value), end)
@@ -148,14 +148,14 @@ def _after_size(reader: Reader, position: int) -> Found | None:
 def _after_system(reader: Reader, position: int) -> Found | None:
     size_follows = reader.word(position + 1) in _SIZE
     system = (_SYSTEMS_BESIDE_SIZE if size_follows else _SYSTEMS).get(reader.word(position))
-    found = _plain_number(reader, position + 1 + size_follows) if system else None
-    return Found(_size(system, found[0]), found[1]) if system and found else None
+    number = _plain_number(reader, position + 1 + size_follows) if system else None
+    return Found(_size(system, number[0]), number[1]) if system and number else None
 
 
 def _before_system(reader: Reader, position: int) -> Found | None:
-    found = _plain_number(reader, position)
-    system = _SYSTEMS.get(reader.word(found[1])) if found else None
-    return Found(_size(system, found[0]), found[1] + 1) if system and found else None
+    number = _plain_number(reader, position)
+    system = _SYSTEMS.get(reader.word(number[1])) if number else None
+    return Found(_size(system, number[0]), number[1] + 1) if system and number else None
 
 
 def _plain_number(reader: Reader, position: int) -> tuple[Fraction, int] | None:

@@ -36,7 +36,7 @@ class Unit:
 @lru_cache(maxsize=1)
 def units() -> Mapping[str, Unit]:
     """Return the unit of each spelling."""
-    found: dict[str, Unit] = {}
+    units: dict[str, Unit] = {}
     for dimension in _declared():
         for entry in dimension["units"]:
             unit = Unit(
@@ -48,10 +48,10 @@ def units() -> Mapping[str, Unit]:
                 entry.get("whole", False),
             )
             for spelling in entry["spelled"]:
-                if spelling in found:
+                if spelling in units:
                     raise ValueError(f"units.toml spells two units {spelling!r}")
-                found[spelling] = unit
-    return MappingProxyType(found)
+                units[spelling] = unit
+    return MappingProxyType(units)
 
 
 @lru_cache(maxsize=1)
@@ -62,5 +62,5 @@ def bases() -> Mapping[str, str]:
 
 def _declared() -> list[dict[str, Any]]:
     with Path(__file__).with_name("units.toml").open("rb") as file:
-        found: list[dict[str, Any]] = tomllib.load(file)["dimension"]
-    return found
+        dimensions: list[dict[str, Any]] = tomllib.load(file)["dimension"]
+    return dimensions

@@ -11,10 +11,10 @@ def term(quantity: Quantity) -> str:
 
 def indexed_quantities(text: str) -> list[str]:
     """Return every term under which a text is found: its quantities, and of packs and sides each measure alone."""
-    found: dict[str, None] = {}
+    terms: dict[str, None] = {}
     for quantity in read(text).quantities:
-        found[term(quantity)] = None
+        terms[term(quantity)] = None
         for measure in quantity.measures:
             if measure.dimension != BARE:
-                found[term(Quantity((measure,)))] = None
-    return list(found)
+                terms[term(Quantity((measure,)))] = None
+    return list(terms)

@@ -57,7 +57,7 @@ def plain(text: str) -> str:
     text = _BITS_PER_SECOND.sub("bit", text[:TEXT_CHARACTERS_MAX])
     if text.isascii():
         return text.replace("''", '"')
-    text = _VULGAR.sub(lambda found: f" {unicodedata.normalize('NFKC', found[1])} {found[2]}".rstrip(), text)
+    text = _VULGAR.sub(lambda match: f" {unicodedata.normalize('NFKC', match[1])} {match[2]}".rstrip(), text)
     # Compatibility forms lose these spaces' meaning, which is to group thousands.
     kept = re.sub("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))", "\u0000", text.translate(_SAME))
     flat = unicodedata.normalize("NFKC", kept).translate(_SAME)
@@ -66,14 +66,14 @@ def plain(text: str) -> str:
 
 def tokens(text: str) -> list[Token]:
     """Return the tokens of a plain text."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     end = 0
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or SIGN
         shown = match[0] if kind == NUMBER else match[0].lower()
-        found.append(Token(shown, match.start(), match.end(), kind, match.start() > end or not found))
+        tokens.append(Token(shown, match.start(), match.end(), kind, match.start() > end or not tokens))
         end = match.end()
-    return found
+    return tokens
 
 
 def value_of(number: str) -> Fraction:

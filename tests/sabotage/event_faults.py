@@ -9,7 +9,7 @@ EVENT_FAULTS = (
     fault(
         "a host of a webhook is resolved twice",
         "workers/webhooks/post.py",
-        "    return found[0], port\n",
+        "    return addresses[0], port\n",
         "    return host, port\n",
         f"{_POSTS}::test_a_resolver_that_changes_its_answer_changes_nothing",
     ),

@@ -11,7 +11,7 @@ from workers.provenance.acts import Decision, Standing
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What decides of an item whose it is: its source, since when it is known, what its source declares."""
+    """The properties that decide which item survives: its source, since when it is known, what its source declares."""
 
     item_id: int
     source: str

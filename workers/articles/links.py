@@ -17,28 +17,28 @@ from workers.matching.records import Decision, Evidence, Kind, Link
 SQL = beside(__file__, "links.sql")
 Pair = tuple[int, int]
 TRUST = ("all", "identifiers", "review")
-"""What a source's mapping may allow to be linked without a person: everything, what identifiers prove, nothing."""
+"""The links that a source's mapping may allow without a person: all, those that identifiers prove, none."""
 
 
 def relink(connection: Connection, index: MatchIndex, changed: Collection[int], no: int) -> set[int]:
     """Find the links of changed, new and vanished items anew; return the items whose articles may change by that.
 
-    `no`: the event that changes them; what it replaces is kept for its undoing.
+    `no`: the event that changes them; the links that it replaces are kept for its undoing.
     """
     known = {one.item_id: one for one in records.read(connection, changed)}
     index.remove(str(item_id) for item_id in changed if item_id not in known)
     index.add(one.record for one in known.values())
     linkage = Matcher(Model.shipped(), index).link(one.record.key for one in known.values())
     touched = {int(key) for key in linkage.touched} | set(changed)
-    found = {pair_of(link): link for link in _trusted(connection, linkage.links, known)}
+    trusted = {pair_of(link): link for link in _trusted(connection, linkage.links, known)}
     held = read(connection, touched)
-    gone = held.keys() - found.keys()
-    new = {pair for pair, link in found.items() if held.get(pair) != link}
+    gone = held.keys() - trusted.keys()
+    new = {pair for pair, link in trusted.items() if held.get(pair) != link}
     replaced = list(gone | new)
     connection.execute(SQL.keep_replaced, (no, [pair[0] for pair in replaced], [pair[1] for pair in replaced]))
-    _store(connection, gone, {pair: found[pair] for pair in new}, no)
+    _store(connection, gone, {pair: trusted[pair] for pair in new}, no)
     declared = declare(connection, changed, known)
-    return {item_id for pair in held.keys() | found.keys() for item_id in pair} | declared
+    return {item_id for pair in held.keys() | trusted.keys() for item_id in pair} | declared
 
 
 def restore(connection: Connection, no: int, vanished: Collection[int]) -> set[int]:
@@ -66,9 +66,9 @@ def pair_of(link: Link) -> Pair:
     return (left, right) if left < right else (right, left)
 
 
-def _trusted(connection: Connection, found: Iterable[Link], known: dict[int, SourceRecord]) -> list[Link]:
+def _trusted(connection: Connection, candidates: Iterable[Link], known: dict[int, SourceRecord]) -> list[Link]:
     """Let a link wait for a person where the mapping of one of its sources wants that."""
-    links = list(found)
+    links = list(candidates)
     ends = {item_id for link in links for item_id in pair_of(link)}
     others = {one.item_id: one for one in records.read(connection, ends - known.keys())}
     trust = {item_id: one.trust for item_id, one in {**others, **known}.items()}

@@ -17,7 +17,7 @@ ON CONFLICT (left_id, right_id) DO UPDATE SET kind = excluded.kind, score = excl
     evidence = excluded.evidence, no = excluded.no;
 
 -- name: keep_replaced
--- What pairs had before event $1: nothing, where it found their link first. Links of items that the event brings go with
+-- The former links of pairs, before event $1: none where it found their link first. Links of items that the event brings go with
 -- these when it is undone.
 INSERT INTO replaced_links (no, left_id, right_id, kind, score, decision, evidence, link_no)
 SELECT $1, n.left_id, n.right_id, l.kind, l.score, l.decision, l.evidence, l.no
@@ -31,7 +31,7 @@ ON CONFLICT (no, left_id, right_id) DO NOTHING;
 SELECT left_id, right_id FROM replaced_links WHERE no = $1;
 
 -- name: skip_replaced
--- Where a later event replaced what event $1 had found, it replaced, without that event, what was there before both.
+-- Where a later event replaced a link of event $1, it would have replaced, without that event, the link before both.
 UPDATE replaced_links n SET kind = r.kind, score = r.score, decision = r.decision, evidence = r.evidence, link_no = r.link_no
 FROM replaced_links r
 WHERE r.no = $1 AND n.left_id = r.left_id AND n.right_id = r.right_id AND n.no = (
@@ -60,7 +60,7 @@ DELETE FROM replaced_links WHERE no = $1;
 DELETE FROM links WHERE left_id = ANY($1::bigint[]) OR right_id = ANY($1::bigint[]) RETURNING left_id, right_id;
 
 -- name: undeclare
--- What the items' source declared before.
+-- The former declaration of the items' source.
 DELETE FROM declared_articles WHERE item_id = ANY($1::bigint[]) RETURNING item_id, source_id, article;
 
 -- name: declare

@@ -76,7 +76,7 @@ def _record(claims: list[_Claim]) -> SourceRecord:
 def _gtin(scheme: str, value: str) -> str | None:
     """Return a GTIN in 14 digits; None of another scheme, and of a number that cannot be a GTIN."""
     try:
-        found = normal(scheme, value)
+        canonical = normal(scheme, value)
     except InvalidIdentifier:
         return None
-    return found.value if found is not None and found.scheme == "gtin" else None
+    return canonical.value if canonical is not None and canonical.scheme == "gtin" else None

@@ -1,5 +1,5 @@
 -- name: records
--- What the sources say of items, the newest of each source first; each content once, however many loads repeat it.
+-- The sources' statements about items, the newest of each source first; each content once, however many loads repeat it.
 SELECT d.item_id, s.id, s.name, k.name, coalesce(k.brand_name, ''), coalesce(k.category_path, '{}'), k.identifiers,
        k.attributes, s.matching
 FROM (SELECT DISTINCT ON (c.item_id, c.source_id, c.content_hash) c.item_id, c.source_id, c.content_hash, c.as_of, c.no
@@ -9,7 +9,7 @@ JOIN item_contents k USING (item_id, content_hash) JOIN sources s ON s.id = d.so
 ORDER BY d.item_id, s.name, d.as_of DESC, d.no DESC;
 
 -- name: members
--- What decides which item of an article is the oldest; an item without claims was there before claims were kept.
+-- The columns that decide which item of an article is the oldest; an item without claims was there before claims were kept.
 SELECT i.id, coalesce(own.source, ''), coalesce(own.first_day, i.first_seen_on),
        coalesce((own.matching ->> 'never')::boolean, false), coalesce(d.article, '')
 FROM items i LEFT JOIN declared_articles d ON d.item_id = i.id LEFT JOIN LATERAL (
@@ -33,7 +33,7 @@ FROM sources s WHERE s.id = $1 OR EXISTS (SELECT FROM item_sources t WHERE t.sou
 SELECT id FROM items;
 
 -- name: newer
--- Items whose rows were made after a data_version; what they were before it is in the index.
+-- Items whose rows were made after a data_version; their former rows are in the index.
 SELECT id FROM items WHERE data_version > $1;
 
 -- name: removed

@@ -94,11 +94,11 @@ class Dispatcher:
 
     def measure(self, connection: Connection) -> None:
         """Set the gauges of all queues; one that is empty is 0, not what it was."""
-        found = {(queue, state): (count, age) for queue, state, count, age in connection.execute(SQL.queue_depth)}
+        depths = {(queue, state): (count, age) for queue, state, count, age in connection.execute(SQL.queue_depth)}
         for queue in QUEUES:
             for state in ("queued", "running"):
-                metrics.queue_depth.labels(queue, state).set(found.get((queue, state), (0, 0))[0])
-            metrics.queue_age_seconds.labels(queue).set(found.get((queue, "queued"), (0, 0.0))[1])
+                metrics.queue_depth.labels(queue, state).set(depths.get((queue, state), (0, 0))[0])
+            metrics.queue_age_seconds.labels(queue).set(depths.get((queue, "queued"), (0, 0.0))[1])
 
     def _serve(self, connection: Connection) -> None:
         while not self.stopping:

@@ -72,7 +72,7 @@ WHERE state IN ('queued', 'running') AND (
 RETURNING job_id::text;
 
 -- name: queue_depth
--- What the gauges show; queues that are empty have no row.
+-- The values of the gauges; queues that are empty have no row.
 SELECT queue, state, count(*), coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8
 FROM jobs WHERE state IN ('queued', 'running') GROUP BY queue, state;
 

@@ -23,7 +23,7 @@ class Refunds:
         self._store: redis.Redis | redis.RedisCluster | None = None
 
     def settle(self, connection: Connection) -> int:
-        """Refund what is due; return how many orders were settled. What the store does not book stays due."""
+        """Make the due refunds; return how many orders were settled. A refund that fails stays due."""
         settled: list[str] = []
         given: list[str] = []
         try:

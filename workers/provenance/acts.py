@@ -1,4 +1,4 @@
-"""Merges, withdrawals and decisions on pairs: what is in effect, found by replaying what people said. Pure."""
+"""Merges, withdrawals and decisions on pairs that are in effect, computed by replaying what people said. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What an operator says of one item: merged into the survivor, or withdrawn where there is none."""
+    """An operator's act on one item: merged into the survivor, or withdrawn where there is none."""
 
     no: int
     item_id: int
@@ -15,7 +15,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person says of two items: that they are one article (`same`), or that they are not."""
+    """A person's decision on two items: that they are one article (`same`), or that they are not."""
 
     no: int
     left_id: int
@@ -25,7 +25,7 @@ class Decision:
 
 @dataclass(slots=True)
 class Standing:
-    """What the acts come to. `merged_into`: the item that each was merged into, which may be merged too."""
+    """The acts in effect. `merged_into`: the item that each was merged into, which may be merged too."""
 
     effective: list[Act] = field(default_factory=list)
     merged_into: dict[int, int] = field(default_factory=dict)

@@ -7,7 +7,7 @@ SELECT e.no, e.kind, e.item_id, e.survivor_id FROM events e WHERE e.item_id IS N
 SELECT i.id, coalesce((SELECT min(c.no) FROM item_claims c WHERE c.item_id = i.id), 0) FROM items i WHERE i.id = ANY($1::bigint[]);
 
 -- name: current
--- What the readers join now, of these items.
+-- The rows of these items that readers join now.
 SELECT item_id, owner_id FROM inactive_items WHERE item_id = ANY($1::bigint[]);
 
 -- name: linked

@@ -16,7 +16,7 @@ FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 
 
 class NothingToDelete(ItemIndexError):
-    """What was asked for names no source, no item, or no observation."""
+    """The request names no source, no item, or no observation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Month:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What a deletion came to; `no` is None for a dry run."""
+    """The outcome of a deletion; `no` is None for a dry run."""
 
     months: tuple[Month, ...]
     no: int | None = None

@@ -19,7 +19,7 @@ WHERE ($1::smallint IS NULL OR source_id = $1) AND ($2::bigint[] IS NULL OR item
 ORDER BY item_id, day, mark, holds DESC;
 
 -- name: counted
--- What a dry run reports: observations, items, first and last day.
+-- The numbers of a dry run: observations, items, first and last day.
 SELECT count(*), count(DISTINCT item_id), min(day), max(day) FROM chosen WHERE holds;
 
 -- name: by_month
@@ -36,7 +36,7 @@ INSERT INTO observation_claims (item_id, mark, price_minor, list_minor, day, cha
 SELECT item_id, mark, NULL, NULL, day, channel_id, 0, source_id, kind, currency, $1 FROM chosen;
 
 -- name: placed
--- What held until now stays as a claim, so that undoing the deletion brings it back.
+-- The observation that held until now stays as a claim, so that undoing the deletion brings it back.
 CREATE TEMP TABLE placed ON COMMIT DROP AS
 WITH gone AS (
     DELETE FROM observations o USING chosen c WHERE c.holds AND o.item_id = c.item_id AND o.day = c.day AND o.mark = c.mark
@@ -51,5 +51,5 @@ SELECT item_id, day, mark FROM gone;
 INSERT INTO item_changes (item_id, no, at) SELECT DISTINCT item_id, $1::integer, $2::timestamptz FROM placed;
 
 -- name: group
--- An item and all that are merged into it: what a caller sees under its IID.
+-- An item and all that are merged into it, which a caller sees under its IID.
 SELECT i.id FROM items i WHERE i.iid = $1 UNION SELECT x.item_id FROM inactive_items x JOIN items i ON i.id = x.owner_id WHERE i.iid = $1;

@@ -14,7 +14,7 @@ from shared.jobs.contract import SQL as JOBS
 
 SQL = beside(__file__, "events.sql")
 TERMS = ("title", "license", "url", "attribution", "rank", "matching")
-"""What a load's mapping says of its source, in the order in which the source's row has it."""
+"""The description of a load's source by its mapping, in the order of the source's row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,9 +60,9 @@ def _rows(claimed: Iterable[tuple[Any, ...]]) -> Iterator[tuple[object, ...]]:
     for (item_id, source_id), claims in groupby(claimed, lambda claim: (claim[0], claim[1])):
         first: dict[tuple[Identifier, str], int] = {}
         for _, _, scheme, text, brand, load_no in claims:
-            found = _normal(scheme, text)
-            if found is not None:
-                key = (found, brand_key(brand or "") if found.scheme == "mpn" else "")
+            canonical = _normal(scheme, text)
+            if canonical is not None:
+                key = (canonical, brand_key(brand or "") if canonical.scheme == "mpn" else "")
                 first[key] = min(load_no, first.get(key, load_no))
         for (identifier, of_brand), load_no in first.items():
             yield *identifier, item_id, source_id, of_brand, load_no

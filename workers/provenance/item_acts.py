@@ -1,4 +1,4 @@
-"""What an operator says of single items: merge, split, withdraw, restore. Each is an event and a data_version."""
+"""An operator's acts on single items: merge, split, withdraw, restore. Each is an event and a data_version."""
 
 from shared.db.connect import Connection
 from shared.db.queries import beside

@@ -168,7 +168,7 @@ rows AS (
 SELECT DISTINCT one.id, r.month FROM rows r, unnest(ARRAY[r.item_id, r.old_owner, r.owner_id]) AS one (id) WHERE one.id <> -1;
 
 -- name: standing
--- What the articles come to, as readers and the lookup see it. $1, $2, $3: items, what each is now, and the survivor of a
+-- The articles in effect, as readers and the lookup see them. $1, $2, $3: items, what each is now, and the survivor of a
 -- merged one.
 UPDATE items i SET status = n.status, survivor_iid = (SELECT s.iid FROM items s WHERE s.id = n.survivor_id)
 FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (item_id, status, survivor_id) WHERE i.id = n.item_id;

@@ -1,4 +1,4 @@
-"""What every event but a load ends with: owners, rows, versions, rollups and brands of the affected items made anew."""
+"""The last step of every event but a load: owners, rows, versions, rollups and brands of its items made anew."""
 
 from collections.abc import Collection
 from datetime import date

@@ -16,7 +16,7 @@ SQL = beside(__file__, "acts.sql")
 
 @dataclass(frozen=True, slots=True)
 class Acts:
-    """Merges, withdrawals and decisions on pairs: what is in effect, and every pair that any of them names."""
+    """The merges, withdrawals and decisions on pairs that are in effect, and every pair that any of them names."""
 
     standing: Standing
     decisions: list[Decision]
@@ -44,7 +44,7 @@ class Settled:
 
 
 def read_acts(connection: Connection) -> Acts:
-    """Read what people said and what of it is in effect."""
+    """Read the acts of people, and which of them are in effect."""
     rows = connection.execute(SQL.acts).fetchall()
     named = {item_id for row in rows for item_id in row[2:] if item_id is not None}
     first_claims: dict[int, int] = dict(connection.execute(SQL.first_claims, (list(named),)).fetchall())
@@ -92,10 +92,10 @@ def _connected(connection: Connection, acts: Acts, seeds: set[int]) -> set[int]:
     for left, right in acts.pairs:
         named.setdefault(left, set()).add(right)
         named.setdefault(right, set()).add(left)
-    found, frontier = set(seeds), set(seeds)
+    reached, frontier = set(seeds), set(seeds)
     while frontier:
         near = {row[0] for row in connection.execute(SQL.linked, (list(frontier),))}
         near.update(*(named.get(item_id, ()) for item_id in frontier))
-        frontier = near - found
-        found |= frontier
-    return found
+        frontier = near - reached
+        reached |= frontier
+    return reached

@@ -27,7 +27,7 @@ class NothingToUndo(ItemIndexError):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What undoing an event takes back: observations that hold by it, other claims of it, items, factors, rates."""
+    """The effects of undoing an event: observations that hold by it, other claims of it, items, factors, rates."""
 
     observations: int
     other_claims: int

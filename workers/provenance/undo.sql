@@ -37,7 +37,7 @@ WITH gone AS (DELETE FROM observation_claims WHERE load_no = $1 RETURNING item_i
 SELECT item_id, day, mark, channel_id FROM gone;
 
 -- name: placed
--- What holds instead is the claim of the highest number, unless it says that there is no such observation.
+-- The claim of the highest number holds instead, unless it says that there is no such observation.
 CREATE TEMP TABLE placed ON COMMIT DROP AS
 WITH keys AS (SELECT item_id, day, mark FROM held UNION SELECT item_id, day, mark FROM claimed_before),
 newest AS (
@@ -64,7 +64,7 @@ WHERE t.item_id = k.item_id AND t.day = k.day AND t.mark = k.mark AND t.price_mi
                   AND c.price_minor IS NOT NULL AND c.load_no < t.load_no);
 
 -- name: claims
--- What it said of items, with the labels that it may have been the first to use.
+-- Its statements about items, with the labels that it may have been the first to use.
 CREATE TEMP TABLE unclaimed ON COMMIT DROP AS
 WITH gone AS (DELETE FROM item_claims WHERE no = $1 RETURNING item_id, content_hash)
 SELECT g.item_id, g.content_hash, k.brand_slug, k.category_code, k.category_path
@@ -77,7 +77,7 @@ WHERE k.item_id = u.item_id AND k.content_hash = u.content_hash AND NOT EXISTS (
     SELECT FROM item_claims c WHERE c.item_id = u.item_id AND c.content_hash = u.content_hash);
 
 -- name: item_sources
--- What each source said last of the items; a source that says nothing of one any more goes.
+-- The last statement of each source about the items; a source without one any more is removed.
 WITH gone AS (
     DELETE FROM item_sources t USING (SELECT DISTINCT item_id FROM unclaimed) u WHERE t.item_id = u.item_id AND NOT EXISTS (
         SELECT FROM item_claims c WHERE c.item_id = t.item_id AND c.source_id = t.source_id))
@@ -97,7 +97,7 @@ SELECT DISTINCT u.item_id, i.iid FROM unclaimed u JOIN items i ON i.id = u.item_
 WHERE NOT EXISTS (SELECT FROM item_claims c WHERE c.item_id = u.item_id);
 
 -- name: vanish_impacts
--- All that hangs on them goes first.
+-- Rows that refer to them are deleted first.
 DELETE FROM impacts p USING vanished v WHERE p.item_id = v.item_id;
 
 -- name: vanish_stages
@@ -207,7 +207,7 @@ AND NOT EXISTS (SELECT FROM observations o WHERE o.channel_id = h.id)
 AND NOT EXISTS (SELECT FROM observation_claims o WHERE o.channel_id = h.id);
 
 -- name: extent
--- What undoing would take back: for a dry run.
+-- The effects of undoing, for a dry run.
 SELECT (SELECT count(*) FROM observations WHERE load_no = $1), (SELECT count(*) FROM observation_claims WHERE load_no = $1),
        (SELECT count(*) FROM item_claims WHERE no = $1),
        (SELECT count(*) FROM item_claims c WHERE c.no = $1 AND NOT EXISTS (

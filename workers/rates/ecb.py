@@ -30,7 +30,7 @@ class Cell(NamedTuple):
 
 
 class RateFile(NamedTuple):
-    """What a file holds: units of a currency for one euro, by currency and day, and what cannot be used."""
+    """A file's content: units of a currency for one euro, by currency and day, and the rows that cannot be used."""
 
     rates: dict[tuple[str, date], Decimal]
     rejects: list[Reject]
@@ -45,15 +45,15 @@ def read(path: Path) -> RateFile:
     except OSError as error:
         raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
     cells = _xml(content, path) if content.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<") else _csv(content, path)
-    found = RateFile({}, [])
+    published = RateFile({}, [])
     for cell in cells:
-        _take(found, cell, path.name)
-    if not found.rates:
+        _take(published, cell, path.name)
+    if not published.rates:
         raise LoadRefused(f"{path}: holds no rate in a form of the European Central Bank")
-    return found
+    return published
 
 
-def _take(found: RateFile, cell: Cell, file: str) -> None:
+def _take(published: RateFile, cell: Cell, file: str) -> None:
     day, text = _day(cell.day), cell.text.strip()
     if text in _NONE:
         return
@@ -64,12 +64,12 @@ def _take(found: RateFile, cell: Cell, file: str) -> None:
         reason = "is no day"
     elif not _RATE.fullmatch(text) or not Decimal(text):
         reason = "is not a rate: no plain number above zero"
-    elif found.rates.setdefault(key, Decimal(text)) != Decimal(text):
+    elif published.rates.setdefault(key, Decimal(text)) != Decimal(text):
         reason = "has another rate of the same day in this file"
     else:
         return
     raw = f"{cell.day},{cell.currency},{text}"
-    found.rejects.append(Reject(file, cell.line, reason, raw, cell.currency, text))
+    published.rejects.append(Reject(file, cell.line, reason, raw, cell.currency, text))
 
 
 def _day(text: str) -> date | None:

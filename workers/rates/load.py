@@ -20,7 +20,7 @@ SQL = beside(__file__, "rates.sql")
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is said of a table of rates: its name, title, license and address."""
+    """The description of a table of rates: its name, title, license and address."""
 
     name: str
     title: str = "European Central Bank, euro foreign exchange reference rates"
@@ -32,7 +32,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a load came to; `state` is `committed`, or `unchanged` where all its rates were in force."""
+    """The outcome of a load; `state` is `committed`, or `unchanged` where all its rates were in force."""
 
     load_id: str
     state: str
@@ -63,11 +63,11 @@ def load(settings: Settings, terms: Terms, file: Path) -> Loaded:
 def _load(connection: Connection, log: Connection, load_id: str, terms: Terms, file: Path) -> Loaded:
     if connection.execute(SQL.source_of_items, (terms.name,)).fetchone():
         raise LoadRefused(f"{terms.name} is a source of items; give the rates another --name")
-    found = read(file)
+    published = read(file)
     content = file.read_bytes()
     log.execute(LOADS.add_file, (load_id, file.name, len(content), hashlib.sha256(content).digest()))
-    _keep(log, load_id, found)
-    columns = [list(column) for column in zip(*((*key, rate) for key, rate in found.rates.items()), strict=True)]
+    _keep(log, load_id, published)
+    columns = [list(column) for column in zip(*((*key, rate) for key, rate in published.rates.items()), strict=True)]
     row = connection.execute(SQL.changed, (terms.name, *columns)).fetchone()
     assert row is not None
     changed, version, state = int(row[0]), None, "unchanged"
@@ -78,15 +78,19 @@ def _load(connection: Connection, log: Connection, load_id: str, terms: Terms, f
         connection.execute(SQL.insert, (event.source_id, event.no, *columns))
         version, _ = events.commit_version(connection, load_id, [])
         state = "committed"
-    rows, rejected = len(found.rates) + len(found.rejects), len(found.rejects)
-    summary = {"rates": len(found.rates), "changed": changed, "rejects": Counter(one.reason for one in found.rejects)}
+    rows, rejected = len(published.rates) + len(published.rejects), len(published.rejects)
+    summary = {
+        "rates": len(published.rates),
+        "changed": changed,
+        "rejects": Counter(one.reason for one in published.rejects),
+    }
     connection.execute(LOADS.finish, (load_id, state, rows, rejected, Jsonb(summary)))
     connection.commit()
-    return Loaded(load_id, state, len(found.rates), changed, rejected, version)
+    return Loaded(load_id, state, len(published.rates), changed, rejected, version)
 
 
-def _keep(log: Connection, load_id: str, found: RateFile) -> None:
+def _keep(log: Connection, load_id: str, published: RateFile) -> None:
     columns = "load_id, file, line, reason, raw, column_name, value, scope"
     with log.cursor().copy(f"COPY rejects ({columns}) FROM STDIN".encode()) as copy:
-        for reject in found.rejects:
+        for reject in published.rejects:
             copy.write_row((load_id, *reject))

@@ -4,7 +4,7 @@ SELECT 1 FROM sources s WHERE s.name = $1 AND (
     EXISTS (SELECT FROM item_sources t WHERE t.source_id = s.id) OR EXISTS (SELECT FROM factor_claims f WHERE f.source_id = s.id));
 
 -- name: insert
--- What is in force already is kept again: undoing an earlier load must not take it away.
+-- A rate that is in force already is kept again: undoing an earlier load must not take it away.
 INSERT INTO exchange_rates (source_id, currency, day, no, per_euro)
 SELECT $1, n.currency, n.day, $2, n.per_euro
 FROM unnest($3::text[], $4::date[], $5::numeric[]) AS n (currency, day, per_euro);

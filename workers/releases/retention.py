@@ -54,7 +54,7 @@ def expire(connection: Connection, store: ResultStore, log: Log, orphan_seconds:
         if not held:
             return 0  # a release is being built: its manifest does not name its files yet
         expired = connection.execute(SQL.expire).fetchall()
-        old = [sha256_of(found.key) for found in store.listed(PREFIX) if found.age_seconds > orphan_seconds]
+        old = [sha256_of(listed.key) for listed in store.listed(PREFIX) if listed.age_seconds > orphan_seconds]
         deleted = 0
         for start in range(0, len(old), _FILES_AT_ONCE):
             batch = old[start : start + _FILES_AT_ONCE]

@@ -1,1 +1,1 @@
-"""What each paid report computes: one module a report, its SQL beside it, one kind of answer for all."""
+"""The computation of each paid report: one module a report, its SQL beside it, one kind of answer for all."""

@@ -13,7 +13,7 @@ _BINS_MAX = 1 << 20
 
 
 class Key(NamedTuple):
-    """What a segment is of. `period` counts days from 1970; a group is 0 where nothing is grouped."""
+    """The properties of a segment. `period` counts days from 1970; a group is 0 where nothing is grouped."""
 
     currency: str
     period: int

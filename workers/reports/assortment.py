@@ -47,12 +47,12 @@ class Quantities:
 
     def add(self, month: date) -> None:
         """Add a month's entries."""
-        found = []
+        pieces = []
         for days, item, units, first, second in self._entries(month):
             self.seen.update(np.unique(days).tolist())
-            found.append((self._days.periods_of(days), first, second, item, units))
-        if found:
-            self._add(*(np.concatenate(column) for column in zip(*found, strict=True)))
+            pieces.append((self._days.periods_of(days), first, second, item, units))
+        if pieces:
+            self._add(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
 
     def add_unpriced(self) -> None:
         """Add items with figures of their own and no price to each period from the day they were first seen on.

@@ -192,10 +192,10 @@ class _Report:
     def rows(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
         """Return a row for each brand, period and currency, the brands in the order given."""
         chosen = replace(self._chosen, brands=brands)
-        found = self._gather(chosen.grouped("brand"))
-        self.seen |= found.days
+        gathered = self._gather(chosen.grouped("brand"))
+        self.seen |= gathered.days
         self._outliers = self.aside.of(chosen.grouped("brand"), self._report_progress)
-        now = figures(found)
+        now = figures(gathered)
         before = figures(self._gather(chosen.grouped("brand"), self._days.before()))
         prices = PriceChanges(
             self._connection, self._tree, chosen.grouped("brand"), self._days, self._seed, self._report_progress

@@ -159,8 +159,8 @@ def _page(
         if len(one.path) == len(above) + 1 and (parent is None or one.id in parent.below)
     ]
     sums = dict.fromkeys(level, 0)
-    for found in counts(connection, "t", level, days, chosen).values():
-        for number, n in found.items():
+    for by_category in counts(connection, "t", level, days, chosen).values():
+        for number, n in by_category.items():
             sums[number] += n
     listed = {number: Listed(n, tree.by_id[number].code) for number, n in sums.items() if n}
     return page_of(listed, "category", {"sort": "category", "limit": LIMIT_MAX, **_given(parameters)})
@@ -190,12 +190,12 @@ class _Report:
         self.seen: set[int] = set()
         self.aside = SetAside(connection, tree, chosen, days)
         self._outliers: dict[Key, int] = {}
-        found = {}
+        by_period = {}
         for span in (days.before(), days):
-            found.update(counts(connection, "t", None, span, chosen))
+            by_period.update(counts(connection, "t", None, span, chosen))
         depth = {one.id: len(one.path) for one in tree.by_id.values()}
         self._ranks = {
-            level: all_ranks({k: {c: n for c, n in by.items() if depth[c] == level} for k, by in found.items()})
+            level: all_ranks({k: {c: n for c, n in by.items() if depth[c] == level} for k, by in by_period.items()})
             for level in set(depth.values())
         }
 

@@ -67,14 +67,14 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
             raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
         days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
         chosen = settled(connection, tree, chosen, days)
-        found = gather(connection, tree, chosen, days, report_progress)
+        gathered = gather(connection, tree, chosen, days, report_progress)
         aside = SetAside(connection, tree, chosen, days)
         counts = aside.of(chosen, report_progress)
-        report_progress("computing", 0, len(found.keys))
-        names = Names.read(connection, tree, chosen, found.keys)
-    table = _table(found, chosen, names, counts)
+        report_progress("computing", 0, len(gathered.keys))
+        names = Names.read(connection, tree, chosen, gathered.keys)
+    table = _table(gathered, chosen, names, counts)
     report_progress("computing", table.num_rows, table.num_rows)
-    covered = coverage(days, found.days)
+    covered = coverage(days, gathered.days)
     return Answer(
         table,
         days.first,
@@ -99,12 +99,12 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _table(found: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, int]) -> pa.Table:
+def _table(gathered: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, int]) -> pa.Table:
     schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
-    positions = {segment: position for position, segment in enumerate(found.spread.segment.tolist())}
+    positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
     rows = []
-    for segment, key in enumerate(found.keys):
-        figures, position = found.spread, positions[segment]
+    for segment, key in enumerate(gathered.keys):
+        figures, position = gathered.spread, positions[segment]
         n = int(figures.n[position])
         groups = names.of(chosen.group_by, key)
         percentiles = {f"p{percent}": figures.percentile(position, percent, key.currency) for percent in PERCENTS}
@@ -114,7 +114,7 @@ def _table(found: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, 
                 **groups,
                 "currency": key.currency,
                 "kind": chosen.kind,
-                "items": int(found.items[segment]),
+                "items": int(gathered.items[segment]),
                 "observations": n,
                 "price_n": n,
                 "set_aside": aside.get(key, 0),
@@ -123,10 +123,10 @@ def _table(found: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, 
                 **percentiles,
                 "min": names.money(figures.least[position], key.currency),
                 "max": names.money(figures.most[position], key.currency),
-                "channels": shares(found.channels[segment], names.channels),
-                "first_day": day_of(found.first_day[segment]),
-                "last_day": day_of(found.last_day[segment]),
-                **found.discounts.row(segment),
+                "channels": shares(gathered.channels[segment], names.channels),
+                "first_day": day_of(gathered.first_day[segment]),
+                "last_day": day_of(gathered.last_day[segment]),
+                **gathered.discounts.row(segment),
             }
         )
     rows.sort(key=by_currency_order(chosen.group_by))

@@ -52,11 +52,11 @@ def _with_original(schema: pa.Schema) -> pa.Schema:
 
 def _amounts(fields: Any, before: str = "") -> list[str]:
     """Return the names of all amounts; those in lists of objects with the list's name before theirs."""
-    found = []
+    names = []
     for one in fields:
         kind = one.type.value_type if pa.types.is_list(one.type) else one.type
         if pa.types.is_decimal(kind):
-            found.append(before + one.name)
+            names.append(before + one.name)
         elif pa.types.is_struct(kind):
-            found += _amounts(kind, f"{before}{one.name}.")
-    return found
+            names += _amounts(kind, f"{before}{one.name}.")
+    return names

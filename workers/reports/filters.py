@@ -104,11 +104,11 @@ class Filter:
 
 def brand_ids(connection: Connection, slugs: list[str]) -> tuple[int, ...]:
     """Return the ids of brands; raise BrandNotFound for the first that is unknown."""
-    found = {slug: number for number, slug, _ in connection.execute(SQL.brands, (slugs,))}
+    brands = {slug: number for number, slug, _ in connection.execute(SQL.brands, (slugs,))}
     for slug in slugs:
-        if slug not in found:
+        if slug not in brands:
             raise BrandNotFound(slug)
-    return tuple(sorted(found.values()))
+    return tuple(sorted(brands.values()))
 
 
 def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) -> Filter:

@@ -32,7 +32,7 @@ class Contributor(NamedTuple):
 
 
 class Amounts(NamedTuple):
-    """What a rollup adds up: for each entry its segment, its item, that item's place in the footprints, its units."""
+    """The entries that a rollup adds up: segment, item, the item's position in the footprints, and units of each."""
 
     segment: Array
     item: Array
@@ -45,7 +45,7 @@ def bounds(amounts: Amounts, footprints: Footprints, indicator: int, segments: i
 
     Units of one item share its error wholly, items of one factor that factor's; all else is independent.
     """
-    found: list[list[float | None]] = [[None] * segments for _ in Bounds._fields]
+    columns: list[list[float | None]] = [[None] * segments for _ in Bounds._fields]
     medians = footprints.medians[amounts.position, indicator] * amounts.units
     sigmas = footprints.sigmas[amounts.position, indicator]
     numbers = footprints.factors[amounts.position, indicator].astype("i8")
@@ -53,9 +53,9 @@ def bounds(amounts: Amounts, footprints: Footprints, indicator: int, segments: i
         own = numbers[entries] == OWN
         shared = _by_factor(medians[entries][~own], sigmas[entries][~own], numbers[entries][~own], footprints.common)
         interval = interval_of_many(medians[entries][own], sigmas[entries][own], shared)
-        for column, bound in zip(found, interval, strict=True):
+        for column, bound in zip(columns, interval, strict=True):
             column[segment] = float(f"{bound:.9g}")
-    return Bounds(*found)
+    return Bounds(*columns)
 
 
 def contributors(amounts: Amounts, footprints: Footprints) -> Iterator[Contributor]:

@@ -1,4 +1,4 @@
-"""What a unit of an item costs the planet: its own figure, else its product type's by weight, else its category's."""
+"""The footprint of a unit of an item: its own figure, else its product type's by weight, else its category's."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from workers.reports.filters import SQL, Filter, Tree
 from workers.rollups.codec import Array
 
 EVIDENCE = ("none", "category_average", "modelled", "measured")
-"""What an item's figures rest on, the best of them; `Footprints.evidence` counts into it."""
+"""The bases of an item's figures, the best first; `Footprints.evidence` counts into it."""
 OWN = -1
 """The factor number of a figure that is the item's own."""
 
@@ -34,10 +34,10 @@ class Footprints(NamedTuple):
 
     def positions(self, item: Array) -> Array:
         """Return where items are; those of which nothing is known are at the end, in a row of NaN."""
-        found = np.searchsorted(self.item, item)
-        found[found == len(self.item)] = 0
-        known = self.item[found] == item if len(self.item) else np.zeros(len(item), bool)
-        return np.where(known, found, len(self.item))
+        position = np.searchsorted(self.item, item)
+        position[position == len(self.item)] = 0
+        known = self.item[position] == item if len(self.item) else np.zeros(len(item), bool)
+        return np.where(known, position, len(self.item))
 
 
 class _Factor(NamedTuple):
@@ -97,14 +97,14 @@ def _by_weight(
     for scope, code, indicator, factor in factors:
         (of_type if scope == "product_type" else of_category).setdefault(code, {})[indicator] = factor
     nearest = {one.id: _nearest(one.code, of_category) for one in tree.by_id.values()}
-    reached = [number for number, found in nearest.items() if found]
+    reached = [number for number, factors in nearest.items() if factors]
     cells: _Cells = {}
     values = (*chosen, list(of_type), reached)
     for item, product_type, category, weight in connection.execute(SQL.weighed_items, values):
         kilograms = _weight(weight)
         if kilograms is not None:
-            found = {**nearest.get(category, {}), **of_type.get(product_type, {})}
-            cells[item] = [_cell(found.get(name), kilograms) for name in CODES]
+            figures = {**nearest.get(category, {}), **of_type.get(product_type, {})}
+            cells[item] = [_cell(figures.get(name), kilograms) for name in CODES]
     return cells
 
 
@@ -117,14 +117,14 @@ def _cell(factor: _Factor | None, kilograms: float) -> _Cell:
 
 def _nearest(code: str, factors: Mapping[str, _Factors]) -> _Factors:
     """Return for each indicator the factor of the nearest category with enough samples, else of the nearest."""
-    found: _Factors = {}
+    nearest: _Factors = {}
     parts = code.split(".")
     for depth in range(len(parts), 0, -1):
         for indicator, factor in factors.get(".".join(parts[:depth]), {}).items():
-            nearer = found.get(indicator)
+            nearer = nearest.get(indicator)
             if nearer is None or (not enough(nearer.samples) and enough(factor.samples)):
-                found[indicator] = factor
-    return found
+                nearest[indicator] = factor
+    return nearest
 
 
 def _weight(text: str | None) -> float | None:

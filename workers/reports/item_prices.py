@@ -29,8 +29,8 @@ def price_tables(
     `report_progress` is called before each month and may raise to stop. Raises InvalidParameter for more than CELLS_MAX
     prices.
     """
-    found = prices_by_period(connection, tree, chosen, days, report_progress)
-    return {group: table_of(prices) for group, prices in sorted(found.items())}
+    by_group = prices_by_period(connection, tree, chosen, days, report_progress)
+    return {group: table_of(prices) for group, prices in sorted(by_group.items())}
 
 
 def prices_by_period(
@@ -41,19 +41,19 @@ def prices_by_period(
     # Of two strata, an item may be in both: only entries make one price of them.
     kept = chosen.channels is None and (chosen.brands is None or chosen.categories is None) and len(chosen.strata) == 1
     whole = [month for month in months if kept and days.holds_month(month)]
-    found = _kept(connection, tree, chosen, whole, report_progress) if whole else defaultdict(list)
+    by_group = _kept(connection, tree, chosen, whole, report_progress) if whole else defaultdict(list)
     rest = [month for month in months if month not in whole]
     for group, prices in _observed(connection, tree, chosen, days, rest, report_progress).items():
-        found[group] += prices
+        by_group[group] += prices
     report_progress("reading", len(months), len(months))
-    return {group: prices for group, prices in found.items() if prices}
+    return {group: prices for group, prices in by_group.items() if prices}
 
 
 def _kept(
     connection: Connection, tree: Tree, chosen: Filter, months: list[date], report_progress: ReportProgress
 ) -> ByPeriod:
     scope, ids, _ = rollups_with_entries(chosen, tree)
-    found: ByPeriod = defaultdict(list)
+    by_group: ByPeriod = defaultdict(list)
     values = (scope, months, ids, chosen.currency, list(chosen.strata))
     before: date | None = None
     for group_id, month, currency, packed in connection.cursor(binary=True).execute(SQL.item_prices, values):
@@ -62,8 +62,8 @@ def _kept(
             before = month
         prices = unpacked(packed)
         if len(prices.item):
-            found[currency, group_id if chosen.group_by else 0].append((number(month), prices))
-    return found
+            by_group[currency, group_id if chosen.group_by else 0].append((number(month), prices))
+    return by_group
 
 
 def _observed(
@@ -99,23 +99,23 @@ def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales:
     amounts = np.zeros(len(prices)) if sold is None else sold
     period, item = period[starts], item[starts]
     bounds = np.append(starts_of(period), len(period))
-    found = []
+    by_period = []
     for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         one = ItemPrices(item[start:stop], np.nan_to_num(prices[start:stop]), amounts[start:stop]).priced()
         if len(one.item):
-            found.append((int(period[start]), one))
-    return found
+            by_period.append((int(period[start]), one))
+    return by_period
 
 
-def table_of(found: list[tuple[int, ItemPrices]]) -> PriceTable:
+def table_of(by_period: list[tuple[int, ItemPrices]]) -> PriceTable:
     """Return periods and their prices as one table. Raises InvalidParameter for more than CELLS_MAX prices."""
-    periods = sorted({period for period, _ in found})
-    positions, count = _numbered([prices.item for _, prices in found])
+    periods = sorted({period for period, _ in by_period})
+    positions, count = _numbered([prices.item for _, prices in by_period])
     if len(periods) * count > CELLS_MAX:
         raise InvalidParameter("granularity", "these are too many periods for so many items; take longer ones")
     table = np.full((len(periods), count), np.nan)
-    units = np.zeros((len(periods), count)) if any(prices.units.any() for _, prices in found) else None
-    for (period, prices), position in zip(found, positions, strict=True):
+    units = np.zeros((len(periods), count)) if any(prices.units.any() for _, prices in by_period) else None
+    for (period, prices), position in zip(by_period, positions, strict=True):
         row = periods.index(period)
         table[row, position] = prices.price
         if units is not None:

@@ -24,7 +24,7 @@ class Page(NamedTuple):
     total: int
 
 
-def page_of(found: Mapping[int, Listed], by_name: str, parameters: Mapping[str, Any]) -> Page:
+def page_of(listed: Mapping[int, Listed], by_name: str, parameters: Mapping[str, Any]) -> Page:
     """Return the page that `sort`, `limit` and `after` ask for; `by_name` is how a caller calls the sort by name.
 
     Equals are in the order of their names, so a position is exact even when other observations came in between.
@@ -33,12 +33,12 @@ def page_of(found: Mapping[int, Listed], by_name: str, parameters: Mapping[str, 
     if sort.removeprefix("-") not in ("observations", by_name):
         raise InvalidParameter("sort", f"must be one of observations, -observations, {by_name}, -{by_name}")
     after, limit = parameters.get("after"), parameters.get("limit") or LIMIT
-    keys = {number: _key(one, sort) for number, one in found.items()}
+    keys = {number: _key(one, sort) for number, one in listed.items()}
     left = [number for number, key in keys.items() if after is None or _follows(key, after, sort)]
-    ordered = sorted(left, key=lambda number: found[number].name)
+    ordered = sorted(left, key=lambda number: listed[number].name)
     ordered.sort(key=lambda number: keys[number][0], reverse=sort.startswith("-"))
     ids = tuple(ordered[:limit])
-    return Page(ids, list(keys[ids[-1]]) if len(ordered) > limit else None, len(found))
+    return Page(ids, list(keys[ids[-1]]) if len(ordered) > limit else None, len(listed))
 
 
 def _key(one: Listed, sort: str) -> tuple[Any, ...]:

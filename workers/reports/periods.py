@@ -10,7 +10,7 @@ from workers.rollups.codec import Array
 
 GRANULARITIES = ("day", "week", "month")
 LONGER = (*GRANULARITIES, "quarter", "year")
-"""What a price index takes too; insights compare a period with the one before and stay with months."""
+"""Granularities that a price index takes too; insights compare a period with the one before and stay with months."""
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 EPOCH = date(1970, 1, 1)
 

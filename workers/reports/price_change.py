@@ -1,4 +1,4 @@
-"""The change of prices of the same items against the period before: what insights show beside the median's change."""
+"""The change of prices of the same items against the period before; insights show it with that of the median."""
 
 import hashlib
 import json

@@ -64,7 +64,7 @@ _METHOD = (
 
 
 class _Beside(NamedTuple):
-    """What is shown beside an index, by currency and first day of a period."""
+    """The figures beside an index, by currency and first day of a period."""
 
     medians: dict[tuple[str, date], Decimal | None]
     set_aside: dict[tuple[str, date], int]
@@ -88,12 +88,12 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         tables = price_tables(connection, tree, chosen, days, report_progress)
         if not tables and needs_quantities(question):
             raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")
-        found = gather(connection, tree, chosen, days, report_progress)
+        gathered = gather(connection, tree, chosen, days, report_progress)
         aside = SetAside(connection, tree, chosen, days)
         counts = aside.of(chosen, report_progress)
         seed = seed_of(connection, parameters)
     report_progress("computing", 0, len(tables))
-    others = _Beside(_medians(found), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
+    others = _Beside(_medians(gathered), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
     rows = []
     for done, ((currency, _), table) in enumerate(tables.items()):
         index = _computed(table, question, seed)
@@ -104,7 +104,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         pa.Table.from_pylist(rows, SCHEMA),
         days.first,
         days.last,
-        coverage(days, found.days),
+        coverage(days, gathered.days),
         UNITS,
         _METHOD.format(name=question.method.name, window=_window_told(question)),
         ROUNDING,
@@ -141,11 +141,11 @@ def _computed(table: PriceTable, question: Question, seed: int) -> list[IndexRow
         raise InvalidParameter("splice", str(error)) from None
 
 
-def _medians(found: GroupedSeries) -> dict[tuple[str, date], Decimal | None]:
-    positions = {segment: position for position, segment in enumerate(found.spread.segment.tolist())}
+def _medians(gathered: GroupedSeries) -> dict[tuple[str, date], Decimal | None]:
+    positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
     return {
-        (key.currency, day_of(key.period)): found.spread.percentile(positions[segment], 50, key.currency)
-        for segment, key in enumerate(found.keys)
+        (key.currency, day_of(key.period)): gathered.spread.percentile(positions[segment], 50, key.currency)
+        for segment, key in enumerate(gathered.keys)
     }
 
 

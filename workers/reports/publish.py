@@ -28,7 +28,7 @@ from workers.rollups.layout import LAYOUT
 SQL = beside(__file__, "publish.sql")
 
 ARTICLES = "an article that several sources have is one item"
-"""What holds for every report."""
+"""The assumptions of every report."""
 
 
 class ReportHandler:
@@ -45,9 +45,9 @@ class ReportHandler:
         def read(source: Connection) -> tuple[int, Answer]:
             return self._read(source, context)
 
-        found = self._replica.read(context.lease, job.data_version, read)
+        from_replica = self._replica.read(context.lease, job.data_version, read)
         context.lease.check()
-        data_version, answer = found or read(context.connection)
+        data_version, answer = from_replica or read(context.connection)
         context.progress("writing", 0, answer.table.num_rows)
         manifest = _write(context.services.objects, job, data_version, answer)
         return Outcome(

@@ -59,13 +59,13 @@ def _months_by_kind(connection: Connection, chosen: Filter, days: Range) -> dict
     scope, ids = chosen.scope
     months = list(days.months())
     values = (scope, list(ids), months[0], months[-1], chosen.currency)
-    found: dict[str, set[date]] = {"l": set(), "s": set()}
+    months_by_kind: dict[str, set[date]] = {"l": set(), "s": set()}
     others = set() if chosen.outliers else {"L", "S"}
     for month, kind, packed in connection.cursor(binary=True).execute(SQL.kinds, values):
         first, last = (number(edge) - number(month) for edge in (days.first, days.last))
         if kind not in others and unpack(packed)[0][max(0, first) : last + 1].any():
-            found[kind.lower()].add(month)
-    return found
+            months_by_kind[kind.lower()].add(month)
+    return months_by_kind
 
 
 def any_in_index(connection: Connection, chosen: Filter, days: Range) -> bool:

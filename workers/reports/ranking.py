@@ -1,4 +1,4 @@
-"""What insights read from segments and from the heads of rollups: medians, counts, ranks."""
+"""Figures that insights read from segments and from the heads of rollups: medians, counts, ranks."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -36,18 +36,18 @@ class Standing(NamedTuple):
     percentile: float
 
 
-def figures(found: GroupedSeries) -> dict[Key, Figure]:
+def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
     """Return each segment's figures by its key."""
-    positions = {segment: position for position, segment in enumerate(found.spread.segment.tolist())}
+    positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
     return {
         key: Figure(
-            int(found.spread.n[positions[segment]]),
-            int(found.items[segment]),
-            found.spread.percentile(positions[segment], 50, key.currency),
-            found.channels[segment],
-            found.discounts.row(segment),
+            int(gathered.spread.n[positions[segment]]),
+            int(gathered.items[segment]),
+            gathered.spread.percentile(positions[segment], 50, key.currency),
+            gathered.channels[segment],
+            gathered.discounts.row(segment),
         )
-        for segment, key in enumerate(found.keys)
+        for segment, key in enumerate(gathered.keys)
     }
 
 
@@ -60,21 +60,21 @@ def counts(connection: Connection, scope: str, ids: list[int] | None, days: Rang
     months = list(days.months())
     cursor = connection.cursor(binary=True)
     values = (scope, months[0], months[-1], ids, chosen.currency, list(chosen.strata))
-    for group_id, month, found, n, _, packed in cursor.execute(SQL.heads, values):
+    for group_id, month, currency, n, _, packed in cursor.execute(SQL.heads, values):
         start = number(month)
         if days.holds_month(month):
-            sums[found, start][group_id] += n
+            sums[currency, start][group_id] += n
             continue
         by_day = unpack(packed)[0]
         low, high = max(0, number(days.first) - start), min(31, number(days.last) - start + 1)
         if days.granularity in (None, "month"):
             period = int(days.periods_of(np.array([start + low]))[0])
-            sums[found, period][group_id] += int(by_day[low:high].sum())
+            sums[currency, period][group_id] += int(by_day[low:high].sum())
             continue
         seen = np.flatnonzero(by_day[low:high]) + low
         for day, period in zip(seen.tolist(), days.periods_of(start + seen).tolist(), strict=True):
-            sums[found, period][group_id] += int(by_day[day])
-    return {key: {group_id: n for group_id, n in found.items() if n} for key, found in sums.items()}
+            sums[currency, period][group_id] += int(by_day[day])
+    return {key: {group_id: n for group_id, n in by_group.items() if n} for key, by_group in sums.items()}
 
 
 class Ranks:
@@ -109,6 +109,6 @@ def change(now: Decimal, before: Decimal | None) -> float | None:
     return round(float(now / before) - 1, 6) if before else None
 
 
-def all_ranks(found: Counts) -> dict[tuple[str, int], Ranks]:
+def all_ranks(counts: Counts) -> dict[tuple[str, int], Ranks]:
     """Return the standings of every currency and period."""
-    return {key: Ranks(observations) for key, observations in found.items()}
+    return {key: Ranks(observations) for key, observations in counts.items()}

@@ -136,13 +136,13 @@ def _announced(prices: _Prices, days: Range) -> Iterator[_Announced]:
     periods = days.periods_of(prices.day[begins])
     first = series[np.searchsorted(series, begins, side="right") - 1]
     for row, start, period in zip(begins.tolist(), first.tolist(), periods.tolist(), strict=True):
-        found = reference([_moment(prices, position) for position in range(start, row + 1)])
+        prior = reference([_moment(prices, position) for position in range(start, row + 1)])
         yield _Announced(
             period,
             int(prices.channel[row]),
             str(prices.currency[row]),
             int(prices.item[row]),
-            verdict(found, Decimal(int(prices.list_price[row]))),
+            verdict(prior, Decimal(int(prices.list_price[row]))),
         )
 
 
@@ -162,16 +162,16 @@ def _moment(prices: _Prices, position: int) -> Moment:
     return Moment(day_of(prices.day[position]), price=price, list_price=Decimal(listed) if listed else None)
 
 
-def verdict(found: Reference, list_price: Decimal) -> str:
+def verdict(prior: Reference, list_price: Decimal) -> str:
     """Return which of VERDICTS a reduction from a list price deserves."""
-    if found.applicable and found.prior_price is not None:
-        return "holding" if list_price <= found.prior_price else "overstated"
-    return "not_below" if found.reason == Reason.NOT_BELOW else "undecided"
+    if prior.applicable and prior.prior_price is not None:
+        return "holding" if list_price <= prior.prior_price else "overstated"
+    return "not_below" if prior.reason == Reason.NOT_BELOW else "undecided"
 
 
-def _rows(found: Iterator[_Announced], codes: dict[int, str]) -> list[dict[str, Any]]:
+def _rows(announced: Iterator[_Announced], codes: dict[int, str]) -> list[dict[str, Any]]:
     groups: dict[tuple[date, str, str], list[_Announced]] = defaultdict(list)
-    for one in found:
+    for one in announced:
         groups[day_of(one.period), codes[one.channel], one.currency].append(one)
     return [
         {"period": period, "channel": channel, "currency": currency, **_figures(groups[period, channel, currency])}

@@ -1,4 +1,4 @@
-"""What the rows of all reports share: names instead of ids, shares, coverage, their order."""
+"""The parts that rows of all reports share: names instead of ids, shares, coverage, their order."""
 
 from collections.abc import Callable
 from decimal import Decimal

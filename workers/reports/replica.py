@@ -45,7 +45,7 @@ class Replica:
         why, failure = "conflict", None
         for _ in range(_TRIES):
             try:
-                found = self._read(lease, version, work)
+                answer = self._read(lease, version, work)
             except psycopg.Error as error:
                 lease.check()  # a cancelled statement surfaces here as an error
                 failure = type(error).__name__
@@ -53,9 +53,9 @@ class Replica:
                     continue
                 why = "away"
                 break
-            if found is not None:
+            if answer is not None:
                 metrics.replica_reads.labels("replica").inc()
-                return found
+                return answer
             why = "behind"
             break
         self._pass_over(lease, why, failure)

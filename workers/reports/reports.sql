@@ -21,7 +21,7 @@ WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL
   AND (cardinality($4::text[]) = 0 OR kind = ANY ($4::text[]::"char"[]));
 
 -- name: heads
--- What rollups count, without their packed prices.
+-- The counts of rollups, without their packed prices.
 SELECT id, month, currency, n, items, days FROM month_cells
 WHERE scope = $1::text::"char" AND month BETWEEN $2 AND $3 AND ($4::integer[] IS NULL OR id = ANY($4))
   AND ($5::text IS NULL OR currency = $5)
@@ -41,21 +41,21 @@ WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND id = ANY($3::inte
 ORDER BY month, currency, id;
 
 -- name: entries
--- A month's single observations, packed: for days, channels, and what crosses brand and category.
+-- A month's single observations, packed: for days, channels, and questions that cross brand and category.
 SELECT id, currency, entries, item_ids FROM month_cells
 WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
   AND kind = ANY ($5::text[]::"char"[])
 ORDER BY currency, id;
 
 -- name: units
--- A month's entries with the items that they are of: what a rollup multiplies.
+-- A month's entries with the items that they are of, which a rollup multiplies.
 SELECT id, entries, item_ids FROM month_cells
 WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
   AND kind = ANY ($5::text[]::"char"[])
 ORDER BY id, currency;
 
 -- name: own_figures
--- What was measured or modelled for the item itself.
+-- Figures that were measured or modelled for the item itself.
 SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis, p.low::float8, p.high::float8, p.deviation::float8
 FROM impacts p JOIN items i ON i.id = p.item_id
 WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
@@ -70,7 +70,7 @@ WHERE i.status = 'active' AND i.first_seen_on <= $3::date AND EXISTS (SELECT FRO
 ORDER BY i.id;
 
 -- name: factors
--- What stands in, per kilogram.
+-- Factors per kilogram, for items without a figure of their own.
 SELECT scope, code, indicator, per_kg::float8, samples, log_mean, log_deviation FROM impact_factors
 ORDER BY scope, code, indicator;
 
@@ -85,7 +85,7 @@ WHERE status = 'active' AND attributes ? 'weight_kg' AND (product_type = ANY($3:
   AND ($1::integer[] IS NULL OR brand_id = ANY($1)) AND ($2::integer[] IS NULL OR category_id = ANY($2));
 
 -- name: item_prices
--- Whole months of one price an item: what an index compares, without its observations.
+-- Whole months of one price an item, which an index compares, without its observations.
 SELECT id, month, currency, item_prices FROM month_cells
 WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
   AND kind = ANY ($5::text[]::"char"[])

@@ -1,4 +1,4 @@
-"""What every report hands over, before anything is formatted or stored. Pure."""
+"""The result of every report, before it is formatted or stored. Pure."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -34,9 +34,9 @@ class Outliers:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows of a report in their final order, and what must be said of them.
+    """The rows of a report in their final order, and the statements that go with them.
 
-    `table`: money is decimal128, days are date32, what is nested is a struct or a list. `first` and `last` are the
+    `table`: money is decimal128, days are date32, nested values are structs or lists. `first` and `last` are the
     range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
     `rounding` to what each rounded field is rounded, `kind` of which observations the statistics of prices are,
     `basis` what footprints are multiplied by: `sales` or `assortment`, `page` which of many the rows are about,

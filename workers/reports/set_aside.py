@@ -31,8 +31,11 @@ class SetAside:
         """Return how many there are of each segment of a filter; a segment without any is left out."""
         if not self._any:
             return {}
-        found = gather(self._connection, self._tree, _only(chosen), self._days, report_progress)
-        counts = {found.keys[segment]: int(n) for segment, n in zip(found.spread.segment, found.spread.n, strict=True)}
+        gathered = gather(self._connection, self._tree, _only(chosen), self._days, report_progress)
+        counts = {
+            gathered.keys[segment]: int(n)
+            for segment, n in zip(gathered.spread.segment, gathered.spread.n, strict=True)
+        }
         self._total += sum(counts.values())
         return counts
 

@@ -1,4 +1,4 @@
-"""Sustainability rollup: what the units sold, or the articles in the assortment, cost the planet."""
+"""Sustainability rollup: the footprint of the units sold, or of the articles in the assortment."""
 
 from dataclasses import replace
 from typing import Any
@@ -156,11 +156,11 @@ def _contributors(
     connection: Connection, amounts: intervals.Amounts, footprints: impacts.Footprints, count: int
 ) -> list[list[dict[str, Any]]]:
     """Return for each segment the items that its sums owe most to, by indicator."""
-    found = list(intervals.contributors(amounts, footprints))
-    named = connection.execute(SQL.iids, (sorted({one.item for one in found}),)).fetchall()
+    contributors = list(intervals.contributors(amounts, footprints))
+    named = connection.execute(SQL.iids, (sorted({one.item for one in contributors}),)).fetchall()
     iids: dict[int, str] = dict(named)
     rows: list[list[dict[str, Any]]] = [[] for _ in range(count)]
-    for one in found:
+    for one in contributors:
         rows[one.segment].append({"indicator": one.indicator, "iid": iids[one.item], "share": one.share})
     return rows
 

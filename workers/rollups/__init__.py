@@ -1,1 +1,1 @@
-"""What is derived from the observations: rollups of packed arrays, refreshed in the load's own transaction."""
+"""Data derived from the observations: rollups of packed arrays, refreshed in the load's own transaction."""

@@ -51,7 +51,7 @@ class ListPrices(NamedTuple):
 
 
 class Aggregates(NamedTuple):
-    """What is known of each group; `group` in the other members is a place in `ids`."""
+    """The sums of each group; `group` in the other members is a position in `ids`."""
 
     ids: Array
     n: Array

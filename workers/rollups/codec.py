@@ -59,7 +59,7 @@ def unpack(packed: bytes) -> list[Array]:
 
 
 class Stratum(NamedTuple):
-    """What no statistic mixes unless a caller asks for it. `kind`: `l` listings, `s` sales; `L`, `S` their outliers."""
+    """Prices that a statistic may mix. `kind`: `l` listings, `s` sales; `L`, `S` their outliers."""
 
     currency: str
     kind: str

@@ -40,8 +40,8 @@ class PriceFile:
         for month in np.unique(self.month):
             rows = np.flatnonzero(self.month == month)
             item, channel, day, chosen = (one.take(rows) for one in (self.item, self.channel, self.day, price))
-            found = find(item, channel, day, chosen, self.currency)
-            letters[rows.take(found.position)] = found.cause
+            outliers = find(item, channel, day, chosen, self.currency)
+            letters[rows.take(outliers.position)] = outliers.cause
         return letters
 
 
@@ -52,15 +52,15 @@ def read(path: Path, columns: dict[str, str], currency: str) -> PriceFile:
         rows = pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(column_types=as_text))
     except (pa.ArrowInvalid, OSError) as error:
         raise InvalidFile(str(error)) from None
-    found = {name: rows[_column(rows, name, columns.get(name))] for name in NAMES}
-    days = _converted(found["day"], pa.date32(), "day")
+    texts = {name: rows[_column(rows, name, columns.get(name))] for name in NAMES}
+    days = _converted(texts["day"], pa.date32(), "day")
     day = np.asarray(days.cast(pa.int32())).astype("i8")
-    amount = pc.multiply(_converted(found["price"], pa.float64(), "price"), float(10 ** minor_digits(currency)))
+    amount = pc.multiply(_converted(texts["price"], pa.float64(), "price"), float(10 ** minor_digits(currency)))
     price = np.rint(np.asarray(amount))
     if len(price) and not (price.min() >= 0 and price.max() <= MINOR_MAX):
         raise InvalidFile("price: negative or too large")
     months = day.astype("M8[D]").astype("M8[M]").astype("i8")
-    item, channel = (_numbered(found[name]) for name in ("item", "channel"))
+    item, channel = (_numbered(texts[name]) for name in ("item", "channel"))
     return PriceFile(rows, item, channel, day, months, price.astype("i8"), currency)
 
 

@@ -65,7 +65,7 @@ def _factors(currency: str) -> dict[str, list[float]]:
 def score(letters: Array, error: Array) -> Score:
     """Compare outliers with the errors that were planted, or that a file names."""
     flagged, wrong = letters != b"-", error != ""
-    found = int((flagged & wrong).sum())
+    caught = int((flagged & wrong).sum())
     by_error = {str(name): round(float(flagged[error == name].mean()), 6) for name in np.unique(error[wrong])}
-    precision, recall = (round(found / int(n), 6) if n else None for n in (flagged.sum(), wrong.sum()))
-    return Score(len(error), int(wrong.sum()), int(flagged.sum()), found, precision, recall, by_error)
+    precision, recall = (round(caught / int(n), 6) if n else None for n in (flagged.sum(), wrong.sum()))
+    return Score(len(error), int(wrong.sum()), int(flagged.sum()), caught, precision, recall, by_error)

@@ -60,10 +60,10 @@ def find(item: Array, channel: Array, day: Array, price: Array, currency: str) -
     item, channel, day, value = (column.take(order) for column in (item, channel, day, value))
     deviation, contradicted, by_channels = _contradicted(item, channel, value)
     kept = np.flatnonzero(contradicted & ~_corroborated(item, channel, day, value, deviation, by_channels))
-    found = suspicious.take(order.take(kept))
+    positions = suspicious.take(order.take(kept))
     cause = causes(deviation.take(kept), by_channels.take(kept), currency)
-    sorting = np.argsort(found)
-    return Outliers(found.take(sorting), cause.take(sorting))
+    sorting = np.argsort(positions)
+    return Outliers(positions.take(sorting), cause.take(sorting))
 
 
 def _spread_items(item: Array, price: Array) -> Array:
@@ -173,8 +173,8 @@ def _without_itself(item: Array, ascending: Array) -> tuple[Array, Array]:
     others = groups.n.take(groups.of_row) - 1
 
     def nth(position: Array) -> Array:
-        found: Array = ascending.take(np.minimum(start + position + (position >= rank), len(ascending) - 1))
-        return found
+        value: Array = ascending.take(np.minimum(start + position + (position >= rank), len(ascending) - 1))
+        return value
 
     median = (nth(np.maximum(others - 1, 0) // 2) + nth(others // 2)) / 2
     return np.where(others > 0, median, 0.0), others

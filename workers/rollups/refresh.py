@@ -1,4 +1,4 @@
-"""The refresh: rollups of the months that a load touched, from what was in them and what the observations say now."""
+"""The refresh: rollups of the months that a load touched, from their former content and the present observations."""
 
 from collections.abc import Callable, Iterator
 from datetime import date

@@ -17,7 +17,7 @@ ON CONFLICT (item_id, month) DO NOTHING;
 ANALYZE touched_items;
 
 -- name: months
--- What there is to do, month by month.
+-- The rollups to refresh, month by month.
 SELECT DISTINCT month FROM touched_items;
 
 -- name: touched_items
@@ -66,7 +66,7 @@ SELECT id, currency, kind, n, items, units, days, channels, prices, list_prices 
 WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
 
 -- name: clear_rollups
--- What is written anew goes first, so that a rollup that became empty is gone.
+-- Rollups are deleted before they are written anew, so that none that became empty remains.
 DELETE FROM month_cells WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]);
 
 -- name: clear_all

@@ -89,24 +89,24 @@ def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entri
 
 def read_entries(connection: Connection, scope: str, month: date, ids: Array) -> ByStratum:
     """Read the entries of rollups, by stratum."""
-    found: dict[Stratum, list[Entries]] = {}
+    by_stratum: dict[Stratum, list[Entries]] = {}
     cursor = connection.cursor(binary=True)
     for number, currency, kind, packed, item_ids in cursor.execute(
         SQL.rollups_with_entries, (scope, month, ids.tolist())
     ):
-        found.setdefault(Stratum(currency, kind), []).append(entries_of(scope, number, packed, item_ids))
-    return {stratum: Entries.joined(parts) for stratum, parts in found.items()}
+        by_stratum.setdefault(Stratum(currency, kind), []).append(entries_of(scope, number, packed, item_ids))
+    return {stratum: Entries.joined(parts) for stratum, parts in by_stratum.items()}
 
 
 def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> dict[Stratum, aggregates.Aggregates]:
     """Read larger rollups, by stratum."""
-    found: dict[Stratum, list[Row]] = {}
+    by_stratum: dict[Stratum, list[Row]] = {}
     cursor = connection.cursor(binary=True)
     for row in cursor.execute(SQL.rollups_with_prices, (scope, month, ids.tolist())):
-        found.setdefault(Stratum(row[1], row[2]), []).append(row)
+        by_stratum.setdefault(Stratum(row[1], row[2]), []).append(row)
     return {
         stratum: aggregates.read(np.array([row[0] for row in rows]), [row[3:] for row in rows])
-        for stratum, rows in found.items()
+        for stratum, rows in by_stratum.items()
     }
 
 

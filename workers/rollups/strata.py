@@ -50,7 +50,7 @@ def by_stratum(month: date, items: "Items", rows: Array) -> Observed:
     owned = entries.item >= 0
     if not owned.all():  # observations of withdrawn items
         entries, rows = entries.take(owned), rows[owned]
-    found: ByStratum = {}
+    by_stratum: ByStratum = {}
     marks = [_marks(rows[:0], np.empty(0, "S1"))]
     for currency, kind, chosen in _parts(rows):
         part = entries if chosen is None else entries.take(chosen)
@@ -59,8 +59,8 @@ def by_stratum(month: date, items: "Items", rows: Array) -> Observed:
         letters = np.full(len(of_part), _NONE)
         letters[outliers.position] = outliers.cause
         marks.append(_marks(of_part, letters))
-        found |= _split(Stratum(currency, kind), part, outliers.position)
-    return Observed(found, Marks(*(np.concatenate(columns) for columns in zip(*marks, strict=True))))
+        by_stratum |= _split(Stratum(currency, kind), part, outliers.position)
+    return Observed(by_stratum, Marks(*(np.concatenate(columns) for columns in zip(*marks, strict=True))))
 
 
 def _parts(rows: Array) -> list[tuple[str, str, Array | None]]:

@@ -10,7 +10,7 @@ FROM (SELECT w.id FROM webhook_endpoints w
 WHERE e.id = due.id RETURNING e.id::text, e.lease_no, e.organization_id::text, e.url;
 
 -- name: next_event
--- What is asked for again comes first; then the first event after the position. The secrets are read with it, so that a
+-- Events to be replayed come first; then the first event after the position. The secrets are read with it, so that a
 -- rotation holds from the next event on. No row: the lease is another's, or there is nothing left.
 SELECT l.number, l.id::text, l.type, l.at, l.data, w.sealed_secret,
        CASE WHEN w.secret_before_ends > statement_timestamp() THEN w.sealed_secret_before END, w.failures, l.replayed

@@ -21,7 +21,7 @@ _PORTS = {"https": 443, "http": 80}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of one POST: the status, or why there is none, and the beginning of the receiver's text."""
+    """The outcome of one POST: the status, or why there is none, and the beginning of the receiver's text."""
 
     status: int | None
     outcome: str
@@ -108,10 +108,10 @@ def _exchanged(
 
 def _address_of(host: str, port: int, *, private_allowed: bool) -> tuple[str, int]:
     """Resolve a host once and return the address to connect to, so that a second answer of DNS cannot change it."""
-    found = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    if not private_allowed and not all(is_public(ip_address(one.partition("%")[0])) for one in found):
+    addresses = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    if not private_allowed and not all(is_public(ip_address(one.partition("%")[0])) for one in addresses):
         raise _Refused("private-address")
-    return found[0], port
+    return addresses[0], port
 
 
 def _seconds_left(deadline: float) -> float:

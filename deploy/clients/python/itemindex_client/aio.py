@@ -133,8 +133,8 @@ class AsyncClient:
             try:
                 step = flow.send(answer)
             except StopIteration as end:
-                found: T = end.value
-                return found
+                value: T = end.value
+                return value
             if isinstance(step, Send):
                 answer = await self._sent(step)
             else:

@@ -81,14 +81,14 @@ def _search(client: Client, options: argparse.Namespace) -> None:
 
 def _report(client: Client, options: argparse.Namespace) -> None:
     question = dict(options.parameters)
-    found = getattr(client.report, options.name)(**question).wait(progress=_progress)
+    report = getattr(client.report, options.name)(**question).wait(progress=_progress)
     if options.json:
-        print(json.dumps({"data": found.rows, "meta": found.meta}, indent=1, ensure_ascii=False))
+        print(json.dumps({"data": report.rows, "meta": report.meta}, indent=1, ensure_ascii=False))
         return
     names = [
-        name for name, value in (found.rows[0] if found.rows else {}).items() if not isinstance(value, dict | list)
+        name for name, value in (report.rows[0] if report.rows else {}).items() if not isinstance(value, dict | list)
     ]
-    _table(found.rows, tuple(names), as_json=False)
+    _table(report.rows, tuple(names), as_json=False)
 
 
 def _export(client: Client, options: argparse.Namespace) -> None:

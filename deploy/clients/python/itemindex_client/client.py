@@ -137,8 +137,8 @@ class Client:
             try:
                 step = flow.send(answer)
             except StopIteration as end:
-                found: T = end.value
-                return found
+                value: T = end.value
+                return value
             if isinstance(step, Send):
                 answer = self._sent(step)
             else:

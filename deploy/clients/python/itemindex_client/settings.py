@@ -40,10 +40,10 @@ class Credentials:
 
 def credentials(url: str | None, key: str | None, token: str | None) -> Credentials:
     """Return the arguments, else ITEMINDEX_URL, ITEMINDEX_KEY and ITEMINDEX_TOKEN, else the key of the keyring."""
-    found = (url or os.environ.get("ITEMINDEX_URL") or URL).rstrip("/")
+    address = (url or os.environ.get("ITEMINDEX_URL") or URL).rstrip("/")
     return Credentials(
-        url=found,
-        key=key or os.environ.get("ITEMINDEX_KEY") or _from_keyring(found),
+        url=address,
+        key=key or os.environ.get("ITEMINDEX_KEY") or _from_keyring(address),
         token=token or os.environ.get("ITEMINDEX_TOKEN") or ANONYMOUS_TOKEN,
     )
 
@@ -56,7 +56,7 @@ def _from_keyring(url: str) -> str | None:
     except ImportError:
         return None
     try:
-        found: str | None = keyring.get_password(_KEYRING_SERVICE, url)
+        key: str | None = keyring.get_password(_KEYRING_SERVICE, url)
     except keyring.errors.KeyringError:  # the package is there, and this machine has no place for secrets
         return None
-    return found
+    return key
