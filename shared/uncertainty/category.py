@@ -11,7 +11,8 @@ from shared.uncertainty.lognormal import Z95, LogNormal
 
 SAMPLES_MIN = 5
 """So many samples make a category's own spread usable; with fewer the nearest wider category is better."""
-_RELATED = 4
+RELATED_DEGREES = 2
+_RELATED = pedigree.Scores(3, 3, 3, 3, 4)
 # With three samples or fewer the quantile of a known spread would be far off; these are Student's own.
 _T975 = {1: 12.706204736432095, 2: 4.302652729911275, 3: 3.182446305284263, 4: 2.7764451051977987}
 
@@ -56,26 +57,26 @@ def predictive_sigma(log_deviation: float, samples: int) -> float:
 def of_others(groups: Mapping[str, Sequence[float]]) -> Estimate:
     """Return the distribution of an item of a category that is not among the groups, by random effects.
 
-    The variance is that between categories (moments estimator) plus that within them, plus that of the overall mean.
-    Of one group alone the difference between categories is the pedigree matrix's for related products.
+    The variance is that between categories plus that within them, plus that of the overall mean. What the groups say of
+    the variance between categories (moments estimator) is averaged with the pedigree matrix's for related products,
+    which counts as RELATED_DEGREES more groups: of one group there is no other, and of two Student's quantile is so
+    large that an interval would span a dozen powers of ten.
     """
     logs = [np.log(np.asarray(group, float)) for group in groups.values() if len(group)]
     total = sum(map(len, logs))
     if total < 2:
         raise ValueError("a spread needs two samples")
-    if len(logs) == 1:
-        alone = of_category(np.exp(logs[0]).tolist())
-        related = pedigree.sigma(pedigree.Scores(3, 3, 3, 3, _RELATED))
-        return alone._replace(figure=LogNormal(alone.figure.median, math.hypot(alone.figure.sigma, related)))
     means = np.array([group.mean() for group in logs])
     sizes = np.array([len(group) for group in logs], float)
     inside = sum(float(((group - group.mean()) ** 2).sum()) for group in logs)
     within = inside / (total - len(logs)) if total > len(logs) else 0.0
-    between = max(0.0, float(means.var(ddof=1)) - within * float((1 / sizes).mean()))
-    weights = 1 / (between + within / sizes) if between + within > 0 else np.ones(len(logs))
+    free = len(logs) - 1
+    seen = max(0.0, float(means.var(ddof=1)) - within * float((1 / sizes).mean())) if free else 0.0
+    between = (free * seen + RELATED_DEGREES * pedigree.sigma(_RELATED) ** 2) / (free + RELATED_DEGREES)
+    weights = 1 / (between + within / sizes)
     middle = float((weights * means).sum() / weights.sum())
-    of_mean = 1 / float(weights.sum()) if between + within > 0 else 0.0
-    spread = math.sqrt(between + within + of_mean) * student_975(len(logs) - 1) / Z95
+    of_mean = 1 / float(weights.sum())
+    spread = math.sqrt(between + within + of_mean) * student_975(free + RELATED_DEGREES) / Z95
     return Estimate(LogNormal(math.exp(middle), spread), total, len(logs))
 
 

@@ -62,6 +62,13 @@ def test_one_other_category_alone_is_widened_for_the_difference_that_it_cannot_s
     assert of_others({"a": values}).figure.sigma > of_category(values).figure.sigma + 0.5
 
 
+def test_two_categories_alone_make_no_interval_without_end() -> None:
+    groups = {"a": [1.0, 1.2, 0.9] * 9, "b": [4.0, 3.5, 5.0] * 9}
+    low, central, high = of_others(groups).figure.interval
+    assert low < min(groups["a"]) < central < max(groups["b"]) < high
+    assert high / low < 1e5
+
+
 def test_fewer_samples_make_a_wider_interval() -> None:
     few, many = of_category([1.0, 2.0, 4.0]), of_category([1.0, 2.0, 4.0] * 10)
     assert few.figure.sigma > 2 * many.figure.sigma
