@@ -1,5 +1,6 @@
 """A real Valkey cluster for tests: three primaries with a replica each, six processes on loopback."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,8 +37,6 @@ _OPTIONS = [
     "--maxmemory-policy",
     "noeviction",
 ]
-# How long a slot stands between two nodes at least, so that calls meet it there.
-_ON_ITS_WAY_SECONDS = 0.5
 
 
 @dataclass
@@ -98,10 +97,14 @@ class ValkeyCluster:
         wait_for(self.settled, self.nodes[0])
 
     def move(self, slot: int, source: Node, target: Node) -> None:
-        """Give a slot to another primary, key by key, as all versions can: with ASK and TRYAGAIN on the way."""
+        """Give a slot to another primary, key by key, as all versions can.
+
+        Waits until a caller was answered ASK or TRYAGAIN on the way: some caller must be writing keys of the slot.
+        """
+        before = _redirected(source)
         target.ask("CLUSTER SETSLOT", slot, "IMPORTING", source.id)
         source.ask("CLUSTER SETSLOT", slot, "MIGRATING", target.id)
-        time.sleep(_ON_ITS_WAY_SECONDS)
+        wait_for(lambda: _redirected(source) > before, source)
         while keys := source.ask("CLUSTER GETKEYSINSLOT", slot, 100):
             source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
         for node in (target, source):
@@ -160,6 +163,12 @@ def wait_for(holds: Callable[[], Any], node: Node, seconds: float = 30.0) -> Non
     while not holds():
         assert time.monotonic() < ends, tail(node.child.program.log, 20)
         time.sleep(0.05)
+
+
+def _redirected(node: Node) -> int:
+    """How many commands a node has answered by ASK or TRYAGAIN."""
+    text: str = node.ask("INFO errorstats").decode()
+    return sum(int(count) for count in re.findall(r"errorstat_(?:ASK|TRYAGAIN):count=(\d+)", text))
 
 
 def _start(folder: Path, number: int) -> Node:

@@ -91,9 +91,12 @@ def test_down_leaves_nothing_behind_although_supervisor_and_masters_were_killed(
 def test_a_restart_of_the_edges_loses_no_request(own: Running) -> None:
     answers: list[object] = []
     for name in ("edge-a", "edge-b"):
-        os.kill(own.pid(name), signal.SIGHUP)
-        ends = time.monotonic() + 3.0
-        while time.monotonic() < ends:
+        master = own.pid(name)
+        former = _children(master)
+        os.kill(master, signal.SIGHUP)
+        ends = time.monotonic() + 60.0
+        while any(alive(worker) for worker in former) or not _children(master):
+            assert time.monotonic() < ends, "the former workers do not end"
             with closing(http.client.HTTPConnection("127.0.0.1", own.port, timeout=5)) as line:
                 for _ in range(50):
                     try:
@@ -104,8 +107,8 @@ def test_a_restart_of_the_edges_loses_no_request(own: Running) -> None:
                     except (OSError, http.client.HTTPException) as error:
                         answers.append(repr(error))
                         break
-                    time.sleep(0.002)
-    assert len(answers) > 250
+                    time.sleep(0.002)  # one address may ask a thousand times a second
+    assert len(answers) >= 100
     assert set(answers) == {200}
 
 

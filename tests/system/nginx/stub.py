@@ -13,6 +13,8 @@ class Stub:
         self.seen: list[bytes] = []
         self.connections = 0
         self.frozen = 0
+        self.continues = asyncio.Event()
+        """Set by a test when a stream may send its second event."""
         self._servers: dict[Path, asyncio.Server] = {}
         self._open: set[asyncio.StreamWriter] = set()
         self._frozen: set[Path] = set()
@@ -31,7 +33,7 @@ class Stub:
         path.unlink(missing_ok=True)
 
     def freeze(self, path: Path) -> None:
-        """Take connections there and never answer, as a service whose loop stands still."""
+        """Take connections there and never answer, as a service whose loop is blocked."""
         self._frozen.add(path)
 
     async def close(self) -> None:
@@ -66,13 +68,21 @@ class Stub:
             await writer.drain()
             return False
         if path.endswith(b"/events"):
-            await _drip(writer)
+            await self._stream(writer)
             return False
         status = b"418 Odd" if path.endswith(b"/problem") else b"200 OK"
         size = 20_000 if path.endswith(b"/large") else 0
-        writer.write(_reply(_told(head, body, size), status))
+        writer.write(_reply(_echo(head, body, size), status))
         await writer.drain()
         return True
+
+    async def _stream(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nX-Request-Id: from-the-edge\r\nContent-Type: text/event-stream\r\n\r\n")
+        writer.write(b"data: 0\n\n")
+        await writer.drain()
+        await self.continues.wait()
+        writer.write(b"data: 1\n\n")
+        await writer.drain()
 
     def _times(self, head: bytes) -> int:
         line = head.partition(b"\r\n")[0]
@@ -87,7 +97,7 @@ def _length(head: bytes) -> int:
     return 0
 
 
-def _told(head: bytes, body: bytes, size: int) -> bytes:
+def _echo(head: bytes, body: bytes, size: int) -> bytes:
     first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     fields = [line.split(": ", 1) for line in lines]
     return json.dumps({"line": first, "fields": fields, "body": body.decode("latin-1"), "more": "x" * size}).encode()
@@ -99,11 +109,3 @@ def _reply(body: bytes, status: bytes = b"200 OK", length: int | None = None) ->
         b'HTTP/1.1 %b\r\nX-Request-Id: from-the-edge\r\nETag: W/"1"\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n%b'
         % (status, kind, len(body) if length is None else length, body)
     )
-
-
-async def _drip(writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 200 OK\r\nX-Request-Id: from-the-edge\r\nContent-Type: text/event-stream\r\n\r\n")
-    for number in range(2):
-        writer.write(b"data: %d\n\n" % number)
-        await writer.drain()
-        await asyncio.sleep(0.5)

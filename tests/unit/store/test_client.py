@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,24 @@ async def pong(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     while await reader.read(1024):
         writer.write(b"+PONG\r\n")
     writer.close()
+
+
+@asynccontextmanager
+async def serving(
+    handle: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]], path: str
+) -> AsyncIterator[None]:
+    """Serve a socket for as long as the block lasts, and wait until every connection has ended."""
+    connections: set[asyncio.Task[None]] = set()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        connections.add(task)
+        await handle(reader, writer)
+
+    async with await asyncio.start_unix_server(connected, path):
+        yield
+        await asyncio.gather(*connections)
 
 
 @pytest.mark.parametrize("moment", ["at once", "before the first word", "after the last word"])
@@ -45,7 +65,7 @@ async def test_a_store_that_hangs_up_is_tried_again(
         return made
 
     monkeypatch.setattr(SingleNodeClient, step, then_lose)
-    async with await asyncio.start_unix_server(serve, path), asyncio.timeout(10):
+    async with serving(serve, path), asyncio.timeout(10):
         client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
         await client.start()
         while not client.healthy:
@@ -53,7 +73,6 @@ async def test_a_store_that_hangs_up_is_tried_again(
         assert await client.command("PING") == b"PONG"
         assert calls == 2
         await client.close()
-        await asyncio.sleep(0.05)  # until the other end has heard
 
 
 async def test_a_store_that_never_answers_is_given_up(tmp_path: Path) -> None:
@@ -66,7 +85,7 @@ async def test_a_store_that_never_answers_is_given_up(tmp_path: Path) -> None:
         await over.wait()
         writer.close()
 
-    async with await asyncio.start_unix_server(serve, path), asyncio.timeout(10):
+    async with serving(serve, path), asyncio.timeout(10):
         client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
         await client.start()
         while not client.healthy:
@@ -79,14 +98,13 @@ async def test_a_store_that_never_answers_is_given_up(tmp_path: Path) -> None:
 
 async def test_a_loop_that_stood_still_before_a_command_was_sent_is_no_fault_of_the_store(tmp_path: Path) -> None:
     path = str(tmp_path / "store.sock")
-    async with await asyncio.start_unix_server(pong, path), asyncio.timeout(10):
+    async with serving(pong, path), asyncio.timeout(10):
         client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.2, log=Log("tests"))
         await client.start()
         while not client.healthy:
             await asyncio.sleep(0.01)
         command = asyncio.create_task(client.command("PING"))
         await asyncio.sleep(0)  # the command waits for the end of this step
-        time.sleep(0.3)  # noqa: ASYNC251  # the loop stands still, for longer than the deadline
+        time.sleep(0.3)  # noqa: ASYNC251  # the loop is blocked for longer than the deadline
         assert await command == b"PONG"
         await client.close()
-        await asyncio.sleep(0.05)  # until the other end has heard
