@@ -16,7 +16,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_can_be_read_by_everybody_on_every_screen(visitor: Visitor, name: str) -> None:
+def test_a_page_is_accessible_on_every_screen(visitor: Visitor, name: str) -> None:
     visitor.go(PAGES[name])
     visitor.shoot(name)
     visitor.check_accessibility()
@@ -34,7 +34,7 @@ def test_the_first_calls_run_from_the_page(visitor: Visitor) -> None:
     expect(visitor.page.locator("output.answer").last).to_contain_text("200 OK")
 
 
-def test_the_reference_shows_every_call_with_samples_and_calls_nobody_else(visitor: Visitor) -> None:
+def test_the_reference_shows_every_call_with_samples_and_calls_no_other_host(visitor: Visitor) -> None:
     visitor.go("/v1/docs/reference")
     expect(visitor.page.get_by_role("heading", name="Item Index", exact=True).first).to_be_visible()
     visitor.page.get_by_text("Search", exact=False).first.wait_for()

@@ -56,7 +56,7 @@ def test_a_report_shows_its_own_fields_and_refuses_another_reports(member: Visit
     assert member.page.locator("#slug").count() == 0
 
 
-def test_what_was_typed_is_kept_when_another_report_is_chosen(member: Visitor) -> None:
+def test_typed_values_are_kept_when_another_report_is_chosen(member: Visitor) -> None:
     member.go("/dashboard/reports?kind=cohorts")
     member.page.locator("#brand").fill("vitasoy")
     member.page.locator("#from").fill("2026-07-01")

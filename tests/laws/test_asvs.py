@@ -107,7 +107,7 @@ def test_the_law_bites(old: str, new: str, fault: str) -> None:
     assert any(fault in one for one in faults(GOOD.replace(old, new), {"1.1.1": "2"}))
 
 
-def test_a_requirement_that_stands_twice_or_is_missing_is_found() -> None:
+def test_a_requirement_that_is_listed_twice_or_missing_is_found() -> None:
     row = GOOD.splitlines()[1] + "\n"
     assert any("each once" in one for one in faults(GOOD + row, {"1.1.1": "2"}))
     assert any("each once" in one for one in faults(GOOD, {"1.1.1": "2", "1.1.2": "2"}))

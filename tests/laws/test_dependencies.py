@@ -58,6 +58,6 @@ def test_no_package_is_older_than_its_last_known_hole(path: Path) -> None:
     assert bad == {}
 
 
-def test_what_the_floors_are_for_is_in_use() -> None:
+def test_every_minimum_version_is_of_a_package_in_use() -> None:
     everything = {name for path in LOCKS for name in locked(path)}
     assert set(FLOORS) - everything == set()

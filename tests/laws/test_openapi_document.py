@@ -104,7 +104,7 @@ def test_headers_that_change_an_answer_are_parameters(whole: dict[str, Any]) -> 
         assert "304" not in operation["responses"] or "If-None-Match" in named, operation["operationId"]
 
 
-def test_what_operations_share_is_said_once(document: dict[str, Any], whole: dict[str, Any]) -> None:
+def test_common_parts_of_operations_are_declared_once(document: dict[str, Any], whole: dict[str, Any]) -> None:
     assert published(whole)["components"].keys() == document["components"].keys()
     assert len(json.dumps(document["paths"])) < 0.5 * len(json.dumps(whole["paths"]))
     for operation in operations_of(document):

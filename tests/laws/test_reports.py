@@ -53,7 +53,7 @@ def test_each_example_has_its_answer_in_the_document(report: Report) -> None:
 
 
 @every_report
-def test_the_dashboards_form_asks_what_the_api_is_asked(report: Report) -> None:
+def test_the_dashboards_form_has_the_parameters_of_the_api(report: Report) -> None:
     typed = {"brand": "b,a", "category": "c", "slug": "b", "code": "c", "from": "2026-07-01", "channel": "z, y"}
     names = {field.name for field in fields_of(report)}
     form = read_form({"kind": report.kind.name, **{n: v for n, v in typed.items() if n in names}}, "https://host/v1")

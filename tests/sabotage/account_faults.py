@@ -18,7 +18,7 @@ ACCOUNT_FAULTS = (
         "        self._flights.clear()\n",
         f"{_API_KEYS}::test_revoking_stops_every_key_and_a_new_one_can_be_issued",
         f"{_ORG}::test_a_change_of_plan_counts_within_a_second",
-        "tests/unit/auth/test_directory.py::test_what_was_read_before_a_change_is_not_remembered_after_it",
+        "tests/unit/auth/test_directory.py::test_a_value_read_before_a_change_is_not_remembered_after_it",
     ),
     fault(
         "a plan opens what a higher one pays for",
@@ -67,7 +67,7 @@ ACCOUNT_FAULTS = (
         "edge/dashboard/sign_in.py",
         "return text if text and _DESTINATION.fullmatch(text) else HOME",
         "return text or HOME",
-        f"{_SIGN_IN}::test_nobody_is_sent_elsewhere_after_signing_in",
+        f"{_SIGN_IN}::test_signing_in_never_redirects_to_another_site",
     ),
     fault(
         "an ID token for another client is believed",
@@ -123,7 +123,7 @@ ACCOUNT_FAULTS = (
         "edge/organizations/idempotency.sql",
         "AND created_at > statement_timestamp() - interval '24 hours';",
         "AND created_at > statement_timestamp() - interval '1 hour';",
-        f"{_IDEMPOTENT}::test_what_is_kept_of_an_answer_shows_no_key_and_is_gone_after_a_day",
+        f"{_IDEMPOTENT}::test_the_stored_answer_shows_no_key_and_is_gone_after_a_day",
     ),
     fault(
         "a key works on after its grace",
@@ -144,7 +144,7 @@ ACCOUNT_FAULTS = (
         "shared/organizations/organizations.sql",
         "h FULL JOIN ends e",
         "h LEFT JOIN ends e",
-        "tests/service/db/test_audit_chain.py::test_what_was_forged_removed_moved_or_reordered_shows",
+        "tests/service/db/test_audit_chain.py::test_a_forged_removed_moved_or_reordered_entry_is_detected",
     ),
     fault(
         "calls of /org with wrong parameters are not counted",

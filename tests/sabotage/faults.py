@@ -107,7 +107,7 @@ FAULTS = (
         "units, 'NX', 'EX', ARGV[2]",
         "units, 'EX', ARGV[2]",
         "tests/service/reports/test_jobs_api.py::test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settled",
-        "tests/service/reports/test_jobs_api.py::test_an_order_that_nobody_knows_of_is_given_back_once",
+        "tests/service/reports/test_jobs_api.py::test_an_order_whose_caller_got_no_answer_is_refunded_once",
     ),
     fault(
         "the charge of an order is refunded with the call as well",
@@ -136,7 +136,7 @@ FAULTS = (
         "edge/http/context.py",
         "if address is None or _is_trusted(address, trusted) else None",
         "if True else None",
-        "tests/service/hostile/test_quota.py::test_a_charge_id_is_believed_only_from_the_front",
+        "tests/service/hostile/test_quota.py::test_a_charge_id_is_believed_only_from_nginx",
     ),
     fault(
         "a call is counted twice in the statistics",
@@ -202,7 +202,7 @@ FAULTS = (
         "shared/db/outages.py",
         '_CLASSES = ("08", "28", "40", "53"',
         '_CLASSES = ("08", "28", "53"',
-        "tests/service/db/test_outages.py::test_what_another_transaction_undid_is_sent_once_more",
+        "tests/service/db/test_outages.py::test_a_statement_that_was_rolled_back_for_another_is_sent_once_more",
     ),
     fault(
         "an object missing once expires its result",
@@ -224,7 +224,7 @@ FAULTS = (
         "edge/http/ranges.py",
         "or (if_range is not None and if_range.strip() != etag)",
         "",
-        "tests/service/reports/test_stream.py::test_if_range_goes_on_only_with_the_very_same_result",
+        "tests/service/reports/test_stream.py::test_if_range_continues_only_with_the_very_same_result",
     ),
     fault(
         "a day is compared as text",

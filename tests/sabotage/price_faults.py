@@ -105,7 +105,7 @@ PRICE_FAULTS = (
         "workers/matching/clusters.py",
         " or _sorted((one, other)) in self._rejected:",
         ":",
-        f"{_CLUSTERS}::test_what_a_person_rejected_stays_apart_even_in_a_chain_of_identifiers",
+        f"{_CLUSTERS}::test_a_pair_that_a_person_rejected_stays_apart_even_in_a_chain_of_identifiers",
     ),
     fault(
         "two records of one source become one article",

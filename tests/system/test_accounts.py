@@ -18,7 +18,7 @@ def _status(stack: Running, key: str) -> int:
         return line.getresponse().status
 
 
-def test_an_organization_by_hand(stack: Running) -> None:
+def test_an_organization_is_made_by_commands(stack: Running) -> None:
     organization = stack.ctl("orgs", "create", "By hand", "--plan", "institutional").strip()
     key = stack.ctl("keys", "issue", organization).strip()
     assert _status(stack, key) == 200
@@ -65,7 +65,7 @@ def test_plans_are_edited_in_their_table(stack: Running) -> None:
         ("orgs", "create", "No plan", "--plan", "no-such"),
     ],
 )
-def test_what_does_not_exist_is_told_with_what_to_do(stack: Running, arguments: tuple[str, ...]) -> None:
+def test_an_unknown_name_is_reported_with_its_remedy(stack: Running, arguments: tuple[str, ...]) -> None:
     assert "itemindex" in stack_error(stack, *arguments)
 
 

@@ -63,7 +63,7 @@ def destroy(servers: Servers, settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-async def test_what_was_backed_up_is_what_is_restored(
+async def test_a_restored_database_equals_the_one_that_was_backed_up(
     servers: Servers, settings: Settings, tmp_path: Path, jobs: str
 ) -> None:
     open_shop(settings, tmp_path)

@@ -18,7 +18,7 @@ _GROWN_MB_MAX = 100
 _DRY_RUNS_MAX = 100 * 12
 
 
-def test_in_a_crowd_everybody_else_is_served() -> None:
+def test_under_load_all_other_callers_are_served() -> None:
     only = [word for attack in TRIED for word in ("--only", attack)]
     command = [*COMMAND, "drill", "crowd", "--seconds", "1", "--rounds", "1", "--ratio-max", "0", *only, "--json"]
     done = subprocess.run(

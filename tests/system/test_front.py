@@ -133,7 +133,7 @@ def test_pipelined_requests_are_answered_in_order(stack: Running) -> None:
     assert answer.index(b'"status":"ok"') < answer.index(b'"slug":"not-found"')
 
 
-def test_an_ip_that_asks_too_fast_is_told_so_by_nginx_too(stack: Running) -> None:
+def test_an_ip_that_calls_too_fast_is_refused_by_nginx_too(stack: Running) -> None:
     conf = (stack.folder / "run" / "nginx.conf").read_text()
     assert "limit_conn connections 256" in conf
     assert "limit_req zone=requests" in conf

@@ -26,7 +26,7 @@ def network() -> Iterator[Network]:
         yield made
 
 
-def test_a_cut_is_what_it_says(network: Network) -> None:
+def test_a_release_holds_the_snapshot_that_it_names(network: Network) -> None:
     """Silence is no answer at all, a refusal is one at once, and what is joined again is as before."""
     one, two = network.hosts["one"], network.hosts["two"]
     with two.entered():

@@ -61,7 +61,7 @@ def test_the_protocols_client_reaches_the_tools_through_nginx(stack: Running, mo
         (json.dumps({**PING, "method": "nonsense"}).encode(), 200, -32601),
     ],
 )
-def test_what_is_no_message_is_an_error_of_the_protocol(stack: Running, body: bytes, status: int, code: int) -> None:
+def test_a_malformed_message_is_an_error_of_the_protocol(stack: Running, body: bytes, status: int, code: int) -> None:
     answered, type, document = post(stack, body)
     assert (answered, type, document["error"]["code"]) == (status, "application/json", code)
 

@@ -109,7 +109,7 @@ def test_a_part_without_what_it_needs_says_what(environment: dict[str, str]) -> 
     assert lacking["EDGE_DATABASE_URL"] not in done.stderr
 
 
-def test_the_rendered_front_is_what_nginx_reads(tmp_path: Path) -> None:
+def test_nginx_reads_the_rendered_configuration(tmp_path: Path) -> None:
     text = subprocess.run(
         [*COMMAND, "nginx", "render", "--server-names", "api.example.org", "--run-dir", str(tmp_path)],
         capture_output=True,

@@ -76,7 +76,7 @@ def test_a_client_that_does_not_know_the_certificate_refuses_it(secured: Running
         ("/dashboard", 303),
     ],
 )
-def test_every_answer_of_every_layer_tells_browsers_to_stay_with_tls(secured: Running, path: str, status: int) -> None:
+def test_every_answer_of_every_layer_has_hsts(secured: Running, path: str, status: int) -> None:
     found, fields, _ = ask(secured, path, Accept="text/html" if path == "/" else "*/*")
     assert (found, fields.get_all("Strict-Transport-Security")) == (status, [HSTS])
 

@@ -22,7 +22,7 @@ def clock() -> _Clock:
     return _Clock()
 
 
-def test_a_loop_that_stands_still_is_not_well_and_no_loop_is(clock: _Clock) -> None:
+def test_a_blocked_loop_is_unhealthy_and_no_loop_is_healthy(clock: _Clock) -> None:
     progress = WorkerProgress(clock)
     clock.now += 10 * LOOP_SECONDS_MAX
     assert progress.healthy, "the broker is unavailable, or the worker is still starting"

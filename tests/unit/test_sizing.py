@@ -43,7 +43,7 @@ def test_small_loads_fit_on_two_machines_and_nothing_gives_way() -> None:
     assert bottleneck(plan(load)) is None
 
 
-def test_what_gives_way_has_a_remedy() -> None:
+def test_each_part_that_saturates_first_has_a_remedy() -> None:
     load = Load(lookups=1_000_000, observations=1e9, reports_an_hour=1e6)
     beyond = [need for need in plan(load) if need.beyond]
     first = bottleneck(plan(load))

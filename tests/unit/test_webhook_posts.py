@@ -136,7 +136,7 @@ def test_a_spelling_of_loopback_is_not_called(connected: list[str], host: str) -
     assert connected == []
 
 
-def test_the_connection_goes_to_the_first_answer_and_the_request_names_the_host(
+def test_the_connection_is_made_to_the_first_address_and_the_request_names_the_host(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with receiver(accept) as chosen:
@@ -219,7 +219,7 @@ def test_a_certificate_of_another_name_is_refused(
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n\x00\xff\x1b[m", "accepted"),
     ],
 )
-def test_what_a_receiver_may_answer_is_bounded(sent: bytes, outcome: str) -> None:
+def test_the_answer_of_a_receiver_is_bounded(sent: bytes, outcome: str) -> None:
     with receiver(lambda connection, head: connection.sendall(sent)) as there:
         answer = Poster(private_allowed=True).post(f"http://127.0.0.1:{there.port}/", b"{}", {})
         assert answer.outcome == outcome

@@ -90,14 +90,14 @@ def test_no_secret_is_in_the_image_and_no_stranger_in_its_environment() -> None:
     assert "*" in ignored and "**/.env*" in ignored
 
 
-def test_what_the_image_copies_is_there() -> None:
+def test_every_file_that_the_image_copies_exists() -> None:
     for line in of("COPY"):
         if not line.startswith("--from"):
             for source in line.split()[:-1]:
                 assert (PROJECT / source).exists(), source
 
 
-def test_it_tells_its_health_and_stops_in_order() -> None:
+def test_it_reports_its_health_and_stops_in_order() -> None:
     [health] = of("HEALTHCHECK")
     assert '"deploy.ctl.healthcheck"' in health and (PROJECT / "deploy/ctl/healthcheck.py").exists()
     assert of("STOPSIGNAL") == ["SIGTERM"]
@@ -146,7 +146,7 @@ def test_the_state_store_never_evicts_and_the_cache_never_keeps() -> None:
     assert "--maxmemory-policy allkeys-lfu" in cache and "--appendonly no" in cache
 
 
-def test_what_is_mounted_and_waited_for_is_there() -> None:
+def test_every_mount_and_every_dependency_exists() -> None:
     for name, service in COMPOSE["services"].items():
         for volume in service.get("volumes", ()):
             source = volume.split(":")[0]

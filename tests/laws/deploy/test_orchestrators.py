@@ -109,7 +109,7 @@ def test_every_variable_of_a_container_is_declared_and_its_ports_agree(name: str
         assert asked is None or asked["port"] in names
 
 
-def test_what_is_no_secret_is_in_the_settings_and_what_is_one_is_not() -> None:
+def test_public_settings_are_listed_and_secrets_are_not() -> None:
     text = (KUBERNETES / "settings.env").read_text()
     settings = dict(line.split("=", 1) for line in text.splitlines() if line[0] != "#")
     for variable in settings:
@@ -251,7 +251,7 @@ def test_the_start_of_an_edge_ends_when_it_answers() -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_systemd_understands_every_unit_and_finds_it_well_fenced(tmp_path: Path) -> None:
+def test_systemd_understands_every_unit_and_rates_it_as_confined(tmp_path: Path) -> None:
     for unit in UNITS:
         text = re.sub(r"/opt/itemindex/\.venv/bin/\w+", str(Path(sys.executable).resolve()), unit.read_text())
         (tmp_path / unit.name).write_text(text)

@@ -96,7 +96,7 @@ def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: P
     }
 
 
-def test_what_the_dashboard_noted_becomes_events_of_one_data_version(settings: Settings, tmp_path: Path) -> None:
+def test_decisions_of_the_dashboard_become_events_of_one_data_version(settings: Settings, tmp_path: Path) -> None:
     two_shops(settings, tmp_path)
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
     ids = dict(ask(settings, "SELECT iid, id FROM items"))

@@ -54,7 +54,7 @@ def test_contradicting_pack_sizes_wait_for_a_person(settings: Settings, tmp_path
         ('trust = "identifiers"', ["link"]),
     ],
 )
-def test_what_the_mapping_says_of_matching_is_followed(
+def test_the_match_section_of_a_mapping_is_followed(
     settings: Settings, tmp_path: Path, rules: str, linked: list[str]
 ) -> None:
     shop(settings, tmp_path, "shop_a", row("1", SOY, "Oat"), f"[match]\n{rules}\n")
@@ -163,7 +163,7 @@ def test_the_order_of_loads_changes_no_article(servers: Servers, tmp_path: Path,
     assert len(set(found[0].values())) < len(found[0])
 
 
-def test_the_data_as_files_says_what_is_merged_into_what_and_why(settings: Settings, tmp_path: Path) -> None:
+def test_the_data_as_files_lists_merges_and_their_reasons(settings: Settings, tmp_path: Path) -> None:
     shop(settings, tmp_path, "shop_a", row("1", SOY))
     version = shop(settings, tmp_path, "shop_b", row("x", SOY)).data_version
     cut(settings)

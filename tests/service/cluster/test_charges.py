@@ -106,7 +106,7 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_a_killed_primary_costs_nobody_a_call_and_gives_none_away(cluster: ValkeyCluster) -> None:
+async def test_a_killed_primary_costs_no_caller_a_call_and_gives_none_away(cluster: ValkeyCluster) -> None:
     accounts = accounts_of(cluster)
     hottest = accounts[0]
     async with edges(cluster) as meters, load(meters, accounts) as calls:
@@ -120,7 +120,7 @@ async def test_a_killed_primary_costs_nobody_a_call_and_gives_none_away(cluster:
 
 
 @pytest.mark.parametrize("acked", [True, False])
-async def test_what_a_replica_has_not_seen_was_not_served(cluster: ValkeyCluster, acked: bool) -> None:
+async def test_a_call_that_a_replica_has_not_seen_was_not_served(cluster: ValkeyCluster, acked: bool) -> None:
     """The twin does not wait for the replicas, and serves some calls twice: once for each primary."""
     account = accounts_of(cluster)[0]
     primary = cluster.primary_of(slot(account))
@@ -144,7 +144,7 @@ async def test_what_a_replica_has_not_seen_was_not_served(cluster: ValkeyCluster
 
 
 @pytest.mark.parametrize("way", ["key by key", "at once"])
-async def test_a_slot_on_its_way_costs_nobody_a_call(cluster: ValkeyCluster, way: str) -> None:
+async def test_a_slot_that_moves_costs_no_caller_a_call(cluster: ValkeyCluster, way: str) -> None:
     account = accounts_of(cluster)[0]
     source = cluster.primary_of(slot(account))
     target = next(node for node in cluster.nodes if node.role() == "master" and node is not source)

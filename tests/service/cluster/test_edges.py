@@ -98,7 +98,7 @@ async def test_callers_see_a_pause_and_no_error_when_a_primary_is_killed(
     assert others
 
 
-async def test_the_cache_goes_on_without_one_of_its_nodes(cluster: ValkeyCluster) -> None:
+async def test_the_cache_continues_without_one_of_its_nodes(cluster: ValkeyCluster) -> None:
     read: Counter[str] = Counter()
 
     async def from_database(iids: Sequence[str]) -> dict[str, Record]:
@@ -160,7 +160,7 @@ async def test_sessions_and_the_workers_refunds_find_their_keys(cluster: ValkeyC
     await client.close()
 
 
-def test_the_doctor_sees_a_shard_that_nobody_could_follow(cluster: ValkeyCluster) -> None:
+def test_the_doctor_sees_a_shard_without_a_replica(cluster: ValkeyCluster) -> None:
     well = look_at(cluster.url, must_keep=True)
     assert well.found.startswith("a cluster, 3 primaries, 3 replicas, Valkey ")
     assert not well.fault
@@ -171,7 +171,7 @@ def test_the_doctor_sees_a_shard_that_nobody_could_follow(cluster: ValkeyCluster
 
 
 @pytest.mark.parametrize("contents", [None])
-def test_the_doctor_tells_what_must_not_forget_from_what_may(settings: Settings) -> None:
+def test_the_doctor_distinguishes_the_state_store_from_the_cache_store(settings: Settings) -> None:
     assert look_at(settings.state_url, must_keep=True).found.startswith("one server, Valkey ")
     assert not look_at(settings.cache_url, must_keep=False).fault
     assert look_at(settings.cache_url, must_keep=True).fault == "it evicts (allkeys-lfu)"

@@ -84,7 +84,7 @@ def test_a_webhook_is_made_delivered_to_rotated_replayed_disabled_and_deleted_by
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
-def test_what_cannot_be_done_is_one_sentence(run: Run, acme: str, arguments: tuple[str, ...], words: str) -> None:
+def test_a_failure_is_one_sentence(run: Run, acme: str, arguments: tuple[str, ...], words: str) -> None:
     code, _, error = run("webhooks", *arguments)
     assert code in (1, 2)
     assert words in " ".join(error.split()) and "Traceback" not in error

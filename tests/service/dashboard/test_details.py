@@ -62,7 +62,7 @@ async def test_a_record_names_each_figure_of_its_footprint_and_its_detail_leaves
     assert "No source knows the footprint of this item" in browser.text
 
 
-async def test_a_person_who_leaves_is_asked_first_and_then_welcomed(browser: Browser, settings: Settings) -> None:
+async def test_a_person_who_leaves_confirms_first_and_is_then_welcomed(browser: Browser, settings: Settings) -> None:
     organization = await member(browser)
     other = Browser(browser.edge, browser.issuer)
     await other.sign_in("bob")
@@ -89,7 +89,7 @@ async def test_a_person_who_leaves_is_asked_first_and_then_welcomed(browser: Bro
         ("/dashboard/key", ("Yes, stop all calls",)),
     ],
 )
-async def test_what_cannot_be_undone_asks_first(browser: Browser, page: str, answers: tuple[str, ...]) -> None:
+async def test_an_act_that_cannot_be_undone_asks_first(browser: Browser, page: str, answers: tuple[str, ...]) -> None:
     await member(browser)
     for making in ("/dashboard/token", "/dashboard/key"):
         await browser.ask("GET", making)
@@ -99,7 +99,7 @@ async def test_what_cannot_be_undone_asks_first(browser: Browser, page: str, ans
         assert answer in browser.text
 
 
-async def test_what_stands_between_backticks_is_code_in_faults_and_problems(browser: Browser) -> None:
+async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Browser) -> None:
     await member(browser)
     await browser.ask("GET", "/dashboard/watches/new")
     form = {"csrf": browser.csrf(), "once": browser.once(), "condition": "below", "target": "brand", "code": "vita"}

@@ -76,7 +76,7 @@ async def test_a_field_is_completed_and_earlier_values_are_kept(browser: Browser
     assert option.lower() in browser.text.lower()
 
 
-async def test_who_leaves_is_welcomed_and_not_told_of_an_error(browser: Browser) -> None:
+async def test_a_person_who_leaves_is_welcomed_and_shown_no_error(browser: Browser) -> None:
     await member(browser)
     await browser.ask("GET", "/dashboard/members")
     assert browser.text.count("Yes, leave") == 1

@@ -72,7 +72,7 @@ async def test_a_form_that_names_no_pair_is_refused(browser: Browser, left: str,
     assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
 
-def test_a_comparison_tells_words_and_fields_apart() -> None:
+def test_a_comparison_distinguishes_words_and_fields() -> None:
     left = {
         "name": "Café 1L",
         "brand": "Vita",

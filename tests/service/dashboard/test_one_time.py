@@ -71,7 +71,7 @@ async def test_a_form_that_is_sent_twice_at_once_is_one_act(browser: Browser, pa
     assert len(set(re.findall(SECRETS, browser.text))) == 1
 
 
-async def test_what_the_next_page_shows_is_of_no_use_to_another_session_or_the_store(browser: Browser) -> None:
+async def test_a_one_time_secret_is_of_no_use_to_another_session_or_the_store(browser: Browser) -> None:
     page, form = await _prepared(browser, "/dashboard/key")
     await browser.ask("POST", "/dashboard/key", form)
     state = browser.edge.resources.state

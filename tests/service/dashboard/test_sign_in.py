@@ -31,7 +31,7 @@ async def test_the_whole_way_in_and_out(browser: Browser) -> None:
     assert await browser.ask("GET", "/dashboard") == 303
 
 
-async def test_what_the_provider_is_asked_and_told(browser: Browser) -> None:
+async def test_the_provider_gets_the_parameters_of_the_code_flow(browser: Browser) -> None:
     asked = await browser.begin()
     assert (asked["response_type"], asked["code_challenge_method"], asked["scope"]) == (
         "code",
@@ -102,7 +102,7 @@ async def test_odd_returns_from_the_provider_are_pages_not_faults(browser: Brows
     assert other == 400
 
 
-async def test_a_session_that_somebody_planted_is_not_taken_over(browser: Browser) -> None:
+async def test_a_planted_session_is_not_taken_over(browser: Browser) -> None:
     browser.cookies["itemindex"] = "planted"
     assert await browser.sign_in() == 303
     assert browser.cookies["itemindex"] != "planted"
@@ -128,7 +128,7 @@ async def test_a_session_that_somebody_planted_is_not_taken_over(browser: Browse
         "/dashboardx",
     ],
 )
-def test_nobody_is_sent_elsewhere_after_signing_in(text: str | None) -> None:
+def test_signing_in_never_redirects_to_another_site(text: str | None) -> None:
     assert destination_of(text) == "/dashboard"
 
 

@@ -46,7 +46,7 @@ async def test_a_person_sees_every_session_and_ends_one_or_all_others(browser: B
     assert [await _is_in(visitor) for visitor in (here, there, third, stranger)] == [True, False, False, True]
 
 
-async def test_nobody_ends_the_session_of_another_person(browser: Browser) -> None:
+async def test_a_person_cannot_end_the_session_of_another(browser: Browser) -> None:
     ada, grace = await _signed_in(browser), await _signed_in(browser, "grace")
     await _signed_in(browser)
     await ada.ask("GET", "/dashboard/sessions")
@@ -118,7 +118,7 @@ async def test_a_session_that_was_ended_stays_ended_whatever_was_under_way_in_it
     assert await sessions.find(cookie) is None
 
 
-async def test_what_is_no_logout_token_ends_nothing(browser: Browser) -> None:
+async def test_a_malformed_logout_token_ends_nothing(browser: Browser) -> None:
     visitor = await _signed_in(browser)
     issuer = browser.issuer
     for token in (
@@ -180,7 +180,7 @@ async def farewell(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]
         yield Browser(edge, issuer)
 
 
-async def test_signing_out_goes_on_to_the_provider_and_names_the_session(farewell: Browser) -> None:
+async def test_signing_out_continues_at_the_provider_and_names_the_session(farewell: Browser) -> None:
     await farewell.sign_in()
     await farewell.ask("GET", "/dashboard")
     assert await farewell.ask("POST", "/dashboard/sign-out", {"csrf": farewell.csrf()}) == 303

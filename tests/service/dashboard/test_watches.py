@@ -69,7 +69,7 @@ async def test_a_watch_is_paused_resumed_and_deleted(browser: Browser, settings:
         ({"condition": "index-moved", "target": "brand", "code": "vita", "percent": "x"}, "percent", ""),
     ],
 )
-async def test_a_fault_stands_beside_its_field_and_what_was_typed_is_kept(
+async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
     browser: Browser, settings: Settings, fields: dict[str, str], field: str, text: str
 ) -> None:
     await member(browser)

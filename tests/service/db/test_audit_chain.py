@@ -71,7 +71,7 @@ def test_an_unbroken_chain_is_confirmed(chained: Settings) -> None:
         f"WITH end_of AS (DELETE FROM audit_heads WHERE {acme(ROWS)}) DELETE FROM audit WHERE {acme(ROWS)}",
     ],
 )
-def test_what_was_forged_removed_moved_or_reordered_shows(chained: Settings, statement: str) -> None:
+def test_a_forged_removed_moved_or_reordered_entry_is_detected(chained: Settings, statement: str) -> None:
     change(chained, statement)
     code, output = verify(chained)
     assert code == 1, output

@@ -56,7 +56,7 @@ def upgraded(servers: Servers, monkeypatch: pytest.MonkeyPatch, settings: Settin
     return connection
 
 
-def test_what_was_there_is_claimed_by_event_0_and_stays(upgraded: Connection) -> None:
+def test_former_rows_are_claimed_by_event_0_and_stay(upgraded: Connection) -> None:
     with upgraded as connection:
         assert ask(connection, "SELECT name, status, version FROM items ORDER BY name") == [
             ("Custard", "merged", 2),

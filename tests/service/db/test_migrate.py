@@ -39,7 +39,9 @@ def migrated(
         return [step.name for step in migrate.migrate(connection, contract=contract, patience=patience)]
 
 
-def test_a_long_report_delays_a_migration_and_nobody_else(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_report_delays_a_migration_and_no_other_statement(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done: list[str] = []
     migrating = threading.Thread(target=lambda: done.extend(migrated(settings, monkeypatch, GROWS)))
     with reading(settings):
@@ -54,7 +56,7 @@ def test_a_long_report_delays_a_migration_and_nobody_else(settings: Settings, mo
     assert done == [GROWS.name]
 
 
-def test_the_twin_that_waits_for_its_lock_stands_in_everybodys_way(
+def test_the_twin_that_waits_for_its_lock_blocks_all_others(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patient = {"patience": LockPatience(timeout="30s")}
@@ -70,12 +72,12 @@ def test_the_twin_that_waits_for_its_lock_stands_in_everybodys_way(
     migrating.join(30)
 
 
-def test_a_table_that_is_never_free_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_is_never_free_is_reported(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     with reading(settings), pytest.raises(MigrationRefused, match="9001_grows"):
         migrated(settings, monkeypatch, GROWS, patience=LockPatience(seconds_max=0.5))
 
 
-def test_what_contracts_waits_until_it_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_contracting_migration_waits_for_its_option(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     assert migrated(settings, monkeypatch, GROWS, SHRINKS, contract=False) == [GROWS.name]
     assert migrated(settings, monkeypatch, GROWS, SHRINKS) == [SHRINKS.name]
 

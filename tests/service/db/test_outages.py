@@ -99,7 +99,7 @@ async def test_while_the_database_is_read_only_writes_are_503_and_reads_go_on(ed
     assert (await person.ask("POST", "/org", body={"name": "Other"})).status == 201
 
 
-async def test_a_charge_for_what_could_not_be_ordered_is_given_back(edge: Edge) -> None:
+async def test_a_charge_for_an_order_that_failed_is_refunded(edge: Edge) -> None:
     key = api_key(edge.settings)
     assert (await edge.get("/index/brands", key=key)).status == 200
     before = (await edge.get("/quota", key=key)).json["limits"][0]["used"]
@@ -157,7 +157,7 @@ async def test_a_fault_of_the_statement_is_no_outage(edge: Edge, sqlstate: str) 
 
 
 @pytest.mark.parametrize("sqlstate", ROLLED_BACK)
-async def test_what_another_transaction_undid_is_sent_once_more(edge: Edge, sqlstate: str) -> None:
+async def test_a_statement_that_was_rolled_back_for_another_is_sent_once_more(edge: Edge, sqlstate: str) -> None:
     assert [row["n"] for row in await edge.resources.database.fetch(raising(edge.settings, sqlstate, 1))] == [1]
     with pytest.raises(StoreUnavailable):
         await edge.resources.database.fetch(raising(edge.settings, sqlstate, 2))

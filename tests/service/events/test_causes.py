@@ -180,7 +180,7 @@ async def test_a_report_that_fails_and_one_that_is_cancelled_are_logged_once(
     ]
 
 
-async def test_who_cancels_an_order_of_a_shared_job_does_not_end_it_for_the_other(
+async def test_cancelling_an_order_of_a_shared_job_does_not_end_it_for_the_other(
     edge: Edge, settings: Settings, key: str
 ) -> None:
     other = api_key(settings, "brand")

@@ -103,7 +103,7 @@ async def test_two_requests_with_one_key_at_once_are_one_export(edge: Edge, key:
     assert await used(edge, key) == 100
 
 
-async def test_a_key_that_is_in_use_at_this_moment_is_told_so(edge: Edge, settings: Settings, key: str) -> None:
+async def test_a_key_that_is_in_use_at_this_moment_is_refused_as_such(edge: Edge, settings: Settings, key: str) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(organization_id || ' busy', 7166004)) FROM api_keys"
@@ -131,7 +131,7 @@ async def test_dry_run_and_preview_say_what_it_would_be_and_cost_nothing(edge: E
     assert (await used(edge, key), (await edge.get("/index/exports", key=key)).json["data"]) == (0, [])
 
 
-async def test_what_cannot_be_is_refused_with_what_is_allowed(edge: Edge, key: str) -> None:
+async def test_an_impossible_value_is_refused_with_the_allowed_ones(edge: Edge, key: str) -> None:
     cases: list[tuple[dict[str, Any], str, str]] = [
         ({"dataset": "prices"}, "dataset", "observations"),
         ({"columns": ["iid", "colour"]}, "columns", "list_minor"),
@@ -200,9 +200,7 @@ async def test_too_many_are_429_and_cost_nothing(edge: Edge, settings: Settings,
     assert (answers[1].status, slug(answers[1]), answers[1].json["limit"]) == (429, "rate-limited", 1)
 
 
-async def test_ending_one_that_waits_cancels_it_and_gives_back_what_it_cost(
-    edge: Edge, settings: Settings, key: str
-) -> None:
+async def test_ending_one_that_waits_cancels_it_and_refunds_it(edge: Edge, settings: Settings, key: str) -> None:
     export = (await order(edge, key)).json
     for _ in range(2):
         assert (await edge.ask("DELETE", f"/index/exports/{export['id']}", key=key)).status == 204
@@ -230,7 +228,7 @@ async def test_ending_one_that_is_done_deletes_its_files(
     assert await used(edge, key) == 100
 
 
-async def test_what_is_past_its_time_is_gone(edge: Edge, settings: Settings, key: str, published_export: Any) -> None:
+async def test_an_expired_entry_is_gone(edge: Edge, settings: Settings, key: str, published_export: Any) -> None:
     [file] = published_export["manifest"]["files"]
     execute(settings, "UPDATE jobs SET expires_at = now() WHERE kind = 'export'")
     for path in (f"/index/exports/{published_export['id']}", path_of(file["url"])):

@@ -23,7 +23,7 @@ def contents() -> Contents:
     return shop
 
 
-async def test_since_holds_what_changed_and_what_went(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
+async def test_since_holds_changed_and_removed_items(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
     load_rows(
         settings, tmp_path, ROWS + "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-08-01,NORTH,12.00,\n", name="b.csv"
     )

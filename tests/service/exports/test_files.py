@@ -164,7 +164,7 @@ def test_money_without_its_currency_is_the_same_money(data: Settings) -> None:
     )
 
 
-def test_what_nothing_matches_is_one_empty_file_with_its_schema(data: Settings) -> None:
+def test_a_filter_that_nothing_matches_gives_one_empty_file_with_its_schema(data: Settings) -> None:
     manifest = made(data, parameters("observations", "csv", "none", channel=["no such channel"]))
     [file] = manifest.files
     assert (manifest.rows, file.rows, file.min_key) == (0, 0, None)

@@ -68,7 +68,7 @@ def expected(settings: Settings, wanted: Any) -> list[tuple[str, ...]]:
     return sorted(tuple(str(value) for value in row) for row in rows_by_sql(settings, wanted))
 
 
-def test_parquet_as_it_lies_is_the_releases_own_bytes(settings: Settings) -> None:
+def test_unfiltered_parquet_is_the_releases_own_bytes(settings: Settings) -> None:
     manifest = made(settings, parameters("observations", "parquet", "zstd"), split_rows=MANY_PARTS)
     files = asked(
         settings, "SELECT sha256, rows, bytes FROM release_files WHERE dataset = 'observations' ORDER BY place"
@@ -114,7 +114,7 @@ def test_days_choose_files_and_then_rows(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("more", [{"brand": ["vita"]}, {"category": ["drinks"]}, {"since": 1}])
-def test_what_the_files_do_not_tell_comes_from_postgresql(settings: Settings, more: dict[str, Any]) -> None:
+def test_rows_that_the_files_lack_come_from_postgresql(settings: Settings, more: dict[str, Any]) -> None:
     job = ordered(settings, parameters("observations", "csv", "none", **more))
     assert run_in_parts(settings, job) == "succeeded"
     assert RELEASE not in {source for source, _ in plan_of(settings, job)}

@@ -162,7 +162,7 @@ async def _walk(settings: Settings, folder: Path, all_steps: list[list[tuple[str
                 await walk.check()
 
 
-def test_who_may_call_and_what_is_left_is_what_the_model_says(settings: Settings, tmp_path: Path) -> None:
+def test_permissions_and_remaining_units_are_those_of_the_model(settings: Settings, tmp_path: Path) -> None:
     """E8, E11, G1, G6: whatever happens in whatever order. Several walks share an edge; each has an organization."""
 
     @seed(20261121)

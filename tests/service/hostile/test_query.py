@@ -99,7 +99,7 @@ async def test_no_question_makes_the_search_read_more_than_a_page(edge: Edge, bo
     assert answer.json["count"] <= 1
 
 
-async def test_what_looks_like_a_static_file_is_not_cached_as_one(edge: Edge) -> None:
+async def test_an_address_that_looks_like_a_static_file_is_not_cached_as_one(edge: Edge) -> None:
     """D15: cache deception."""
     for path in ("/index/search?q=a/x.css", "/index/lookup/IID-A.css", "/quota"):
         assert (await edge.get(path)).head["Cache-Control"] in ("private, max-age=60", "no-store")

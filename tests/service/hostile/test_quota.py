@@ -21,7 +21,7 @@ async def used(edge: Edge, address: str) -> int:
     return int((await edge.get("/quota", address=address)).json["limits"][0]["used"])
 
 
-async def test_what_is_counted_is_what_the_contract_says(edge: Edge) -> None:
+async def test_calls_are_counted_as_the_contract_says(edge: Edge) -> None:
     etag = (await edge.get(SOY, address="203.0.113.99")).head["ETag"]
     rows = [
         ("GET", SOY, {}, 200, 1),
@@ -42,7 +42,7 @@ async def test_what_is_counted_is_what_the_contract_says(edge: Edge) -> None:
         assert (answer.status, await used(edge, address)) == (status, units), (method, path)
 
 
-async def test_a_caller_who_hangs_up_has_paid(edge: Edge) -> None:
+async def test_a_caller_that_disconnects_has_paid(edge: Edge) -> None:
     """G7: else hanging up before the answer would be a way to ask for nothing."""
     token = edge.settings.anonymous_token
     _, writer = await asyncio.open_unix_connection(edge.path)
@@ -72,7 +72,7 @@ async def test_odd_networks_have_one_allowance_each(edge: Edge) -> None:
         assert len(counted) == 1, group
 
 
-async def test_without_an_address_nobody_is_served(edge: Edge) -> None:
+async def test_without_an_address_no_caller_is_served(edge: Edge) -> None:
     """G15: everybody as one caller, or nobody: the fault is in the front, and it shows at once."""
     for address in ("", "unknown", "010.0.0.1", "1.2.3.4:80"):
         answer = await edge.ask("GET", SOY, address=address)
@@ -117,7 +117,7 @@ async def test_a_burst_above_the_plan_is_refused_and_not_charged(edge: Edge) -> 
 
 
 @pytest.mark.parametrize(("trusted", "units"), [("", 3), ("127.0.0.0/8", 1)])
-async def test_a_charge_id_is_believed_only_from_the_front(
+async def test_a_charge_id_is_believed_only_from_nginx(
     settings: Settings, tmp_path: Path, trusted: str, units: int
 ) -> None:
     """A caller who reaches the edge over TCP and repeats one id would else be charged once for any number of calls."""

@@ -73,7 +73,7 @@ async def test_the_number_is_the_plans_and_no_constant(settings: Settings, tmp_p
         assert (await edge.get("/", key=key)).json["batch_iids_max"] == 3
 
 
-async def test_a_dry_run_tells_the_price_and_charges_nothing(edge: Edge, settings: Settings) -> None:
+async def test_a_dry_run_states_the_price_and_charges_nothing(edge: Edge, settings: Settings) -> None:
     key = api_key(settings)
     for answer in (
         await edge.get("/index/lookup?dry_run=true&" + "&".join(f"iid={SOY}" for _ in range(11)), key=key),
@@ -106,7 +106,7 @@ async def test_a_member_that_comes_twice_is_refused(edge: Edge, settings: Settin
     assert "`iids` twice" in answer.json["detail"]
 
 
-async def test_what_is_remembered_is_answered_while_postgresql_is_down(settings: Settings, tmp_path: Path) -> None:
+async def test_a_cached_answer_is_served_while_postgresql_is_down(settings: Settings, tmp_path: Path) -> None:
     key = api_key(settings)
     async with running_edge(replace(settings, cache_url="unix:///nowhere/at/all.sock"), tmp_path) as edge:
         await edge.get(f"/index/lookup/{SOY}", key=key)

@@ -138,7 +138,7 @@ async def test_filters_narrow_by_parent_level_and_name(edge: Edge, key: str) -> 
     ("query", "parameter"),
     [("parent=nothing", "parent"), ("level=0", "level"), ("level=9", "level"), ("limit=501", "limit"), ("q=%25", "q")],
 )
-async def test_what_is_no_category_is_refused_and_costs_nothing(edge: Edge, query: str, parameter: str) -> None:
+async def test_an_unknown_category_is_refused_and_costs_nothing(edge: Edge, query: str, parameter: str) -> None:
     answer = await edge.get(f"/index/categories?{query}")
     assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter)
     assert (await edge.get("/quota")).json["limits"][0]["used"] == 0

@@ -119,7 +119,7 @@ async def test_a_prior_price_is_judged_in_its_own_currency_and_shown_in_another(
         ("convert=QQQ&rates=ecb", "convert"),
     ],
 )
-async def test_what_cannot_be_converted_is_refused(edge: Edge, key: str, query: str, parameter: str) -> None:
+async def test_an_amount_that_cannot_be_converted_is_refused(edge: Edge, key: str, query: str, parameter: str) -> None:
     refused = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
     assert (refused.status, [one["parameter"] for one in refused.json["errors"]]) == (400, [parameter])
 

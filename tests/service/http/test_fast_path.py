@@ -182,7 +182,9 @@ async def test_both_ways_say_the_same_where_nothing_can_be_counted(
         ("/v1/index/resolve?gtin=20000004", ""),  # a code of a shop's own leads to a choice
     ],
 )
-async def test_what_is_unusual_goes_the_ordinary_way(edge: Edge, taken: list[bool], target: str, extra: str) -> None:
+async def test_an_unusual_request_takes_the_ordinary_way(
+    edge: Edge, taken: list[bool], target: str, extra: str
+) -> None:
     await exchange(edge, _head(edge, 1, address="192.0.2.9"))
     taken.clear()
     reader, writer = await asyncio.open_unix_connection(edge.path)

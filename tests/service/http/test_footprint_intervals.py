@@ -47,7 +47,9 @@ async def rows(edge: Edge, key: str, query: str = "") -> dict[str, dict[str, obj
     return {row["indicator"]: row for row in answer.json["data"]}
 
 
-async def test_a_source_s_own_spread_goes_before_the_pedigree_matrix(edge: Edge, key: str, settings: Settings) -> None:
+async def test_a_source_s_own_spread_takes_precedence_over_the_pedigree_matrix(
+    edge: Edge, key: str, settings: Settings
+) -> None:
     own_figure(settings, "co2e_kg", "measured", 1.5, 4.0, None)
     own_figure(settings, "water_l", "measured", None, None, 1.0)
     own_figure(settings, "waste_kg", "modelled")

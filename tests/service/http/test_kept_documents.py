@@ -68,7 +68,7 @@ async def test_a_document_is_the_same_from_memory_in_every_form_and_coding(
     assert lines[::3] == lines[1::3] == lines[2::3]
 
 
-async def test_what_needs_a_credential_is_found_by_none_who_has_none(
+async def test_an_answer_that_needs_a_credential_is_found_by_no_caller_without_one(
     settings: Settings, tmp_path: Path, taken: list[bool]
 ) -> None:
     async with running_edge(settings, tmp_path) as edge:

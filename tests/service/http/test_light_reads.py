@@ -139,7 +139,7 @@ async def test_each_format_has_the_same_rows(edge: Edge, key: str) -> None:
     assert json.loads(table.schema.metadata[META_KEY])["result_sha256"] == plain.json["meta"]["result_sha256"]
 
 
-async def test_what_nobody_can_give_is_406_and_costs_nothing(edge: Edge, key: str) -> None:
+async def test_a_format_that_is_not_offered_is_406_and_costs_nothing(edge: Edge, key: str) -> None:
     answer = await edge.get(f"/index/pricing/{SOY}", key=key, head={"Accept": "image/png"})
     assert answer.status == 406
     assert await used(edge, key) == 0
@@ -152,7 +152,7 @@ async def test_a_dry_run_says_the_cost_and_charges_nothing(edge: Edge, key: str)
     assert await used(edge, key) == 0
 
 
-async def test_what_the_caller_has_is_304_and_is_not_counted(edge: Edge, key: str) -> None:
+async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(edge: Edge, key: str) -> None:
     first = await edge.get(f"/index/sustainability/{SOY}", key=key)
     again = await edge.get(f"/index/sustainability/{SOY}", key=key, head={"If-None-Match": first.head["ETag"]})
     assert (again.status, again.body) == (304, b"")
@@ -183,7 +183,9 @@ async def test_listings_and_sales_are_never_mixed(edge: Edge, key: str, settings
 
 
 @pytest.mark.parametrize("path", ["pricing", "sustainability"])
-async def test_who_may_not_is_refused_before_anything_is_charged(edge: Edge, settings: Settings, path: str) -> None:
+async def test_a_caller_without_permission_is_refused_before_anything_is_charged(
+    edge: Edge, settings: Settings, path: str
+) -> None:
     assert (await edge.get(f"/index/{path}/{SOY}")).json["accepted"] == ["api-key"]
     answer = await edge.get(f"/index/{path}/{SOY}", key=api_key(settings, "free"))
     assert (answer.status, answer.json["required_plan"], answer.json["current_plan"]) == (403, "brand", "free")
@@ -208,7 +210,7 @@ async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) 
         assert await used(edge, key) == 0, query
 
 
-async def test_what_is_allowed_is_named_as_callers_write_it(edge: Edge, key: str) -> None:
+async def test_allowed_values_are_named_as_callers_write_them(edge: Edge, key: str) -> None:
     for path in (f"pricing/{SOY}", "cohorts"):
         [error] = (await edge.get(f"/index/{path}?from_=2026-07-01", key=key)).json["errors"]
         assert error["parameter"] == "from_"

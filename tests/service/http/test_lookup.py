@@ -48,7 +48,7 @@ async def test_lower_case_is_answered_with_the_canonical_form(edge: Edge) -> Non
     assert (await edge.get(f"/index/lookup/{SOY.lower()}")).json["iid"] == SOY
 
 
-async def test_what_the_caller_has_is_304_and_is_not_counted(edge: Edge) -> None:
+async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(edge: Edge) -> None:
     first = await edge.get(f"/index/lookup/{SOY}")
     for _ in range(5):
         again = await edge.get(f"/index/lookup/{SOY}", head={"If-None-Match": first.head["ETag"]})
@@ -69,7 +69,7 @@ async def test_an_unknown_iid_is_404_and_is_counted(edge: Edge) -> None:
     assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
 
 
-async def test_a_mistyped_iid_is_told_to_be_one(edge: Edge) -> None:
+async def test_a_mistyped_iid_is_named_as_such(edge: Edge) -> None:
     wrong = SOY[:-1] + ("A" if SOY[-1] != "A" else "B")
     answer = await edge.get(f"/index/lookup/{wrong}")
     assert (answer.status, answer.json["detail"].split(". ")[1]) == (
@@ -97,7 +97,7 @@ NO_IIDS = [
 ]
 
 
-async def test_what_is_no_iid_is_400_and_costs_nothing(edge: Edge) -> None:
+async def test_a_malformed_iid_is_400_and_costs_nothing(edge: Edge) -> None:
     for text in NO_IIDS:
         answer = await edge.get(f"/index/lookup/{text}")
         assert answer.status in (400, 404), (text, answer)
@@ -120,7 +120,7 @@ async def test_the_fourth_call_of_a_day_is_429_with_the_contracts_sentence(edge:
     assert (await edge.get(f"/index/lookup/{CUSTARD}", address="192.0.2.2")).status == 200
 
 
-async def test_a_signed_up_caller_goes_on_where_the_anonymous_one_stopped(edge: Edge, settings: Settings) -> None:
+async def test_a_signed_up_caller_continues_where_the_anonymous_one_stopped(edge: Edge, settings: Settings) -> None:
     for _ in range(3):
         await edge.get(f"/index/lookup/{CUSTARD}")
     answer = await edge.get(f"/index/lookup/{CUSTARD}", token=free_token(settings))
@@ -177,7 +177,7 @@ async def test_a_batch_needs_a_key(edge: Edge) -> None:
     assert (answer.status, answer.json["accepted"]) == (403, ["api-key"])
 
 
-async def test_a_known_record_is_answered_while_postgresql_is_away(settings: Settings, tmp_path: Path) -> None:
+async def test_a_known_record_is_answered_while_postgresql_is_unavailable(settings: Settings, tmp_path: Path) -> None:
     async with running_edge(settings, tmp_path) as edge:
         assert (await edge.get(f"/index/lookup/{SOY}")).status == 200
         await edge.resources.database.close()

@@ -120,7 +120,7 @@ async def test_its_cost_is_that_of_a_light_read_and_other_formats_say_the_same(e
     ("query", "parameter"),
     [("?channel=MOON", "channel"), ("?asked_on=yesterday", "asked_on"), ("?progressive=maybe", "progressive")],
 )
-async def test_what_is_asked_wrongly_is_named(edge: Edge, key: str, query: str, parameter: str) -> None:
+async def test_a_wrong_parameter_is_named(edge: Edge, key: str, query: str, parameter: str) -> None:
     refused = await edge.get(f"{PATH}{query}", key=key)
     assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, parameter)
 

@@ -145,7 +145,7 @@ async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edg
         ("gtin=96385074&gtin=96385074", "invalid-parameter", "gtin", "comes more than once; send it once"),
     ],
 )
-async def test_what_is_no_identifier_is_refused_by_name_and_not_counted(
+async def test_a_malformed_identifier_is_refused_by_name_and_not_counted(
     edge: Edge, query: str, slug: str, parameter: str, detail: str | None
 ) -> None:
     answer = await edge.get(f"/index/resolve?{query}")
@@ -156,7 +156,7 @@ async def test_what_is_no_identifier_is_refused_by_name_and_not_counted(
     assert (await edge.get("/quota")).json["limits"][0]["used"] == 0
 
 
-async def test_a_wrong_check_digit_is_told_with_the_one_that_was_expected(edge: Edge) -> None:
+async def test_a_wrong_check_digit_is_refused_with_the_one_that_was_expected(edge: Edge) -> None:
     wrong = (await edge.get("/index/resolve?gtin=4006381333932")).json
     assert (wrong["expected_check_digit"], wrong["suggestion"]) == ("1", None)
     lost = (await edge.get("/index/resolve?gtin=42100005264")).json
@@ -165,7 +165,7 @@ async def test_a_wrong_check_digit_is_told_with_the_one_that_was_expected(edge: 
     assert no_iid.json["type"].rsplit("/", 1)[1] == "invalid-iid"
 
 
-async def test_what_no_item_has_is_404_and_counted(edge: Edge) -> None:
+async def test_an_identifier_that_no_item_has_is_404_and_counted(edge: Edge) -> None:
     for path in ("gtin=036000291452", "sku=zz&source=north", "gtin=4006381333931&source=nobody"):
         answer = await edge.get(f"/index/resolve?{path}", address="192.0.2.7")
         assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (404, "identifier-not-found")
@@ -174,7 +174,7 @@ async def test_what_no_item_has_is_404_and_counted(edge: Edge) -> None:
     assert refused.status == 429
 
 
-async def test_what_the_caller_has_is_304_and_head_has_no_body(edge: Edge) -> None:
+async def test_a_representation_that_the_caller_has_is_304_and_head_has_no_body(edge: Edge) -> None:
     first = await edge.get("/index/resolve?gtin=96385074")
     again = await edge.get("/index/resolve?gtin=96385074", head={"If-None-Match": first.head["ETag"]})
     assert (again.status, again.body) == (304, b"")

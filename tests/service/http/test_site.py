@@ -26,7 +26,7 @@ async def test_health_touches_nothing_and_names_its_revision(edge: Edge) -> None
     assert (answer.status, answer.json["status"], answer.json["revision"]) == (200, "ok", "api-dev")
 
 
-async def test_ready_tells_each_part_and_an_empty_index_is_degraded(edge: Edge) -> None:
+async def test_ready_reports_each_part_and_an_empty_index_is_degraded(edge: Edge) -> None:
     answer = await edge.get("/ready", anonymous=False)
     assert {part["name"]: part["state"] for part in answer.json["parts"]} == {
         "database": "ok",
@@ -45,7 +45,7 @@ async def ready_part(edge: Edge, name: str) -> tuple[str, str]:
     return next((part["state"], part["detail"]) for part in answer.json["parts"] if part["name"] == name)
 
 
-async def test_ready_tells_that_nobody_takes_up_what_waits(edge: Edge) -> None:
+async def test_ready_reports_that_no_worker_takes_the_waiting_jobs(edge: Edge) -> None:
     def execute(statement: str) -> None:
         with connect(edge.settings.database_url, application="tests") as connection:
             connection.execute(statement)
@@ -61,7 +61,7 @@ async def test_ready_tells_that_nobody_takes_up_what_waits(edge: Edge) -> None:
     assert (await ready_part(edge, "jobs"))[0] == "ok"  # somebody works: whoever waits, waits for a turn
 
 
-async def test_ready_tells_that_the_clock_is_off(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ready_reports_that_the_clock_is_off(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
     real = time.time
     for ahead, reported in ((-3_600, "3600 s behind PostgreSQL's"), (3_600, "3600 s ahead of PostgreSQL's")):
         monkeypatch.setattr(time, "time", lambda ahead=ahead: real() + ahead)
@@ -75,7 +75,7 @@ async def test_ready_is_503_without_the_database(edge: Edge) -> None:
     assert (answer.status, answer.json["status"]) == (503, "not-ready")
 
 
-async def test_who_asks_first_for_the_document_keeps_nobody_waiting(
+async def test_the_first_caller_of_the_document_keeps_no_other_waiting(
     edge: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     let_go, made = threading.Event(), []
@@ -129,7 +129,7 @@ async def test_every_problem_is_explained(edge: Edge) -> None:
     assert (await edge.get("/errors/no-such-problem", anonymous=False)).status == 404
 
 
-async def test_root_tells_who_you_are(edge: Edge, settings: object) -> None:
+async def test_root_names_the_caller(edge: Edge, settings: object) -> None:
     answer = await edge.get("/", key=api_key(edge.settings, "institutional"))
     assert answer.json["plan"] == "institutional"
     assert "enterprise-data-access" in answer.json["entitlements"]
@@ -153,7 +153,7 @@ NO_TOKENS = [
 ]
 
 
-async def test_what_is_no_token_is_401_with_one_slug(edge: Edge) -> None:
+async def test_a_malformed_token_is_401_with_one_slug(edge: Edge) -> None:
     for token in NO_TOKENS:
         answer = await edge.get("/index/brands", anonymous=False, head={"X-Service-Public-Token": token or " "})
         assert answer.status == 401, token

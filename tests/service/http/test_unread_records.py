@@ -61,7 +61,7 @@ def _comparable(answer: bytes) -> bytes:
     ],
     ids=["found", "lower-case", "absent", "not-ours", "withdrawn"],
 )
-async def test_what_an_unread_record_leads_to_has_the_bytes_and_the_price_of_the_ordinary_way(
+async def test_an_unread_record_has_the_bytes_and_the_price_of_the_ordinary_way(
     settings: Settings, tmp_path: Path, taken: list[bool], iid: str, status: bytes, units: int
 ) -> None:
     key = f"Authorization: ApiKey {api_key(settings)}"
@@ -150,7 +150,7 @@ async def test_prices_that_were_read_before_a_load_ended_are_not_kept_after_it(
 
 
 @pytest.mark.parametrize("path", ["lookup", "pricing"])
-async def test_while_postgresql_is_down_what_is_unread_is_503_and_costs_nothing(
+async def test_while_postgresql_is_down_an_unread_record_is_503_and_costs_nothing(
     settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     key = f"Authorization: ApiKey {api_key(settings)}"

@@ -70,7 +70,7 @@ def test_a_load_is_listed_shown_counted_and_undone(command: Any, settings: Setti
     )
 
 
-def test_what_was_undone_can_be_loaded_again(command: Any, settings: Settings, tmp_path: Path) -> None:
+def test_a_load_that_was_undone_can_be_loaded_again(command: Any, settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
     assert load_rows(settings, tmp_path).state == "unchanged"
     command("loads", "undo", "1")
@@ -81,7 +81,7 @@ def test_what_was_undone_can_be_loaded_again(command: Any, settings: Settings, t
 @pytest.mark.parametrize(
     "named", ["0", "7", "x", "0190163d-8694-739b-aea5-966c26f8ad90", "99999999999", "1; DROP TABLE items"]
 )
-def test_what_is_no_load_cannot_be_undone(command: Any, settings: Settings, named: str) -> None:
+def test_an_event_that_is_no_load_cannot_be_undone(command: Any, settings: Settings, named: str) -> None:
     refused = command("loads", "undo", named)
     assert refused.exit_code == 1 and isinstance(refused.exception, ItemIndexError)
     assert ask(settings, "SELECT count(*) FROM data_versions") == [(0,)]

@@ -83,7 +83,7 @@ def test_a_number_of_any_length_is_loaded_digit_for_digit(settings: Settings, tm
 @pytest.mark.parametrize(
     "figure", ["1,234.5", "-5", "about 5", "NaN", "inf", "0x1", "1_0", "٣", "1 2", "9" * 1001, "1e9999"]
 )
-def test_what_is_no_number_rejects_its_row_with_column_and_value(
+def test_a_text_that_is_no_number_rejects_its_row_with_column_and_value(
     settings: Settings, tmp_path: Path, figure: str
 ) -> None:
     summary = put(settings, tmp_path, FIGURES, f'id,co2\na,"{figure}"\nb,1\n')

@@ -53,14 +53,14 @@ def test_the_newest_load_decides_and_undoing_it_gives_back_the_rate_before(setti
     assert (rate(settings), rate(settings, day=date(2026, 7, 7))) == (Decimal("1.1520"), None)
 
 
-def test_undoing_an_earlier_load_leaves_what_a_later_one_said_too(settings: Settings, tmp_path: Path) -> None:
+def test_undoing_an_earlier_load_leaves_the_claims_of_a_later_one(settings: Settings, tmp_path: Path) -> None:
     first = load_rates(settings, tmp_path)
     load_rates(settings, tmp_path, HISTORY + "2026-07-07,1.3,1,1,N/A,\n")
     undone(settings, first.load_id)
     assert rate(settings) == Decimal("1.1520")
 
 
-def test_what_cannot_be_used_is_kept_with_its_reason(settings: Settings, tmp_path: Path) -> None:
+def test_a_row_that_cannot_be_used_is_kept_with_its_reason(settings: Settings, tmp_path: Path) -> None:
     loaded = load_rates(settings, tmp_path, HISTORY.replace("CYP", "QQQ").replace("N/A", "2"))
     assert loaded.rejected == 8
     with connect(settings.database_url, application="tests") as connection:

@@ -60,7 +60,7 @@ def state(settings: Settings) -> list[Any]:
     return [sorted(ask(settings, f"SELECT {columns} FROM {table}"), key=repr) for table, columns in tables.items()]
 
 
-def test_what_the_file_says_is_in_the_index(settings: Settings, tmp_path: Path) -> None:
+def test_the_rows_of_a_file_are_in_the_index(settings: Settings, tmp_path: Path) -> None:
     summary = load_rows(settings, tmp_path)
     assert (summary.state, summary.data_version) == ("committed", 1)
     assert summary.counts["items_new"] == 3
@@ -116,7 +116,7 @@ def test_equal_sales_of_different_batches_each_count(settings: Settings, tmp_pat
     assert ask(settings, "SELECT count(*), count(DISTINCT mark) FROM observations") == [(40, 40)]
 
 
-def test_a_state_told_twice_keeps_its_last_word(settings: Settings, tmp_path: Path) -> None:
+def test_a_state_stated_twice_keeps_its_last_value(settings: Settings, tmp_path: Path) -> None:
     rows = ROWS + "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-01,NORTH,26,\n"
     summary = load_rows(settings, tmp_path, rows)
     assert summary.counts["observations_new"] == 5
@@ -233,7 +233,7 @@ def test_a_killed_load_leaves_nothing_and_the_next_one_says_so(settings: Setting
     assert ask(settings, "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'observations_2%'") == [(1,)]
 
 
-def test_what_is_derived_equals_a_rebuild_from_nothing(settings: Settings, tmp_path: Path) -> None:
+def test_derived_data_equals_a_rebuild_from_nothing(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
     load_rows(settings, tmp_path, ROWS.replace("Maison", "Vita").replace("2026-07", "2026-06"), name="b.csv")
     load_rows(settings, tmp_path, "4,Tea,Leaf,Drinks,Tea,,2026-07-09,EAST,3,\n", name="c.csv")

@@ -253,7 +253,7 @@ def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
     assert ask(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events") == before
 
 
-def test_merging_a_survivor_moves_what_was_merged_into_it(settings: Settings, tmp_path: Path) -> None:
+def test_merging_a_survivor_moves_the_items_merged_into_it(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
     act(settings, item_acts.merge, MERGED, SURVIVOR)
     before = ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid")

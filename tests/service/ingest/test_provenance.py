@@ -59,7 +59,7 @@ def test_a_row_with_the_iid_of_another_sources_item_is_a_reject(settings: Settin
     assert ask(settings, "SELECT count(*) FROM observations WHERE item_id = $1", mint("shop", "1").key) == [(1,)]
 
 
-def test_a_source_goes_on_bringing_its_own_iid_and_cannot_change_it(settings: Settings, tmp_path: Path) -> None:
+def test_a_source_keeps_its_own_iid_and_cannot_change_it(settings: Settings, tmp_path: Path) -> None:
     other(settings, tmp_path, "i7,Own,,,,,2026-07-03,NORTH,6,IID-OWN-1\n")
     again = other(settings, tmp_path, "i7,Renamed,,,,,2026-07-04,NORTH,7,iid-own-1\n", name="again.csv")
     assert (again.rejects, again.counts["items_changed"]) == ({}, 1)
@@ -165,7 +165,7 @@ def factors(settings: Settings, folder: Path, source: str, rows: str) -> None:
         ("4", [("desserts", 9, "lab_b"), ("drinks", 2, "lab_b")]),
     ],
 )
-def test_an_undone_load_of_factors_gives_way_to_what_holds_without_it(
+def test_undoing_a_load_of_factors_restores_the_former_factors(
     settings: Settings, tmp_path: Path, undone: str, kept: list[tuple[str, int, str]]
 ) -> None:
     load_rows(settings, tmp_path, FIRST)

@@ -243,7 +243,7 @@ def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -
     assert run(settings, job, indexing(full)) == "failed"
 
 
-def test_a_dispatcher_goes_on_while_the_object_store_is_unavailable(
+def test_a_dispatcher_continues_while_the_object_store_is_unavailable(
     settings: Settings, messages: RecordedMessages
 ) -> None:
     job = order(settings)

@@ -112,7 +112,9 @@ def one_at_a_time(settings: Settings, acme: str) -> None:
 
 
 @pytest.mark.usefixtures("one_at_a_time")
-def test_two_relays_at_once_give_one_job_to_who_may_run_one(settings: Settings, acme: str) -> None:
+def test_two_dispatchers_at_once_give_one_job_to_an_organization_that_may_run_one(
+    settings: Settings, acme: str
+) -> None:
     with two(settings.worker_database_url) as (first, second):
         first.execute(RELAY.dispatch_lock)
         assert len(take(first)) == 1
@@ -133,7 +135,9 @@ def test_the_twin_without_the_lock_gives_two(settings: Settings, acme: str) -> N
         assert len(take(second)) == 1
 
 
-def test_nobody_adds_to_a_backlog_that_is_too_long_but_an_equal_job_is_joined(settings: Settings, acme: str) -> None:
+def test_no_job_is_added_to_a_backlog_that_is_too_long_but_an_equal_one_is_joined(
+    settings: Settings, acme: str
+) -> None:
     queued(settings, acme, "there", "1 minute")
     other = organization(settings)
     with connect(settings.edge_database_url, application="tests") as connection:

@@ -50,7 +50,7 @@ def rows(settings: Settings, query: str) -> list[Any]:
         return cursor.fetchall() if cursor.description else []
 
 
-async def test_beyond_the_backlog_nobody_orders_anew_and_nobody_pays(
+async def test_beyond_the_backlog_no_order_is_made_and_nothing_is_charged(
     settings: Settings, key: str, tmp_path: Path
 ) -> None:
     rows(settings, "UPDATE jobs SET state = 'succeeded'")  # the shop's own
@@ -67,7 +67,7 @@ async def test_beyond_the_backlog_nobody_orders_anew_and_nobody_pays(
             assert (await edge.get("/", key=asked)).json["quota"][0]["used"] == 10
 
 
-async def test_what_is_given_back_is_taken_out_of_the_statistics_of_its_route(
+async def test_refunded_units_are_taken_out_of_the_statistics_of_their_route(
     edge: Edge, settings: Settings, key: str
 ) -> None:
     for path in PAID:

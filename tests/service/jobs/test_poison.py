@@ -182,7 +182,7 @@ def test_no_message_ends_the_worker_and_the_next_job_is_done(
     assert broker.hlen("unacked") == 0
 
 
-def test_a_worker_that_stands_still_is_not_well_and_is_started_anew(settings: Settings, worker: ServiceProcess) -> None:
+def test_a_blocked_worker_is_unhealthy_and_is_restarted(settings: Settings, worker: ServiceProcess) -> None:
     until(worker, lambda: health(worker) == 200)
     until(worker, lambda: not worker.end_if_stuck() and (worker.program.heartbeat or Path()).exists())
     assert worker.process is not None

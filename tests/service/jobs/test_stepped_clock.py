@@ -88,7 +88,7 @@ def test_a_job_that_runs_across_a_step_is_published_once(
     assert column(settings, job, "result") == {"attempt": column(settings, job, "attempt")}
 
 
-def test_what_was_ordered_while_the_clock_was_ahead_is_due_when_it_is_set_back(
+def test_a_job_ordered_while_the_clock_was_ahead_is_due_when_it_is_set_back(
     settings: Settings, step: Step, messages: RecordedMessages
 ) -> None:
     step(HOUR)

@@ -73,7 +73,7 @@ async def test_the_handshake_offers_its_revision_whatever_is_asked(edge: Edge) -
         (b'{"jsonrpc":"2.0","id":"' + b"x" * 200 + b'","method":"ping"}', -32600),
     ],
 )
-async def test_what_is_no_message_is_refused(nameless: Mcp, body: bytes, expected: int) -> None:
+async def test_a_malformed_message_is_refused(nameless: Mcp, body: bytes, expected: int) -> None:
     answer = await nameless.post(body)
     assert (answer.status, code(answer)) == (400, expected)
 

@@ -26,7 +26,7 @@ def value(name: str, **labels: str) -> float:
     return metrics.REGISTRY.get_sample_value(name, labels) or 0.0
 
 
-async def test_an_edge_tells_its_stores_its_pool_and_its_lag(edge: Edge) -> None:
+async def test_an_edge_reports_its_stores_its_pool_and_its_lag(edge: Edge) -> None:
     probes = value("itemindex_store_seconds_count", store="state")
     queries = value("itemindex_store_seconds_count", store="database")
     await edge.resources.monitor.measure()
@@ -40,7 +40,7 @@ async def test_an_edge_tells_its_stores_its_pool_and_its_lag(edge: Edge) -> None
     assert value("itemindex_processes", part="edge", revision=edge.settings.revision) == 1
 
 
-async def test_a_store_that_is_away_is_not_up_and_no_call_of_a_caller_failed(edge: Edge) -> None:
+async def test_an_unavailable_store_is_not_up_and_no_call_of_a_caller_failed(edge: Edge) -> None:
     await edge.resources.cache.close()
     errors = value("itemindex_store_errors_total", store="cache")
     await edge.resources.monitor.measure()

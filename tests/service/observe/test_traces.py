@@ -30,7 +30,7 @@ def lines(edge: Edge) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(edge.settings.access_log).read_text().splitlines()]
 
 
-async def test_a_trace_goes_from_the_request_through_the_job_to_its_result(settings: Settings, tmp_path: Path) -> None:
+async def test_a_trace_leads_from_the_request_through_the_job_to_its_result(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
     written = io.StringIO()
     with collecting() as collector:
@@ -72,7 +72,7 @@ async def test_a_malformed_traceparent_begins_a_new_trace_and_is_no_error(edge: 
     assert "trace_id" not in line, "it would be the request id"
 
 
-async def test_an_access_line_tells_who_called_and_no_secret(edge: Edge, settings: Settings) -> None:
+async def test_an_access_line_names_the_caller_and_no_secret(edge: Edge, settings: Settings) -> None:
     key = api_key(settings)
     await edge.get("/quota", key=key, head=GIVEN)
     await edge.get("/quota")

@@ -89,7 +89,7 @@ async def test_of_many_rotations_at_once_the_audit_log_knows_each_that_happened(
     assert len((await signed_in.ask("GET", "/org")).json["keys"]) == 1
 
 
-async def test_whoever_holds_a_leaked_key_can_revoke_it(signed_in: SignedIn) -> None:
+async def test_a_holder_of_a_leaked_key_can_revoke_it(signed_in: SignedIn) -> None:
     await signed_in.organization()
     key = await signed_in.key()
     wrong = key[:-8] + ("A" if key[-8] != "A" else "B") + key[-7:]

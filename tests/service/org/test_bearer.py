@@ -36,7 +36,7 @@ async def test_a_paid_call_takes_no_id_token_and_says_so(signed_in: SignedIn) ->
     assert answer.json["accepted"] == ["api-key"]
 
 
-async def test_bad_and_expired_tokens_are_told_apart_and_nothing_else_is(signed_in: SignedIn) -> None:
+async def test_bad_and_expired_tokens_are_distinguished_and_nothing_else_is(signed_in: SignedIn) -> None:
     edge, issuer = signed_in.edge, signed_in.issuer
     now = issuer.claims()["iat"]
     tokens = {

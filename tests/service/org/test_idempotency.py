@@ -136,7 +136,7 @@ async def test_a_malformed_key_is_refused_before_anything_is_done(signed_in: Sig
     assert (await signed_in.ask("GET", "/org")).json["keys"] == []
 
 
-async def test_what_is_kept_of_an_answer_shows_no_key_and_is_gone_after_a_day(signed_in: SignedIn) -> None:
+async def test_the_stored_answer_shows_no_key_and_is_gone_after_a_day(signed_in: SignedIn) -> None:
     await signed_in.organization()
     first = (await signed_in.ask("POST", "/org/api-key", head={"Idempotency-Key": "kept"})).json["key"]
     with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:

@@ -29,7 +29,7 @@ async def test_a_plan_that_operators_give_cannot_be_taken(signed_in: SignedIn) -
     assert (await signed_in.ask("GET", "/org")).status == 404, "a refused plan leaves no organization behind"
 
 
-async def test_use_is_told_by_day_endpoint_outcome_and_key(signed_in: SignedIn) -> None:
+async def test_use_is_reported_by_day_endpoint_outcome_and_key(signed_in: SignedIn) -> None:
     await signed_in.organization()
     key = await signed_in.key()
     for path in ("/index/brands", "/index/brands", "/index/lookup/IID-A", "/index/lookup/nonsense"):
@@ -122,7 +122,7 @@ BAD_BODIES = [
 ]
 
 
-async def test_a_bad_body_is_told_and_never_a_fault_of_ours(signed_in: SignedIn) -> None:
+async def test_a_bad_body_is_400_and_never_an_internal_error(signed_in: SignedIn) -> None:
     token = signed_in.issuer.token()
     for body in BAD_BODIES:
         answer = await signed_in.edge.ask(
@@ -133,9 +133,7 @@ async def test_a_bad_body_is_told_and_never_a_fault_of_ours(signed_in: SignedIn)
     assert (await signed_in.edge.ask("POST", "/org", anonymous=False, head=form, body=b"name=a")).status == 415
 
 
-async def test_what_one_edge_has_written_another_knows_at_once_also_without_a_notice(
-    signed_in: SignedIn, tmp_path: Path
-) -> None:
+async def test_another_edge_knows_a_change_at_once_also_without_a_notice(signed_in: SignedIn, tmp_path: Path) -> None:
     folder = tmp_path / "other"
     folder.mkdir()
     settings = signed_in.edge.settings

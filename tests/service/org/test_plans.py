@@ -187,5 +187,5 @@ def test_an_unusable_way_of_approval_is_refused_at_the_start(given: dict[str, st
         Settings.from_environment(given)
 
 
-def test_plans_are_approved_by_hand_unless_something_else_is_set() -> None:
+def test_plans_are_approved_by_an_operator_unless_something_else_is_set() -> None:
     assert Settings.from_environment({}).plan_approval == "manual"

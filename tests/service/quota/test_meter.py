@@ -185,7 +185,7 @@ async def test_without_the_store_a_little_is_served_and_no_number_is_stated(sett
     assert served == {"anonymous": 1, "free": 12, "brand": 50}
 
 
-async def test_without_the_store_nobody_is_served_where_that_was_chosen(settings: Settings) -> None:
+async def test_without_the_store_no_caller_is_served_where_that_was_chosen(settings: Settings) -> None:
     down = SingleNodeClient("unix:///nowhere/at/all.sock", name="state", deadline_seconds=0.1, log=Log("tests"))
     await down.start()
     decision = await RateLimiter(down, DegradedLimiter(closed=True)).consume("ip:a", ANONYMOUS, 1, "1")

@@ -63,7 +63,7 @@ def test_a_release_says_what_the_index_says(settings: Settings, tmp_path: Path) 
     assert codes["drinks.soy-milk"]["path"] == ["Drinks", "Soy milk"]
 
 
-def test_files_are_typed_sorted_and_told(settings: Settings, tmp_path: Path) -> None:
+def test_files_are_typed_sorted_and_listed(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
     cut(settings)
     with connect(settings.database_url, application="tests") as connection:
@@ -92,7 +92,7 @@ def test_cutting_the_same_data_again_changes_nothing(settings: Settings, tmp_pat
     assert sorted(path.name for path in (settings.results_dir / PREFIX).iterdir()) == files
 
 
-def test_what_did_not_change_is_shared(settings: Settings, tmp_path: Path) -> None:
+def test_an_unchanged_file_is_shared(settings: Settings, tmp_path: Path) -> None:
     """A load of another month leaves the files of the months before as they are."""
     load_rows(settings, tmp_path)
     cut(settings)

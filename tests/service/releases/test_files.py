@@ -74,7 +74,7 @@ async def test_releases_come_in_pages_without_overlap(edge: Edge, settings: Sett
     assert (first["total"], rest["total"], rest["next_cursor"]) == ({"value": 3, "relation": "eq"},) * 2 + (None,)
 
 
-async def test_a_manifest_names_files_whose_bytes_are_as_told(edge: Edge, key: str) -> None:
+async def test_a_manifest_names_files_whose_bytes_have_its_digests(edge: Edge, key: str) -> None:
     reported = await manifest(edge, key)
     assert reported["rows"] == sum(file["rows"] for file in reported["files"]) == 5
     for file in reported["files"]:
@@ -215,7 +215,7 @@ async def test_no_log_keeps_a_signature(edge: Edge, settings: Settings, key: str
     assert "/signed/" in lines and "signature" not in lines
 
 
-async def test_a_file_that_the_store_lost_is_told_before_the_first_byte(
+async def test_a_file_that_the_store_lost_is_refused_before_the_first_byte(
     edge: Edge, settings: Settings, key: str
 ) -> None:
     file = (await manifest(edge, key))["files"][0]

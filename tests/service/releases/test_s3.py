@@ -60,7 +60,7 @@ async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> No
     assert metrics.store_errors.labels("results")._value.get() == before + 1
 
 
-async def test_a_report_is_put_off_while_its_bucket_is_away(bucket: Settings, tmp_path: Path) -> None:
+async def test_a_report_is_postponed_while_its_bucket_is_unavailable(bucket: Settings, tmp_path: Path) -> None:
     key, away = api_key(bucket), replace(bucket, s3_endpoint="http://127.0.0.1:1")
     async with running_edge(bucket, tmp_path) as edge:
         path = "/index/cohorts?brand=vita"

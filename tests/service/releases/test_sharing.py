@@ -77,7 +77,7 @@ async def test_versions(edge: Edge, key: str) -> None:
     assert (types["first_seen_on"], types["alt_names"]["type"], types["brand"]) == ("date", "array", "string")
 
 
-async def test_a_query_tells_files_that_open_without_a_header(edge: Edge, key: str) -> None:
+async def test_a_query_names_files_that_open_without_a_header(edge: Edge, key: str) -> None:
     answer = await ask(edge, key, f"{TABLES}/observations/query", {})
     assert answer.head["Delta-Table-Version"] == "2"
     assert answer.head["Content-Type"].startswith("application/x-ndjson")
@@ -190,7 +190,7 @@ REFUSED = [
 ]
 
 
-async def test_what_is_not_there_or_not_allowed(edge: Edge, key: str) -> None:
+async def test_an_object_that_does_not_exist_or_is_not_allowed_is_refused(edge: Edge, key: str) -> None:
     for path, body, status in REFUSED:
         assert (await ask(edge, key, path, body)).status == status, (path, body)
 

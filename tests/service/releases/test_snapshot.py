@@ -19,14 +19,14 @@ ENDLESS = "SELECT generate_series(1, 100000000), repeat('x', 1000)"
 LOST = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'itemindex-release'"
 
 
-def test_who_stops_reading_leaves_nothing_behind(settings: Settings) -> None:
+def test_a_client_that_stops_reading_leaves_nothing_behind(settings: Settings) -> None:
     before = threading.active_count()
     with Snapshot(settings.worker_database_url, application="release") as snapshot:
         assert len(next(snapshot.copy(ENDLESS, format="binary"))) > 0
     assert threading.active_count() == before
 
 
-def test_a_server_that_breaks_off_is_an_error_and_never_an_early_end(settings: Settings) -> None:
+def test_a_server_that_disconnects_is_an_error_and_never_an_early_end(settings: Settings) -> None:
     with Snapshot(settings.worker_database_url, application="release") as snapshot:
         pieces = snapshot.copy(ENDLESS, format="binary")
         next(pieces)

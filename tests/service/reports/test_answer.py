@@ -56,7 +56,7 @@ async def test_the_call_waits_for_its_answer_and_the_next_one_finds_it(
     assert await used(edge, key) == 11
 
 
-async def test_who_does_not_wait_gets_the_job_and_fetches_its_result_for_nothing(
+async def test_a_caller_that_does_not_wait_gets_the_job_and_fetches_its_result_for_nothing(
     edge: Edge, settings: Settings, key: str
 ) -> None:
     accepted = await edge.get(COHORT, key=key, head=ASYNC)
@@ -144,7 +144,7 @@ async def test_accept_chooses_the_format_and_none_is_406(edge: Edge, settings: S
     assert await used(edge, key) == 10
 
 
-async def test_a_dry_run_tells_the_price_and_charges_nothing(edge: Edge, settings: Settings, key: str) -> None:
+async def test_a_dry_run_states_the_price_and_charges_nothing(edge: Edge, settings: Settings, key: str) -> None:
     reported = (await edge.get(f"{COHORT}&dry_run=true", key=key)).json
     assert (reported["cost_units"], reported["cached"], reported["parameters"]["brand"]) == (10, False, ["vita"])
     assert queued(settings) == []
@@ -217,7 +217,7 @@ async def test_each_report_asks_its_maker_the_canonical_question(
         assert connection.execute("SELECT kind FROM jobs WHERE queue = 'reports'").fetchone() == (kind,)
 
 
-async def test_what_nobody_knows_is_404(edge: Edge, key: str) -> None:
+async def test_an_unknown_brand_or_category_is_404(edge: Edge, key: str) -> None:
     for path, slug in (("categories/nothing", "category-not-found"), ("brands/nobody", "brand-not-found")):
         refused = await edge.get(f"/index/insights/{path}", key=key)
         assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (404, slug)

@@ -221,7 +221,7 @@ def test_by_default_it_is_the_last_90_days_that_hold_data_of_the_brand(connectio
     assert answer.coverage.last == answer.last
 
 
-def test_days_without_data_are_told_as_missing_and_no_row_is_made_up(connection: Connection) -> None:
+def test_days_without_data_are_reported_as_missing_and_no_row_is_made_up(connection: Connection) -> None:
     answer = make(connection, {"brand": ["vita"], "from": "2020-01-01", "to": "2020-01-31"}, quiet)
     assert answer.table.num_rows == 0
     assert (answer.coverage.days, answer.coverage.observed_days, answer.coverage.first) == (31, 0, None)
@@ -242,7 +242,9 @@ def test_days_without_data_are_told_as_missing_and_no_row_is_made_up(connection:
         ({"brand": ["vita"], "from": "2026-03-02", "to": "2026-03-01"}, InvalidParameter),
     ],
 )
-def test_what_cannot_be_answered_names_the_parameter(connection: Connection, parameters: Any, error: Any) -> None:
+def test_a_question_that_cannot_be_answered_names_the_parameter(
+    connection: Connection, parameters: Any, error: Any
+) -> None:
     with pytest.raises(error):
         make(connection, parameters, quiet)
 

@@ -87,7 +87,7 @@ async def test_progress_moves_and_ends_at_exactly_one(edge: Edge, settings: Sett
     assert seen[-1][1]["result"]["rows"] == 3
 
 
-async def test_a_follower_goes_on_where_it_broke_off_and_stops_at_the_end(
+async def test_a_follower_continues_where_it_disconnected_and_stops_at_the_end(
     edge: Edge, settings: Settings, placed: tuple[str, str]
 ) -> None:
     job, key = placed
@@ -124,7 +124,7 @@ async def test_a_process_that_stops_lets_its_followers_go(edge: Edge, placed: tu
     assert "done" not in seen
 
 
-async def test_a_lost_connection_is_nobodys_problem(edge: Edge, placed: tuple[str, str]) -> None:
+async def test_a_lost_connection_is_no_problem(edge: Edge, placed: tuple[str, str]) -> None:
     job, key = placed
     following = aiter(Follower(edge, job, key))
     await anext(following)

@@ -233,7 +233,9 @@ def test_insights_are_grouped_by_nothing_but_the_channel(connection: Connection)
         ("brand-insights", {"granularity": "year"}, InvalidParameter),
     ],
 )
-def test_what_cannot_be_answered_is_named(connection: Connection, kind: str, parameters: Any, error: Any) -> None:
+def test_a_question_that_cannot_be_answered_is_named(
+    connection: Connection, kind: str, parameters: Any, error: Any
+) -> None:
     with pytest.raises(error):
         COMPUTATIONS[kind](connection, parameters, quiet)
 

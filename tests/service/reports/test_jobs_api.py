@@ -162,7 +162,9 @@ async def test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settl
     assert await used(edge, key) == 10
 
 
-async def test_a_debt_stays_while_the_state_store_is_away(edge: Edge, settings: Settings, key: str) -> None:
+async def test_a_refund_stays_due_while_the_state_store_is_unavailable(
+    edge: Edge, settings: Settings, key: str
+) -> None:
     job = await order(edge, key)
     await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)
     assert settle(replace(settings, state_url="unix:///nowhere.sock")) == 0
@@ -170,7 +172,7 @@ async def test_a_debt_stays_while_the_state_store_is_away(edge: Edge, settings: 
     assert await used(edge, key) == 0
 
 
-async def test_an_order_that_nobody_knows_of_is_given_back_once(
+async def test_an_order_whose_caller_got_no_answer_is_refunded_once(
     edge: Edge, settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = edge.resources.database
@@ -196,7 +198,7 @@ async def test_an_order_that_nobody_knows_of_is_given_back_once(
     assert await used(edge, key) == 10
 
 
-async def test_an_order_that_is_committed_is_202_even_if_the_database_goes_right_after(
+async def test_an_order_that_is_committed_is_202_even_if_the_database_fails_right_after(
     edge: Edge, settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def gone(self: Any, organization: Any, order: str) -> Any:
@@ -249,7 +251,7 @@ async def test_a_hundred_jobs_of_one_never_stand_before_the_first_of_another(
         dispatcher.measure(connection)
 
 
-async def test_results_expire_and_what_no_row_speaks_of_is_deleted(edge: Edge, settings: Settings, key: str) -> None:
+async def test_results_expire_and_objects_without_a_row_are_deleted(edge: Edge, settings: Settings, key: str) -> None:
     job = await order(edge, key)
     await work(settings)
     store = DirectoryStore(settings.results_dir)

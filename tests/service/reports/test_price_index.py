@@ -181,7 +181,7 @@ def test_every_splice_of_every_kind_of_method_is_answered_and_repeated(connectio
         ({"brand": ["alco"], "method": "best"}, "one of"),
     ],
 )
-def test_what_cannot_be_answered_is_refused_with_its_reason(
+def test_a_question_that_cannot_be_answered_is_refused_with_its_reason(
     connection: Connection, parameters: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(InvalidParameter, match=reason):

@@ -224,9 +224,7 @@ def test_items_that_were_not_sold_avoid_nothing(connection: Connection) -> None:
     assert {row["avoided"] for row in answer.table.to_pylist()} == {None}
 
 
-def test_what_was_only_listed_counts_each_article_once_however_often_it_was_seen(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_listings_count_each_article_once_however_often_it_was_seen(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
         connection.execute(

@@ -58,7 +58,7 @@ async def test_a_range_is_just_that_part(edge: Edge, reported: tuple[str, str, A
 NO_SINGLE_RANGES = ["items=0-5", "bytes=0-1,3-4", "bytes=5-2", "bytes=-", "bytes=a-b", "bytes"]
 
 
-async def test_what_is_no_single_range_gets_the_whole(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+async def test_a_header_that_is_no_single_range_gets_the_whole(edge: Edge, reported: tuple[str, str, Answer]) -> None:
     path, key, whole = reported
     for field in NO_SINGLE_RANGES:
         answer = await edge.get(path, key=key, head={"Range": field})
@@ -72,7 +72,7 @@ async def test_a_range_outside_is_416_with_the_length(edge: Edge, reported: tupl
         assert (answer.status, answer.head["Content-Range"]) == (416, f"bytes */{len(whole.body)}")
 
 
-async def test_if_range_goes_on_only_with_the_very_same_result(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+async def test_if_range_continues_only_with_the_very_same_result(edge: Edge, reported: tuple[str, str, Answer]) -> None:
     path, key, whole = reported
     etag = whole.head["ETag"]
     same = await edge.get(path, key=key, head={"Range": "bytes=0-9", "If-Range": etag})

@@ -93,7 +93,7 @@ async def test_children_of_a_category_are_listed(edge: Edge, settings: Settings)
     assert (unknown.status, unknown.json["errors"][0]["parameter"]) == (400, "parent")
 
 
-async def test_a_few_far_rows_end_nobodys_window(edge: Edge, settings: Settings, tmp_path: Path) -> None:
+async def test_a_few_far_rows_end_no_window(edge: Edge, settings: Settings, tmp_path: Path) -> None:
     key, path = api_key(settings), "/index/insights/brands"
     far = "".join(
         f"2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-{day:02d},{store},25,\n"

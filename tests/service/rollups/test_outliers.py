@@ -31,7 +31,7 @@ def test_a_load_marks_outliers_of_new_and_of_former_months(settings: Settings, t
     assert [one[1] for one in outliers(settings)] == [9, 10]
 
 
-def test_what_is_set_aside_has_rollups_of_its_own(settings: Settings, tmp_path: Path) -> None:
+def test_outliers_have_rollups_of_their_own(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, STEADY + row(1, 9, "NORTH", "100.00"))
     for scope in "bcha":
         found = {one[12]: one for one in rollups(settings) if one[0] == scope}

@@ -113,7 +113,7 @@ def test_each_item_has_its_geometric_mean_or_the_unit_value_of_its_sales(setting
         assert found[key] == (pytest.approx(float(price), rel=1e-12), units)
 
 
-def test_a_cell_counts_what_is_there(settings: Settings, tmp_path: Path) -> None:
+def test_a_rollup_counts_its_observations(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path)
     [everything] = [row for row in rollups(settings) if row[0] == "a"]
     assert (everything[4], everything[5], everything[6]) == (5, 3, 5)

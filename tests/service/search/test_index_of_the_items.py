@@ -165,7 +165,7 @@ def test_another_name_of_a_brand_or_category_is_found(
     assert found(updated, q) == ["IID-B2"]
 
 
-def test_a_change_that_its_row_does_not_tell_of_makes_the_whole_index_anew(
+def test_a_change_that_its_row_does_not_record_rebuilds_the_whole_index(
     database: str, filled: Owner, updated: Path
 ) -> None:
     before = segments(updated)
@@ -214,9 +214,7 @@ def test_workers_and_edges_without_a_shared_disk_meet_in_the_bucket(
     assert (found(tmp_path / "edge", "rice drink"), found(tmp_path / "edge", "soy milk")) == (["IID-A2"], ["IID-A1"])
 
 
-def test_what_is_damaged_in_the_store_is_replaced_by_the_next_load(
-    database: str, filled: Owner, tmp_path: Path
-) -> None:
+def test_a_file_damaged_in_the_store_is_replaced_by_the_next_load(database: str, filled: Owner, tmp_path: Path) -> None:
     (tmp_path / "store" / ".partial").mkdir(parents=True)
     store = DirectoryStore(tmp_path / "store")
     make_index(database, tmp_path / "worker", objects=store)

@@ -32,7 +32,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, s3: str) -> ResultStor
     return s3_store(s3)
 
 
-def test_what_is_written_can_be_read_in_any_part(store: ResultStore) -> None:
+def test_a_written_object_can_be_read_in_any_part(store: ResultStore) -> None:
     content = random.Random(1).randbytes(300_000)
     with store.writing("job/1/a.bin") as file:
         file.write(content)
@@ -52,7 +52,7 @@ def test_what_is_written_can_be_read_in_any_part(store: ResultStore) -> None:
         store.open("job/1/a.bin")
 
 
-def test_a_large_object_goes_in_parts_and_arrives_whole(store: ResultStore) -> None:
+def test_a_large_object_is_sent_in_parts_and_arrives_whole(store: ResultStore) -> None:
     block = random.Random(2).randbytes(1 << 20)
     with store.spool() as spool:
         for _ in range(36):
@@ -134,7 +134,7 @@ def test_a_writer_at_the_limit_of_its_disk_leaves_nothing(tmp_path: Path) -> Non
     assert list(store.listed(f"{PARTIAL}/")) == []
 
 
-def test_a_killed_writer_leaves_what_nobody_can_open_and_the_sweep_deletes(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_a_file_that_cannot_be_opened_and_the_sweep_deletes_it(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     for rounds in (1, 5, 20):
         writer = subprocess.Popen([sys.executable, "-c", ENDLESS, str(tmp_path)], stdout=subprocess.PIPE)
@@ -191,7 +191,7 @@ def test_a_directory_that_may_not_be_read_is_an_outage(tmp_path: Path, monkeypat
         store.open("job/1/a.bin")
 
 
-def test_an_s3_that_is_away_says_so(s3: str) -> None:
+def test_an_unavailable_s3_says_so(s3: str) -> None:
     store = s3_store(s3, "no-such-bucket")
     with pytest.raises(StoreUnavailable), store.writing("a/1/b") as file:
         file.write(b"x")

@@ -212,7 +212,9 @@ async def test_another_organization_sees_neither_watch_nor_event(shop: Shop) -> 
         ({"target": "article", "code": "x", "condition": "index-moved", "percent": 1, "currency": "HKD"}, "target"),
     ],
 )
-async def test_what_cannot_be_watched_is_refused_by_name(shop: Shop, wanted: dict[str, Any], fault: str) -> None:
+async def test_a_target_that_cannot_be_watched_is_refused_by_name(
+    shop: Shop, wanted: dict[str, Any], fault: str
+) -> None:
     refused = await shop.watch(**wanted)
     assert refused.status == 400
     assert [error["parameter"] for error in refused.json["errors"]] == [fault]

@@ -11,7 +11,7 @@ from tests.service.webhooks.receivers import Receiver, receiver
 from tests.support.client import Edge
 
 
-async def test_what_fails_is_sent_again_and_what_is_behind_it_waits(edge: Edge, settings: Settings, key: str) -> None:
+async def test_an_event_that_fails_is_sent_again_and_later_ones_wait(edge: Edge, settings: Settings, key: str) -> None:
     with receiver(lambda call: 500 if call < 2 else 200) as there:
         made = await hook(edge, key, there.url)
         happen(settings, key, 1, 3)

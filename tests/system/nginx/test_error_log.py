@@ -34,7 +34,7 @@ async def test_edges_that_are_down_are_in_the_refused_log_with_their_sockets(fro
     assert not [secret for secret in _SECRETS if secret in front.error_log], front.error_log
 
 
-async def test_what_concerns_the_server_itself_is_logged(front: Front) -> None:
+async def test_messages_of_the_server_itself_are_logged(front: Front) -> None:
     (front.folder / "nginx.conf").write_text("nonsense;")
     front.reload()
     await front.until(lambda: "nonsense" in front.error_log)

@@ -56,7 +56,7 @@ async def test_headers_about_the_caller_cannot_be_forged(front: Front) -> None:
 
 
 @pytest.mark.parametrize(("path", "reach"), [("/dashboard", True), ("/dashboard/key", True), ("/v1/x", False)])
-async def test_what_the_dashboards_pages_need_reaches_them_and_no_other_path(
+async def test_headers_that_dashboard_pages_need_reach_them_and_no_other_path(
     front: Front, path: str, reach: bool
 ) -> None:
     needed = {"Cookie": "a=b", "HX-Request": "true", "HX-Current-URL": "http://h/dashboard?q=1", "User-Agent": "any"}

@@ -46,7 +46,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("expected", [b"foo", b"100-continue, foo", b"200-ok"])
-async def test_an_expectation_that_nobody_meets_is_417(front: Front, expected: bytes) -> None:
+async def test_an_expectation_that_cannot_be_met_is_417(front: Front, expected: bytes) -> None:
     answer = parsed(await front.raw(get(b"Expect: " + expected)))
     assert (answer.status, answer.json["type"]) == (417, f"{ERRORS}/expectation-failed")
     assert front.stub.seen == []
@@ -59,7 +59,7 @@ async def test_a_caller_who_waits_for_leave_to_send_a_body_gets_it(front: Front)
 
 
 @pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE)
-async def test_what_is_not_http_is_refused_and_the_line_closed(front: Front, sent: bytes) -> None:
+async def test_bytes_that_are_not_http_are_refused_and_the_connection_closed(front: Front, sent: bytes) -> None:
     smuggled = b"GET /v1/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
     answer = parsed(await front.raw(sent + smuggled))
     assert (answer.status, answer.json["type"]) == (400, f"{ERRORS}/invalid-request")

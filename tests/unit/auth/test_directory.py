@@ -69,7 +69,7 @@ async def test_a_burst_of_first_calls_is_one_question(key: str) -> None:
     assert slow.asked == 1
 
 
-async def test_what_was_read_before_a_change_is_not_remembered_after_it(key: str) -> None:
+async def test_a_value_read_before_a_change_is_not_remembered_after_it(key: str) -> None:
     slow = Slow(key)
     found = directory(slow)
     early = asyncio.create_task(found.find("api-key", key))
@@ -83,7 +83,7 @@ async def test_what_was_read_before_a_change_is_not_remembered_after_it(key: str
     assert [await early, await late] == [None, None]
 
 
-async def test_an_outage_is_told_to_all_and_not_remembered(key: str) -> None:
+async def test_an_outage_is_reported_to_all_and_not_remembered(key: str) -> None:
     slow = Slow(key)
     slow.away = True
     slow.answers.set()

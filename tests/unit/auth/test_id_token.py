@@ -250,7 +250,9 @@ LOGOUT = {"http://schemas.openid.net/event/backchannel-logout": {}}
     ],
 )
 @pytest.mark.parametrize("head", [{}, {"typ": "JWT"}])
-def test_what_a_provider_signs_for_another_purpose_is_no_id_token(claims: dict[str, Any], head: dict[str, Any]) -> None:
+def test_a_token_that_a_provider_signs_for_another_purpose_is_no_id_token(
+    claims: dict[str, Any], head: dict[str, Any]
+) -> None:
     with pytest.raises(InvalidToken):
         believe(signed(ISSUER.claims(**claims), **head))
 

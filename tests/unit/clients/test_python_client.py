@@ -107,7 +107,7 @@ def test_a_lost_connection_is_tried_again_for_reads_only(slept: list[float]) -> 
         client(answers(lost)).lookup_many(["x"])
 
 
-def test_a_search_goes_through_every_page_as_it_is_read() -> None:
+def test_a_search_requests_its_pages_as_they_are_read() -> None:
     asked: list[str | None] = []
 
     def handler(request: httpx.Request) -> httpx.Response:

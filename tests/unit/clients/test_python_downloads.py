@@ -107,7 +107,7 @@ async def test_the_asynchronous_client_follows_reports_and_downloads_releases(
     assert (folder / "a.parquet").read_bytes() == body
 
 
-def test_the_key_goes_to_no_other_server(tmp_path: Path) -> None:
+def test_the_key_is_sent_to_no_other_server(tmp_path: Path) -> None:
     body = b"PAR1"
     signed = "http://elsewhere/f?signature=s"
     file = {"name": "a.parquet", "url": "http://elsewhere/f", "signed_url": signed, "bytes": len(body)}
@@ -123,7 +123,7 @@ def test_the_key_goes_to_no_other_server(tmp_path: Path) -> None:
     assert [(str(one.url), one.headers.get("Authorization")) for one in sent[1:]] == [(signed, None)]
 
 
-def test_what_turned_out_to_be_other_bytes_is_taken_back_from_the_progress(tmp_path: Path, slept: list[float]) -> None:
+def test_bytes_of_a_wrong_file_are_taken_back_from_the_progress(tmp_path: Path, slept: list[float]) -> None:
     body = bytes(range(250))
     file = {"name": "a.parquet", "url": f"{URL}/f", "bytes": 250, "sha256": hashlib.sha256(body).hexdigest()}
     folder = tmp_path / "items" / "3"

@@ -52,7 +52,7 @@ def test_a_path_names_a_gtin_and_its_qualifiers(path: str, link: DigitalLink) ->
         ("/01/09506000134352/99/a", "takes the qualifiers 22, 10, 21 after a GTIN, in this order, each once"),
     ],
 )
-def test_what_breaks_the_syntax_is_refused_with_its_reason(path: str, detail: str) -> None:
+def test_an_address_that_breaks_the_syntax_is_refused_with_its_reason(path: str, detail: str) -> None:
     with pytest.raises(WrongIdentifier) as refused:
         read_path(path)
     assert refused.value.detail == detail

@@ -16,19 +16,19 @@ def table(*found: Seen) -> list[str]:
     return markdown([*found, *remarks], 3.0, "2026-11-22").splitlines()
 
 
-def test_what_was_answered_as_ever_is_not_named() -> None:
+def test_a_call_that_was_answered_as_usual_is_not_named() -> None:
     row = table(seen("search", s200=9), seen("brands", s200=9))[-1]
     assert row == (
         "| The cache is down | what they always see | 0.2 s | jobs | quota | anonymous quota | quota of a small plan |"
     )
 
 
-def test_what_was_answered_otherwise_is_named_with_all_its_statuses() -> None:
+def test_a_call_that_was_answered_otherwise_is_named_with_all_its_statuses() -> None:
     row = table(seen("search", s200=9, s503=1), seen("brands", s200=9), seen("look-up", s0=1, s200=3))[-1]
     assert "| search 200/503; look-up no answer/200 |" in row
 
 
-def test_a_broken_promise_stands_out() -> None:
+def test_a_broken_promise_is_marked() -> None:
     row = table(seen("search", kept=False, s500=1))[-1]
     assert "| search 500 (BROKEN) |" in row
 

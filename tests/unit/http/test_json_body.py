@@ -22,7 +22,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_what_pythons_own_encoder_writes_is_read_as_it_was(value: object) -> None:
+def test_text_of_pythons_own_encoder_is_read_as_it_was(value: object) -> None:
     assert decode_json(json.dumps(value)) == value
     assert decode_json(json.dumps(value, ensure_ascii=False).encode()) == value
 
@@ -60,7 +60,7 @@ def test_the_bound_on_nesting_is_exact() -> None:
         '{"a":' * 9_000,
     ],
 )
-def test_what_is_no_json_is_refused(text: str) -> None:
+def test_malformed_json_is_refused(text: str) -> None:
     with pytest.raises(InvalidJson):
         decode_json(text)
 

@@ -71,7 +71,7 @@ def test_a_cursor_opens_only_with_its_query(query: dict[str, int], position: lis
 
 
 @given(st.text(max_size=80))
-def test_what_is_no_cursor_is_refused(text: str) -> None:
+def test_a_malformed_cursor_is_refused(text: str) -> None:
     with pytest.raises(InvalidCursor):
         CURSORS.open("search", {}, text)
 
@@ -125,7 +125,7 @@ def test_limit_fields_are_structured_fields_of_both_windows() -> None:
 
 
 @pytest.mark.parametrize("used", [50_000, 70_000])
-def test_a_refusal_tells_when_to_come_back_and_is_never_negative(used: int) -> None:
+def test_a_refusal_states_when_to_retry_and_is_never_negative(used: int) -> None:
     decision = _decision(outcome=0, used_day=used)
     problem = refusal(decision, "192.0.2.1")
     assert problem.extra["retry_after"] == int(problem.fields["Retry-After"]) == 41_213
@@ -154,7 +154,7 @@ def test_a_uuid7_is_one_and_they_come_in_order() -> None:
     assert {u.variant for u in made} == {"specified in RFC 4122"}
 
 
-def test_a_trace_tells_where_and_never_what() -> None:
+def test_a_trace_names_places_and_never_values() -> None:
     try:
         raise RuntimeError("iixk_live_secret")
     except RuntimeError as error:

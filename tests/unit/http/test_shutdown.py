@@ -54,6 +54,6 @@ async def test_a_slow_reader_gets_the_end_of_his_answer() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.1, None])
-async def test_a_reader_who_does_not_read_keeps_nobody_for_ever(seconds: float | None) -> None:
+async def test_a_client_that_does_not_read_keeps_no_worker_for_ever(seconds: float | None) -> None:
     async with answered() as (server, _):
         await asyncio.wait_for(server.shutdown(seconds), 10)

@@ -19,7 +19,7 @@ def test_a_merged_item_belongs_to_the_end_of_its_chain() -> None:
     assert (standing.root(1), standing.root(2)) == (3, 3)
 
 
-def test_what_was_merged_into_a_withdrawn_item_has_no_owner_and_still_redirects() -> None:
+def test_an_item_merged_into_a_withdrawn_one_has_no_owner_and_still_redirects() -> None:
     standing = replay([Act(1, 1, 2), Act(2, 2)], THERE)
     assert owners(standing) == {1: None, 2: None}
     assert (standing.root(1), standing.withdrawn) == (2, {2})

@@ -30,7 +30,7 @@ from workers.ingest.calendar_days import is_format, parsed, shown
         ("0000-01-01", "%Y-%m-%d"),
     ],
 )
-def test_what_is_no_day_is_not_read(text: str, form: str) -> None:
+def test_a_text_that_is_no_day_is_not_read(text: str, form: str) -> None:
     assert parsed(text, (form,)) is None
 
 

@@ -48,7 +48,7 @@ def test_a_price_list_is_understood(tmp_path: Path) -> None:
     assert found.items[0]["identifiers"] == {"gtin": "4006381333931"}
 
 
-def test_what_is_not_known_is_not_invented(tmp_path: Path) -> None:
+def test_an_unknown_value_is_not_invented(tmp_path: Path) -> None:
     mapping, _ = guessed(tmp_path, "id,name,price\n1,A,2.50\n")
     assert mapping.observations[0].day.column == "?"
     assert mapping.observations[0].currency.column == "?"

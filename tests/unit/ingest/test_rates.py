@@ -61,7 +61,7 @@ def test_xml_has_the_rates_of_one_day_or_many(tmp_path: Path) -> None:
         ("01/07/2026,1.1,1,1,", "is no day"),
     ],
 )
-def test_what_is_no_rate_is_rejected_with_its_line_and_reason(tmp_path: Path, line: str, reason: str) -> None:
+def test_a_text_that_is_no_rate_is_rejected_with_its_line_and_reason(tmp_path: Path, line: str, reason: str) -> None:
     found = read(written(tmp_path, HISTORY + line + "\n"))
     assert (found.rejects[0].line, found.rejects[0].column) == (4, "USD")
     assert reason in found.rejects[0].reason

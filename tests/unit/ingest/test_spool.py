@@ -25,7 +25,7 @@ def _rows(marks: list[int], prices: list[int], *, listed: bool, month: date = MA
     return np.concatenate([chunk.rows for chunk in chunks])
 
 
-def test_of_a_state_told_in_several_runs_the_last_stays() -> None:
+def test_of_a_state_in_several_runs_the_last_stays() -> None:
     with Spool(CONSTANTS, events=False) as spool:
         spool.add(MAY, _rows([1 << 16, 2 << 16], [10, 20], listed=True), begins=True)
         spool.add(JUNE, _rows([1 << 16], [99], listed=False, month=JUNE), begins=True)

@@ -20,7 +20,7 @@ def test_a_secret_is_named_by_a_fingerprint_and_never_shown() -> None:
     ]
 
 
-def test_a_rendered_configuration_stands_for_nginx_conf_and_its_includes_for_themselves(tmp_path: Path) -> None:
+def test_a_rendered_configuration_is_reported_as_nginx_conf_and_its_includes_as_themselves(tmp_path: Path) -> None:
     rendered, guards = tmp_path / "plain.conf", reports.PROJECT / "deploy/nginx/guards.conf"
     found = [{"plugin": "p", "file": str(file), "reason": "", "summary": "s"} for file in (rendered, guards)]
     assert [one.path for one in reports.gixy(found, rendered)] == ["nginx.conf", "deploy/nginx/guards.conf"]

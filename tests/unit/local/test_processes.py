@@ -123,7 +123,7 @@ def _looked(child: ServiceProcess) -> bool:
     return child.end_if_stuck()
 
 
-def test_a_program_whose_heartbeat_stands_still_is_killed_and_starts_anew(tmp_path: Path) -> None:
+def test_a_program_whose_heartbeat_stops_is_killed_and_restarted(tmp_path: Path) -> None:
     child = _beating(tmp_path, 0.3)
     assert child.process is not None
     pid = child.process.pid

@@ -44,13 +44,13 @@ def test_three_records_that_are_all_alike_are_one_article() -> None:
     assert cluster(_members("a1", "b1", "c1"), links).groups == (("a1", "b1", "c1"),)
 
 
-def test_what_a_person_rejected_stays_apart_even_in_a_chain_of_identifiers() -> None:
+def test_a_pair_that_a_person_rejected_stays_apart_even_in_a_chain_of_identifiers() -> None:
     links = [_link("a1", "b1", 1.0, Kind.IDENTIFIER), _link("b1", "c1", 1.0, Kind.IDENTIFIER)]
     done = cluster(_members("a1", "b1", "c1"), links, rejected=[("c1", "a1")])
     assert done.groups == (("a1", "b1"),)
 
 
-def test_what_a_person_accepted_is_joined_without_a_link() -> None:
+def test_a_pair_that_a_person_accepted_is_joined_without_a_link() -> None:
     assert cluster(_members("a1", "b1"), [], accepted=[("b1", "a1")]).groups == (("a1", "b1"),)
 
 

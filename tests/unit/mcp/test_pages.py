@@ -70,7 +70,7 @@ def test_a_part_that_no_page_could_hold_is_cut(value: Any) -> None:
     assert "…" in msgspec.json.encode(fitted(value)).decode()
 
 
-def test_what_fits_is_not_cut() -> None:
+def test_text_that_fits_is_not_cut() -> None:
     row = {"text": "x" * 1_400}
     assert fitted(row) == row
 

@@ -47,7 +47,7 @@ def test_the_tool_has_no_argument_that_no_report_has() -> None:
     assert ARGUMENTS["report"]["enum"] == list(REPORTS_BY_KIND)
 
 
-def test_what_some_reports_do_not_restrict_is_restricted_for_none() -> None:
+def test_a_parameter_that_some_reports_do_not_restrict_is_restricted_for_none() -> None:
     both = report_arguments([REPORTS_BY_KIND["cohorts"], REPORTS_BY_KIND["price-index"]])
     alone = report_arguments([REPORTS_BY_KIND["cohorts"]])
     assert set(alone["granularity"]["enum"]) < set(both["granularity"]["enum"])

@@ -8,7 +8,7 @@ from tests.perf.bench_servers import FASTAPI, LUA, OURS
 from tests.perf.cpu import cpu_seconds
 
 
-def test_a_row_stands_beside_its_own_look_up_and_the_cheapest_peer_that_does_the_same() -> None:
+def test_a_row_is_shown_beside_its_own_look_up_and_the_cheapest_equal_peer() -> None:
     found = {
         ("look-up", OURS): [19.0, 20.0, 90.0],
         ("look-up", FASTAPI): [300.0],

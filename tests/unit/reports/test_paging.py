@@ -35,7 +35,7 @@ def test_pages_hold_everything_once_in_order(sort: str) -> None:
 
 
 @pytest.mark.parametrize("sort", SORTS)
-def test_what_is_added_or_goes_between_two_pages_repeats_nothing(sort: str) -> None:
+def test_an_addition_or_a_removal_between_two_pages_repeats_nothing(sort: str) -> None:
     chance = random.Random(sort)
     found = brands(chance, 20)
     first = page_of(found, "brand", {"sort": sort, "limit": 8})

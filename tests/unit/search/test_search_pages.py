@@ -67,7 +67,7 @@ def test_the_size_of_pages_does_not_change_the_order(many: SearchIndex, q: str, 
     assert [hit.item.iid for hit in small] == [hit.item.iid for hit in large[: len(small)]]
 
 
-def test_a_cursor_goes_on_in_a_newer_index(tmp_path: Path) -> None:
+def test_a_cursor_continues_in_a_newer_index(tmp_path: Path) -> None:
     whole = list(documents(400))
     before = opened(whole, tmp_path, 1)
     after = opened(whole[:200] + whole[201:], tmp_path, 2)

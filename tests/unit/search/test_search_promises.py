@@ -57,7 +57,7 @@ def test_typing_errors_are_forgiven(index: SearchIndex, q: str, first: str) -> N
 
 
 @pytest.mark.parametrize("q", ["zat", "rigerator", "zoymalk"])
-def test_what_is_further_off_is_not_found(index: SearchIndex, q: str) -> None:
+def test_a_word_with_more_errors_is_not_found(index: SearchIndex, q: str) -> None:
     assert strict(ask(index, q)) == set()
 
 
@@ -92,7 +92,7 @@ def test_items_with_some_words_follow_those_with_all(index: SearchIndex) -> None
 @pytest.mark.parametrize(
     "q", ["soy chocolate 1l", "soy mil", "running sho", "milk", "chocolate pack", "zzz soy", "iid-a"]
 )
-def test_the_total_tells_hits_with_all_words_apart(index: SearchIndex, q: str) -> None:
+def test_the_total_counts_hits_with_all_words_separately(index: SearchIndex, q: str) -> None:
     """Counted from the catalogue itself: every word of the question is, or begins, a word of the item's texts."""
 
     def has_all(item: Item) -> bool:
@@ -139,7 +139,7 @@ def test_a_filter_that_names_nothing_is_refused(index: SearchIndex, q: str, filt
         ("drin", "IID-A0001", ["category"]),
     ],
 )
-def test_a_hit_tells_what_was_met(index: SearchIndex, q: str, iid: str, parts: list[str]) -> None:
+def test_a_hit_names_the_words_that_matched(index: SearchIndex, q: str, iid: str, parts: list[str]) -> None:
     hits = {hit.item.iid: hit for hit in ask(index, q).hits}
     assert hits[iid].matched_on == parts
 

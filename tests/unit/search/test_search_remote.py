@@ -68,7 +68,7 @@ def test_only_what_is_new_is_fetched(tmp_path: Path, store: DirectoryStore, buil
 
 
 @pytest.mark.parametrize("place", range(24))
-def test_what_is_damaged_on_its_way_is_not_used(
+def test_a_file_damaged_in_transfer_is_not_used(
     tmp_path: Path, store: DirectoryStore, built: Manifest, place: int
 ) -> None:
     remote.fetch(store, tmp_path / "edge")
@@ -104,7 +104,7 @@ def test_no_name_of_a_file_leads_out_of_its_segment(name: str) -> None:
     assert remote.NAME.fullmatch(name) is None
 
 
-def test_what_no_manifest_names_is_removed_from_the_store(
+def test_a_file_that_no_manifest_names_is_removed_from_the_store(
     tmp_path: Path, store: DirectoryStore, built: Manifest
 ) -> None:
     for version in (3, 4):

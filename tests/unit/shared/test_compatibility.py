@@ -108,14 +108,14 @@ FINE: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("sentence", BREAKING)
-def test_what_breaks_a_client_is_found(sentence: str) -> None:
+def test_a_change_that_breaks_a_client_is_found(sentence: str) -> None:
     new = copy.deepcopy(OLD)
     BREAKING[sentence](new)
     assert any(sentence in found for found in breaking(OLD, new)), breaking(OLD, new)
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_an_addition_breaks_nobody(name: str) -> None:
+def test_an_addition_breaks_no_client(name: str) -> None:
     new = copy.deepcopy(OLD)
     FINE[name](new)
     assert breaking(OLD, new) == []

@@ -72,7 +72,7 @@ def test_a_setting_that_weakens_is_refused_in_one_line_that_says_what_to_do(name
         assert value not in "".join(lines)
 
 
-def test_two_secrets_must_differ_whoever_chose_them() -> None:
+def test_two_secrets_must_differ_in_any_case() -> None:
     (line,) = refused({"TOKEN_PEPPER": GOOD, "SIGNING_SECRET": GOOD})
     assert "TOKEN_PEPPER and SIGNING_SECRET are equal" in line
     assert GOOD not in line

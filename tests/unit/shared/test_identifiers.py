@@ -83,7 +83,7 @@ def test_a_wrong_check_digit_is_refused_with_the_one_that_was_expected(scheme: s
         ("sku", "9" * 501, "is too long", None),
     ],
 )
-def test_what_is_no_identifier_is_refused_with_its_reason(
+def test_a_malformed_identifier_is_refused_with_its_reason(
     scheme: str, text: str, detail: str, suggestion: str | None
 ) -> None:
     with pytest.raises(InvalidIdentifier) as refused:

@@ -18,7 +18,7 @@ GOOD = f"00-{TRACE}-{SPAN}-01"
 REQUEST_ID = "0123456789abcdef0123456789abcdef"
 
 
-def test_a_given_trace_goes_on_with_a_step_of_our_own() -> None:
+def test_a_given_trace_continues_with_a_span_of_our_own() -> None:
     step = step_from(GOOD)
     assert (step.trace_id, step.parent_id, step.sampled) == (TRACE, SPAN, True)
     assert step.span_id not in (SPAN, "0" * 16)
@@ -34,7 +34,7 @@ def test_a_given_trace_goes_on_with_a_step_of_our_own() -> None:
         f"00-{TRACE}-{SPAN}-03",
     ],
 )
-def test_what_a_later_version_adds_is_passed_over(header: str) -> None:
+def test_additions_of_a_later_version_are_skipped(header: str) -> None:
     assert step_from(header).trace_id == TRACE
 
 
@@ -61,7 +61,7 @@ def test_what_a_later_version_adds_is_passed_over(header: str) -> None:
         f"00-{TRACE[:-1]}٣-{SPAN}-01",
     ],
 )
-def test_what_is_malformed_begins_a_new_trace(header: str | None) -> None:
+def test_a_malformed_header_begins_a_new_trace(header: str | None) -> None:
     step = step_from(header, otherwise=REQUEST_ID)
     assert (step.trace_id, step.parent_id, step.sampled) == (REQUEST_ID, "", False)
 
@@ -117,7 +117,7 @@ def test_nothing_is_sent_for_a_trace_that_is_not_sampled() -> None:
     assert collector.asked == []
 
 
-def test_a_collector_that_refuses_or_is_away_costs_spans_and_nothing_else() -> None:
+def test_a_collector_that_refuses_or_is_unavailable_costs_spans_and_nothing_else() -> None:
     with collecting() as collector:
         collector.status = 500
         spans = Spans(Settings(otel_exporter_otlp_endpoint=collector.endpoint), "edge")
@@ -129,7 +129,7 @@ def test_a_collector_that_refuses_or_is_away_costs_spans_and_nothing_else() -> N
     away.close()
 
 
-def test_a_bound_log_tells_the_ids_in_every_line() -> None:
+def test_a_bound_log_writes_the_ids_in_every_line() -> None:
     written = io.StringIO()
     Log("worker", stream=written).bind(job="1").bind(trace_id=TRACE).info("job-finished", state="succeeded")
     line = json.loads(written.getvalue())

@@ -26,7 +26,7 @@ def test_amounts_are_exact(text: str, currency: str, minor: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["10.905", "-1", "NaN", "Infinity", "1e20", "x", "", "1,5"])
-def test_what_is_no_amount_is_refused(text: str) -> None:
+def test_a_text_that_is_no_amount_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         to_minor(text, "HKD")
 
@@ -57,7 +57,7 @@ def test_money_survives_the_way_there_and_back(minor: int, currency: str) -> Non
         ("１.2.3.4", None),
     ],
 )
-def test_who_is_counted_as_what(address: str, network: str | None) -> None:
+def test_each_caller_is_counted_under_its_own_account(address: str, network: str | None) -> None:
     assert counted_network(address) == network
 
 

@@ -74,7 +74,7 @@ async def test_moved_is_followed_and_remembered() -> None:
         assert nodes[1].names().count("GET") == 3
 
 
-async def test_ask_is_for_one_command_and_goes_behind_its_asking() -> None:
+async def test_ask_is_for_one_command_and_is_sent_behind_its_asking() -> None:
     ports: list[int] = []
 
     def answer(stub: Stub, command: list[bytes]) -> bytes | None:
@@ -104,14 +104,14 @@ async def test_ask_is_for_one_command_and_goes_behind_its_asking() -> None:
         "ERR Script attempted to access a non local key in a cluster node",
     ],
 )
-async def test_what_passes_is_waited_out(passing: str) -> None:
+async def test_a_passing_fault_is_waited_out(passing: str) -> None:
     replies = {"SET": [f"-{passing} now\r\n".encode()] * 3 + [OK]}
     async with stubs(owning_all(replies)) as nodes, client_of(nodes[0]) as client:
         assert await client.command("SET", "foo", "x") == b"OK"
         assert nodes[0].names().count("SET") == 4
 
 
-async def test_what_does_not_pass_is_given_up_in_time_and_without_hurry() -> None:
+async def test_a_lasting_fault_is_given_up_in_time_and_without_hurry() -> None:
     async with (
         stubs(owning_all({"SET": [b"-CLUSTERDOWN down\r\n"]})) as nodes,
         client_of(nodes[0], hold_seconds=1) as client,
@@ -124,7 +124,7 @@ async def test_what_does_not_pass_is_given_up_in_time_and_without_hurry() -> Non
         assert nodes[0].names().count("CLUSTER") <= 13
 
 
-async def test_who_must_not_be_held_is_told_at_once() -> None:
+async def test_a_command_that_must_not_be_held_fails_at_once() -> None:
     async with (
         stubs(owning_all({"GET": [b"-CLUSTERDOWN down\r\n"]})) as nodes,
         client_of(nodes[0], hold_seconds=0) as client,

@@ -37,7 +37,7 @@ async def test_an_account_has_its_share_and_others_have_theirs() -> None:
     assert held.busy == 56
 
 
-async def test_who_gives_up_waiting_frees_nothing_and_leaves_nothing_behind() -> None:
+async def test_a_caller_that_gives_up_waiting_frees_nothing_and_leaves_nothing_behind() -> None:
     share = FairShare(1)
     held = _Held(share)
     first = asyncio.create_task(held.run("org:1"))

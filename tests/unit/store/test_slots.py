@@ -30,7 +30,7 @@ def test_the_specification_s_vectors(key: bytes, slot: int) -> None:
         (b"}foo{bar}", b"bar"),
     ],
 )
-def test_what_stands_in_the_first_braces_decides(key: bytes, tag: bytes | None) -> None:
+def test_text_in_the_first_braces_decides(key: bytes, tag: bytes | None) -> None:
     whole = key.replace(b"{", b"(").replace(b"}", b")")
     assert (slot_of(key) == slot_of(tag)) if tag else (slot_of(key) != slot_of(whole) != slot_of(b"bar"))
 
@@ -63,7 +63,7 @@ def test_the_key_of_a_packed_command(command: tuple[str | int | bytes, ...], key
     assert key_of(pack(*command)) == key
 
 
-def test_a_node_that_does_not_tell_its_host_is_where_it_was_asked() -> None:
+def test_a_node_that_names_no_host_is_at_the_address_that_was_asked() -> None:
     reply = [[0, 5, [None, 7000, b"a", []], [b"", 7001, b"b"]], [6, 9, [b"10.0.0.2", 7002, b"c"]]]
     assert read_slots(reply, "host") == [
         Shard(0, 5, ("host", 7000), (("host", 7001),)),

@@ -31,7 +31,7 @@ def places(ours: Any, theirs: Any) -> list[str]:
         ([2], OneOf([[1], [2]])),
     ],
 )
-def test_what_is_equal_is_equal(ours: Any, theirs: Any) -> None:
+def test_equal_items_compare_as_equal(ours: Any, theirs: Any) -> None:
     assert places(ours, theirs) == []
 
 
@@ -52,7 +52,7 @@ def test_what_is_equal_is_equal(ours: Any, theirs: Any) -> None:
         ({"type": "a problem"}, [], "(all)"),
     ],
 )
-def test_what_differs_is_named_by_its_place(ours: Any, theirs: Any, place: str) -> None:
+def test_a_difference_is_named_by_its_place(ours: Any, theirs: Any, place: str) -> None:
     assert places(ours, theirs) == [place]
 
 

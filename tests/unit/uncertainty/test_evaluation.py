@@ -31,7 +31,7 @@ def population(categories: int, each: int, between: float, within: float, seed: 
 
 
 @pytest.mark.parametrize(("between", "within"), [(1.0, 0.3), (0.1, 0.8), (1.5, 1.5)])
-def test_of_what_was_held_out_nine_tenths_lie_inside(between: float, within: float) -> None:
+def test_of_the_held_out_figures_nine_tenths_are_inside(between: float, within: float) -> None:
     samples = [one for seed in range(8) for one in population(20, 8, between, within, seed)]
     shares = [summary(way(samples))["share_inside"] for way in (without_category, without_item)]
     assert all(share >= 0.9 for share in shares)
@@ -43,7 +43,7 @@ def test_intervals_are_no_wider_than_they_must_be() -> None:
     assert found["median_high_over_low"] == pytest.approx(math.exp(2 * 1.96 * 0.5), rel=0.15)
 
 
-def test_a_category_with_enough_samples_stands_for_itself_and_says_how_many() -> None:
+def test_a_category_with_enough_samples_is_its_own_basis_and_says_how_many() -> None:
     estimate = nearest("a.b", {"a.b": [1.0, 2.0, 3.0, 4.0, 5.0], "a.c": [100.0] * 9})
     assert (estimate.samples, estimate.categories) == (5, 1)
     assert estimate == of_category([1.0, 2.0, 3.0, 4.0, 5.0])

@@ -64,7 +64,7 @@ def test_quantiles_at_the_edges(buckets: list[tuple[float, float]], expected: fl
     assert quantile_of(0.5, buckets) == expected
 
 
-def test_a_frame_tells_all_of_it(between: Between) -> None:
+def test_a_frame_shows_every_figure(between: Between) -> None:
     console = Console(width=160, record=True, force_terminal=False)
     console.print(frame(between, {"edge-a": Effort(2, 1, 1.0, 10.0)}, {"edge-a": Effort(2, 64 << 20, 1.5, 11.0)}))
     text = console.export_text()
@@ -72,7 +72,7 @@ def test_a_frame_tells_all_of_it(between: Between) -> None:
         assert expected in text, text
 
 
-def test_nobody_at_the_address_is_one_clear_error() -> None:
+def test_an_address_where_nothing_listens_is_one_clear_error() -> None:
     with pytest.raises(ItemIndexError, match="does not answer"):
         Scrape.fetch("http://127.0.0.1:9/metrics")
 

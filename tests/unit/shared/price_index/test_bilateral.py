@@ -58,7 +58,7 @@ BY_HAND = {
 
 
 @pytest.mark.parametrize("method", BY_HAND)
-def test_formula_between_two_periods_is_its_value_by_hand(method: str) -> None:
+def test_formula_between_two_periods_is_its_value_worked_out_on_paper(method: str) -> None:
     assert series(method, TWO, output="fixed") == pytest.approx([1, BY_HAND[method]], abs=1e-14)
 
 
@@ -79,7 +79,7 @@ def test_geometric_agmean_mixes_them_by_powers() -> None:
 
 
 @pytest.mark.parametrize(("sigma", "by_hand"), [(0.0, 10 / 8), (1.0, 10 / 17), (0.5, 8 / 10)])
-def test_martini_goes_from_laspeyres_by_walsh_to_paasche(sigma: float, by_hand: float) -> None:
+def test_martini_moves_from_laspeyres_by_walsh_to_paasche(sigma: float, by_hand: float) -> None:
     assert series("martini", TWO, sigma=sigma)[1] == pytest.approx(by_hand)
 
 

@@ -29,7 +29,7 @@ def run(tmp_path: Path) -> Any:
     return call
 
 
-def test_first_period_is_a_hundred_and_rows_tell_what_was_compared(run: Any) -> None:
+def test_first_period_is_a_hundred_and_rows_name_the_compared_items(run: Any) -> None:
     first, second = run(TWO + "2024-10,c,9,1\n", "--method", "laspeyres")
     assert (first["period"], first["index"], first["matched_items"], first["compared_with"]) == (
         "2024-09",
@@ -55,7 +55,7 @@ def test_periods_are_in_order_of_numbers_and_of_time(run: Any) -> None:
         assert [row["period"] for row in run(text, "--method", "jevons")] == labels
 
 
-def test_columns_are_found_by_their_usual_names_or_as_told(run: Any) -> None:
+def test_columns_are_found_by_their_usual_names_or_as_named(run: Any) -> None:
     rows = [line.split(",") for line in TWO.splitlines()[1:]]
     usual = "\ufeffTime,ProdID,prices,quantities\n" + "".join(",".join(row) + "\n" for row in rows)
     assert run(usual, "--method", "paasche") == run(TWO, "--method", "paasche")
@@ -156,6 +156,8 @@ def test_a_number_that_is_none_is_refused(run: Any, option: str, value: str) -> 
         (TWO, "--method geks-fisher --chain-method plspread", "geks-fisher is one series"),
     ],
 )
-def test_what_cannot_be_answered_is_refused_with_its_reason(run: Any, text: str, options: str, reason: str) -> None:
+def test_a_question_that_cannot_be_answered_is_refused_with_its_reason(
+    run: Any, text: str, options: str, reason: str
+) -> None:
     with pytest.raises(ItemIndexError, match=reason):
         run(text, *options.split())
