@@ -6,6 +6,7 @@ colour and size; half of the new ones are in the index, written by another shop.
 
 import argparse
 import multiprocessing
+import os
 import random
 import resource
 import tempfile
@@ -61,13 +62,24 @@ def _build(directory: Path, count: int) -> None:
 
 
 def _measured(what: str, count: int, act: Callable[[], Any]) -> Any:
-    """Do something; print how long it took and the most memory so far."""
-    began, worked = time.perf_counter(), time.process_time()
+    """Do something; print how long it took, its CPU here and in its children, and the most memory of each so far."""
+    began, before = time.perf_counter(), _used()
     result = act()
-    wall, work = time.perf_counter() - began, time.process_time() - worked
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{what:32} {count:>10,} records  {wall:8.2f} s  CPU {work:8.2f} s  peak {peak:6.0f} MB", flush=True)
+    wall, (own, children) = time.perf_counter() - began, _used()
+    own, children = own - before[0], children - before[1]
+    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(
+        f"{what:28} {count:>9,} records {wall:8.2f} s, CPU {own:7.2f} + {children:7.2f} s, "
+        f"peak {peaks[0]:5.0f} MB, of a child {peaks[1]:5.0f} MB",
+        flush=True,
+    )
     return result
+
+
+def _used() -> tuple[float, float]:
+    """Return the CPU seconds of this process and of its children that have ended."""
+    times = os.times()
+    return times.user + times.system, times.children_user + times.children_system
 
 
 def _record(number: int, source: str) -> Record:

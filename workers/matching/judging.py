@@ -1,5 +1,6 @@
 """Judging many pairs: blocks of them, each in one process with its own records."""
 
+import gc
 import multiprocessing
 import os
 from collections import deque
@@ -81,8 +82,13 @@ _judge: Judge
 
 
 def _begin(judge: Judge) -> None:
-    """Keep the judge of this process."""
+    """Keep the judge of this process, which frees everything by counting references.
+
+    What is judged has no cycles, and the collector would look for them in all profiles of a block again and again: it
+    took two fifths of the time.
+    """
     global _judge
+    gc.disable()
     _judge = judge
 
 
