@@ -26,7 +26,7 @@ class Watchdog:
         """Return the workers that beat before and do not any more.
 
         A worker that has not beaten twice is still starting. A look that comes late judges no worker: then the whole
-        machine stood still, and the workers have had no time to beat.
+        machine was stopped, and the workers have had no time to beat.
         """
         now = self._clock()
         late = now - self._looked_at > STANDS_STILL_SECONDS / 2

@@ -153,7 +153,7 @@ class Settings:
         "Directory of the search index: segments, and a manifest for each data_version.", Path("var/search")
     )
     search_in_store: bool = _setting(
-        "Whether the search index goes through the object store, for edges on hosts that do not share SEARCH_DIR.",
+        "Whether edges get the search index from the object store, on hosts that do not share SEARCH_DIR.",
         False,
     )
     match_dir: Path = _setting(

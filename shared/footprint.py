@@ -35,7 +35,7 @@ def nearest(
 ) -> dict[str, Figure]:
     """Return the best figure of each indicator that has one. `factors` come nearest first.
 
-    A product type's factor goes before a category's. Of categories the nearest with enough samples is taken; where none
+    A product type's factor precedes a category's. Of categories the nearest with enough samples is taken; where none
     has enough, the nearest.
     """
     figures: dict[str, Figure] = {}

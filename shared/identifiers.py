@@ -107,7 +107,7 @@ def gtin_of_upc(text: str) -> str:
 
 
 def expanded_upc(digits: str) -> str:
-    """Return the UPC-A of twelve digits for which a UPC-E of eight stands; its check digit is not looked at."""
+    """Return the UPC-A of twelve digits that a UPC-E of eight abbreviates; its check digit is not looked at."""
     system, body, check = digits[0], digits[1:7], digits[7]
     if system not in "01":
         raise InvalidIdentifier("is no UPC-E: it must begin with 0 or 1")

@@ -1,6 +1,6 @@
 """The currency codes of ISO 4217, as its maintenance agency (SIX) publishes them: its list one and list three.
 
-Withdrawn codes are there too, because prices and exchange rates of earlier years are stated in them. Not there: XTS
+Withdrawn codes are included, because prices and exchange rates of earlier years are stated in them. Not included: XTS
 (for tests) and XXX (no currency), in which nothing has a price.
 """
 

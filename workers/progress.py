@@ -1,7 +1,7 @@
 """Whether a worker makes progress: its event loop turns, and the processes of its pool are not stopped.
 
 The main process has a thread that judges both. It touches HEARTBEAT_FILE for a supervisor, answers /health, and kills a
-process of the pool that stands still, so that the pool starts another one.
+process of the pool that is blocked, so that the pool starts another one.
 """
 
 import mmap
@@ -55,7 +55,7 @@ class WorkerProgress:
     def stuck(self, processes: Iterable[tuple[int, int]]) -> list[int]:
         """Return the numbers of the pool's processes (index, number) that stand still.
 
-        A look that comes late judges none: then this whole process stood still.
+        A late look judges none: this whole process was blocked then.
         """
         now = self._clock()
         late = now - self._looked_at > PROCESS_SECONDS_MAX / 2

@@ -25,7 +25,7 @@ class FetchFailed(ItemIndexError):
 @click.option("--to", "folder", type=click.Path(path_type=Path), default=Path(), help="Where to; default: here.")
 @click.option("--parallel", default=4, show_default=True, type=click.IntRange(1, 16), help="Files at a time.")
 def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel: int) -> None:
-    """Download a release. Run again, it resumes; files that are there and correct are not fetched twice.
+    """Download a release. Run again, it resumes; files that exist and are correct are not fetched twice.
 
     The same as `ixc fetch` of the client for Python, which needs nothing of the server.
     """

@@ -1,4 +1,4 @@
-"""`itemindex generate`: believable data at any scale, through the same path as everybody's."""
+"""`itemindex generate`: believable data at any scale, loaded by the same path as any source."""
 
 import tempfile
 from pathlib import Path

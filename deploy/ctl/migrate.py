@@ -21,8 +21,8 @@ from workers.search.job import make_index
 def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
     """Apply the expanding migrations that the database still lacks: old code keeps working after them.
 
-    Safe to run at any time, under load, and twice at once. Where a table is busy it tries again instead of waiting in
-    everybody's way.
+    Safe to run at any time, under load, and twice at once. Where a table is busy it tries again instead of blocking
+    others while it waits.
     """
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:

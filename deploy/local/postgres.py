@@ -26,7 +26,7 @@ _SERVE = {
     "max_wal_size": "2GB",
     "work_mem": "32MB",
     "maintenance_work_mem": "256MB",
-    # Nothing here streams from the log: what a load writes into new tables then goes to disk once, at its commit.
+    # Nothing here streams from the log: rows of a load then reach the disk once, at its commit.
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "wal_compression": "pglz",
@@ -106,7 +106,7 @@ def url(paths: Paths, user: str, password: str, database: str = DATABASE) -> str
 def identity() -> tuple[list[str], int | None]:
     """Return how to become a user that PostgreSQL accepts: it refuses to run as root.
 
-    An ordinary user stays who he is. Root goes into a user namespace, where it has another number and needs no
+    An ordinary user stays the same. Root enters a user namespace, where it has another number and needs no
     account, no chown and no chmod; where the kernel forbids that, it becomes `nobody`.
     """
     if os.getuid() != 0:

@@ -119,9 +119,9 @@ class ServiceProcess:
         return False
 
     def end_if_stuck(self) -> bool:
-        """Kill the process and its group where its heartbeat stands still; return whether it was killed.
+        """Kill the process and its group if its heartbeat has stopped; return whether it was killed.
 
-        A look that comes late judges nothing: then this whole machine stood still.
+        A late look judges nothing: this whole machine was stopped then.
         """
         now, seconds_max = self._clock(), self.program.heartbeat_seconds
         late, self._looked_at = now - self._looked_at > seconds_max / 2, now

@@ -57,7 +57,7 @@ class Stack:
     edge_module: str = "gunicorn"
     identity: dict[str, Any] | None = None
     identity_port: int = 0
-    """Where the identity provider listens, if something stands between it and its address; 0: at its address."""
+    """The port of the identity provider, if a proxy listens at its address; 0: its address."""
     certificate: Certificate | None = None
     """What the front shows; None: it speaks plain HTTP."""
 

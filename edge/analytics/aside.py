@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 # A few milliseconds of work. A thread costs as much as the work on some hundred rows, and years of an item's
-# observations would hold everybody up.
+# observations would delay all other callers.
 _ROWS_AT_ONCE_MAX = 500
 
 

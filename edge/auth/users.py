@@ -61,7 +61,7 @@ class UserService:
         return entry[1]
 
     async def verify_id_token(self, text: str, nonce: str | None = None) -> tuple[Identity, float]:
-        """Return whom a token speaks of and for how many seconds it will; with `nonce`, only one made for it."""
+        """Return the person of a token and for how many seconds it is valid; with `nonce`, only one made for it."""
         assert self.provider is not None
         token = id_token.parse(text)
         id_token.verify(token, await self.provider.keys_for(token))

@@ -139,7 +139,7 @@ class ExplorerPages:
         )
 
     def _next(self, q: str, found: Page) -> str | None:
-        """Return the cursor of the next page: sealed, because the address of a page is anybody's to change."""
+        """Return the cursor of the next page: sealed, because any visitor can change the address of a page."""
         return self._cursors.seal(_CURSOR, {"q": q}, msgspec.to_builtins(found.next)) if found.next else None
 
     def _position(self, q: str, cursor: str | None) -> Position | None:

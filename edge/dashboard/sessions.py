@@ -1,4 +1,4 @@
-"""Sessions of the dashboard: in the state store, under the hash of a random cookie; ended by time or by hand."""
+"""Sessions of the dashboard: in the state store, under the hash of a random cookie; ended by time or by the person."""
 
 import asyncio
 import hashlib

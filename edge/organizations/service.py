@@ -30,7 +30,7 @@ class Actor:
 
     @property
     def scope(self) -> Scope:
-        """For whom the database works when the actor acts."""
+        """The scope of the database when the actor acts."""
         return Scope(self.person.id, self.membership.organization_id)
 
     def require(self, right: str) -> None:
@@ -157,7 +157,7 @@ class OrganizationService:
             raise Problem("state-conflict", "The role changed in the meantime, or this is the last owner.")
 
     async def remove_member(self, actor: Actor, person_id: str) -> None:
-        """Take a member out; everybody may leave, but the last owner cannot."""
+        """Remove a member; any member may leave, but the last owner cannot."""
         member = await self._member(actor, person_id)
         if person_id != actor.person.id:
             actor.require(right_for(member["role"]))

@@ -26,7 +26,7 @@ class Acting:
 
     @property
     def scope(self) -> Scope:
-        """For whom the database works."""
+        """The scope of the database for the principal."""
         return Scope(self.person, self.organization)
 
 

@@ -21,7 +21,7 @@ DIRECTORY = Path(__file__).with_name("migrations")
 _NAME = re.compile(r"(?P<number>\d{4})_[a-z0-9_]+\.sql")
 _PHASE = re.compile(r"\A-- phase: (?P<phase>expand|contract)\n")
 _LOCK_KEY = 0x17E311DE
-# While a statement waits for its lock, everybody else who comes waits behind it: no longer than an edge waits for an
+# While a statement waits for its lock, all later ones wait behind it: no longer than an edge waits for an
 # answer. A report that reads the table for a minute is outlasted by trying again, not by waiting.
 _LOCK_TIMEOUT = "200ms"
 _LOCK_SECONDS_MAX = 300.0

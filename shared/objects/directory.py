@@ -70,7 +70,7 @@ class ResultStore(Protocol):
         """Return an object's size, None where it is not there."""
 
     def remove(self, key: str) -> None:
-        """Delete one object; nothing is there afterwards, whether or not something was."""
+        """Delete one object if it exists."""
 
     def listed(self, prefix: str) -> Iterator[Listed]:
         """List the objects below a prefix that ends in a slash."""
@@ -79,7 +79,7 @@ class ResultStore(Protocol):
         """Delete what writers that died left behind longer ago than this; return how many."""
 
     def delete(self, job_id: str, attempt: int) -> None:
-        """Delete all that an attempt has written; nothing is there afterwards, whether or not something was."""
+        """Delete all that an attempt has written, if anything."""
 
     def attempts(self) -> Iterator[tuple[str, int]]:
         """Name each attempt that has written something."""

@@ -3,7 +3,7 @@
 from hashlib import blake2b
 
 RUN_MARKER = "m:run"
-"""A value that stays as long as the state store keeps what it holds; it goes with everything else."""
+"""A value that stays as long as the state store keeps what it holds; it is lost with everything else."""
 
 
 def quota_prefix(account: str) -> str:

@@ -22,7 +22,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """A published result: the key of its object and a description of its bytes.
 
     `tail_bytes` of a JSON answer are its end, from the meta on; the edge writes that anew where `cached` and
-    `cost_units` differ for a caller. Everything before it is the same for everybody. `meta` is kept as JSON text:
+    `cost_units` differ for a caller. Everything before it is the same for every caller. `meta` is kept as JSON text:
     PostgreSQL would give its members another order, and the end other bytes. `paged` answers are a page of a list;
     the next one begins after the position `after`, and there is none where that is None.
     """

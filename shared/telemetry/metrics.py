@@ -94,7 +94,7 @@ messages_refused = _counter(
     "messages_refused", "Messages of the broker that a worker could not read, by reason; no job is lost.", "reason"
 )
 worker_processes_killed = _counter(
-    "worker_processes_killed", "Processes of a worker's pool that stood still and were killed."
+    "worker_processes_killed", "Processes of a worker's pool that were blocked and were killed."
 )
 jobs_dispatched = _counter("jobs_dispatched", "Jobs handed to the broker.", "kind")
 jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kind", "state")

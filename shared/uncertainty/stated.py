@@ -63,7 +63,7 @@ def of_item(figure: float, basis: str, spread: Spread) -> Stated:
 def of_factor(mean: float, samples: int, log_mean: float | None, log_deviation: float | None) -> Stated:
     """Return a factor as the distribution of one item: its samples' spread, and the error of their mean.
 
-    Without a spread the pedigree matrix stands in, with the scores of related products.
+    Without a spread the pedigree matrix is used, with the scores of related products.
     """
     if mean <= 0:
         return Stated(0.0, 0.0, PEDIGREE)

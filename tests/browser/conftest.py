@@ -78,7 +78,7 @@ class Visitor:
         """Fail where axe-core finds a serious fault."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE_SCRIPT)
-        found = self.page.evaluate("axe.run({resultTypes: ['violations']}).then((told) => told.violations)")
+        found = self.page.evaluate("axe.run({resultTypes: ['violations']}).then((result) => result.violations)")
         reported = [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found if v["impact"] in _SERIOUS]
         assert reported == [], self.page.url
 
@@ -155,7 +155,7 @@ def _visitor(context: BrowserContext, stack: Running) -> Visitor:
 
 @pytest.fixture
 def visitor(browser: Browser, stack: Running) -> Iterator[Visitor]:
-    """Somebody who has just opened the browser."""
+    """A visitor who has just opened the browser."""
     made = _visitor(browser.new_context(viewport=_WIDE), stack)
     yield made
     made.context.close()
@@ -164,7 +164,7 @@ def visitor(browser: Browser, stack: Running) -> Iterator[Visitor]:
 
 @pytest.fixture(scope="package")
 def founder(browser: Browser, stack: Running) -> Iterator[Visitor]:
-    """Somebody who is signed in and has made an organization."""
+    """A visitor who is signed in and has made an organization."""
     made = _visitor(browser.new_context(viewport=_WIDE), stack)
     made.sign_in()
     made.page.get_by_role("link", name="Create an organization").click()
@@ -178,7 +178,7 @@ def founder(browser: Browser, stack: Running) -> Iterator[Visitor]:
 
 @pytest.fixture
 def member(founder: Visitor) -> Iterator[Visitor]:
-    """Somebody with an organization. It is one tab for all tests: a new one begins with an engine that knows no script."""
+    """A member of an organization. It is one tab for all tests: a new one begins with an engine that knows no script."""
     founder.page.emulate_media(color_scheme="light")
     founder.page.set_viewport_size(_WIDE)
     yield founder

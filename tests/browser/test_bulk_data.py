@@ -36,7 +36,7 @@ def every_edge_offers_files(visitor: Visitor, offered: bool) -> bool:
 
 @pytest.fixture
 def institutional(plan: None, member: Visitor) -> Visitor:
-    """Somebody whose organization has the plan that includes bulk data."""
+    """A member whose organization has the plan that includes bulk data."""
     return member
 
 

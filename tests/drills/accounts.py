@@ -18,7 +18,7 @@ def issue_key(connection: Connection, pepper: str, plan: str = "institutional") 
 
 
 def issue_token(connection: Connection, pepper: str) -> str:
-    """Return the public token of somebody who signed up."""
+    """Return the public token of a person who signed up."""
     token = mint(FREE_PREFIX)
     form = split(token)
     assert form is not None

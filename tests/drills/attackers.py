@@ -1,4 +1,4 @@
-"""QuotaClients as nobody wants them: `python -m tests.drills.attackers KIND PORT SECONDS PATH KEY`, a process for each kind.
+"""Hostile callers: `python -m tests.drills.attackers KIND PORT SECONDS PATH KEY`, a process for each kind.
 
 They come from addresses of their own on loopback, are bounded in number and rate, and print at the end how often the
 service cut them off, refused them or served them. They run at the lowest priority: a real attacker brings its own

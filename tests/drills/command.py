@@ -179,7 +179,7 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
     if os.environ.get("DATABASE_URL") or os.environ.get("STATE_URL"):
         raise ItemIndexError("DATABASE_URL and STATE_URL must not be set: a drill kills, and only what it has started")
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
-        # Whoever does not watch reads afterwards what was done when it went wrong.
+        # An operator who does not watch reads afterwards which step went wrong.
         live = console.is_terminal and not as_json
         report_progress = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
         yield Paths.below(Path(folder)), report_progress

@@ -1,5 +1,5 @@
 -- name: write_down
--- Every move of every job, kept beside the jobs by the database itself: what nobody can forget to note.
+-- Every change of every job, recorded by the database itself, so that no code can omit one.
 CREATE TABLE drill_moves (job_id uuid NOT NULL, attempt integer NOT NULL, state text NOT NULL, sign_of_life timestamptz,
                           at timestamptz NOT NULL DEFAULT clock_timestamp());
 
@@ -44,7 +44,7 @@ INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3);
 INSERT INTO public_tokens (token_id, secret_hash, label) VALUES ($1, $2, 'drill');
 
 -- name: lift_institutional
--- Whoever orders the reports has no limit; all others keep theirs.
+-- The organization that orders the reports has no limit; all others keep theirs.
 UPDATE plans SET daily_units = 1000000000, burst_units = 1000000, jobs_running = 64, jobs_queued = 100000
 WHERE name = 'institutional';
 
@@ -100,7 +100,7 @@ SELECT extract(epoch FROM min(at))::float8 FROM drill_moves WHERE job_id = $1 AN
 SELECT extract(epoch FROM clock_timestamp())::float8;
 
 -- name: owed
--- Refunds that nobody has settled yet.
+-- Refunds that are not settled yet.
 SELECT count(*) FROM job_orders WHERE refund_due;
 
 -- name: some_item

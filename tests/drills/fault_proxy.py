@@ -17,7 +17,7 @@ from deploy.local.paths import Paths
 from deploy.local.process import Program
 
 _CHUNK_BYTES = 64 * 1024
-# What may be on its way in one direction of one connection; whoever sends more waits, as on a wire.
+# Bytes that may be in transit in one direction of one connection; a sender of more waits, as on a wire.
 _CHUNKS_MAX = 64
 _CONTROL_SECONDS = 5.0
 
@@ -85,7 +85,7 @@ class Link:
             try:
                 far_reader, far_writer = await self._connect()
             except OSError:
-                writer.transport.abort()  # nobody is there: as near to a refusal as an accepted connection can be
+                writer.transport.abort()  # nothing listens: as near to a refusal as an accepted connection can be
                 return
             self.lines.add(writer)
             ways = [asyncio.create_task(self._carry(*ends)) for ends in ((reader, far_writer), (far_reader, writer))]

@@ -50,7 +50,7 @@ DATABASE = dict.fromkeys(
     ),
     _UNAVAILABLE,
 )
-# Nobody can count: a little is served to each network, paid work goes on, nobody signs in.
+# Nothing can be counted: a little is served to each network, paid work continues, signing in fails.
 STATE = {
     "free look-up": frozenset({429}),
     "anonymous look-up": frozenset({429}),
@@ -121,7 +121,7 @@ FAULTS = (
     Fault("the workers' disk is full", "full", ("worker",), NOTHING),
     Fault("dispatcher and workers are down", "down", ("dispatcher", "worker"), NOTHING),
     Fault("workers stand still", "hangs", ("worker",), NOTHING),
-    Fault("one edge stands still", "hangs", ("edge-a",), NOTHING),
+    Fault("one edge is blocked", "hangs", ("edge-a",), NOTHING),
     Fault("nginx's master is killed", "beheaded", ("nginx",), FRONT),
     Fault("one edge is down", "down", ("edge-a",), NOTHING),
     Fault("the other edge restarts", "restarts", ("edge-b",), NOTHING),
@@ -267,7 +267,7 @@ class Trouble:
         return pass_again
 
     def _take_results_away(self) -> Callable[[], None]:
-        # As when a volume is not mounted: another file is where the directory was, so that nobody makes a new one.
+        # As when a volume is not mounted: another file is where the directory was, so that no process makes a new one.
         aside = self._results.with_name("results-aside")
         self._results.rename(aside)
         self._results.touch()

@@ -30,7 +30,7 @@ _HEAL_SECONDS_MAX = 30.0
 _JOBS_SECONDS_MAX = 60.0
 # More than usual, and less than a slow link takes: a busy machine is no outage.
 _STATE_TIMEOUT_SECONDS = 0.3
-# The free plan's part of one process while nobody can count, times the edges' processes of a fault, restarts included.
+# The free plan's part of one process while nothing can be counted, times the edges' processes of a fault, restarts included.
 _UNCOUNTED_MAX = 12 * 4
 _UNCOUNTED_ANONYMOUS_MAX = 1 * 4
 # More sign-ins than the drill begins: it is about outages, not about their limit.

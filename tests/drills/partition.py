@@ -1,6 +1,6 @@
 """Hosts are cut off from each other and joined again, while callers use up their limits and reports are made.
 
-An edge loses the stores, first in silence, then refused; meanwhile a worker's host goes silent with a job in hand.
+An edge loses the stores, first in silence, then refused; meanwhile a worker's host goes silent during a job.
 """
 
 import threading
@@ -172,7 +172,7 @@ class PartitionDrill:
         self._site.network.refuse(_CUT, self._site.stores_address, healed=healed)
 
     def _cut_worker(self) -> tuple[str, bool, bool]:
-        """Silence the host that makes the long report, until it has given it up and told a deaf broker so.
+        """Silence the host that makes the long report, until it has given it up and sent that to a broker that cannot hear it.
 
         Return how long the other host took, whether the cut one let go while it was cut, and whether it came back.
         """
@@ -190,7 +190,7 @@ class PartitionDrill:
             self._report_progress(f"{name} is cut off in silence")
             site.network.silence(name, "back")
             cut_at, taken = time.monotonic(), SQL.taken_again
-            self._wait(lambda: _first(connection, taken, job, attempt) is not None, "nobody takes the report up")
+            self._wait(lambda: _first(connection, taken, job, attempt) is not None, "no worker takes the report")
             took = f"after {time.monotonic() - cut_at:.1f} s"
         let_go = self._within(_LET_GO_SECONDS_MAX, lambda: "job-lost" in site.log(name))
         time.sleep(_ACKNOWLEDGED_SECONDS)
@@ -228,7 +228,7 @@ class PartitionDrill:
         cut = {status for tally in usual for status in tally.disturbed} - _MAY - {503}
         yield Check("an edge that is cut off serves, refuses, or says 503", _counted(cut), not cut)
         slowest = max(tally.slowest_seconds for tally in usual)
-        yield Check("nobody waits for an answer in vain", f"{slowest:.1f} s at most", slowest < ANSWER_SECONDS_MAX)
+        yield Check("no caller waits for an answer in vain", f"{slowest:.1f} s at most", slowest < ANSWER_SECONDS_MAX)
 
     def _well(self, edge: str) -> bool:
         """Return whether both processes behind a front reach all stores."""

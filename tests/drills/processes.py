@@ -15,7 +15,7 @@ def limit_files(pid: int, size: int) -> None:
 
 
 def family_of(child: ServiceProcess) -> list[int]:
-    """Return a program's processes: its own group, which nobody else is in."""
+    """Return a program's processes: its own group, which has no other members."""
     assert child.process is not None
     found = []
     for entry in os.scandir("/proc"):

@@ -25,7 +25,7 @@ class CallCounts:
 class Account:
     """Whose calls are counted together, how many of them may be served in a day, and from which address they come.
 
-    `uncounted_max` is what one process of an edge may serve of them without the state store; None: paid work goes on.
+    `uncounted_max` is what one process of an edge may serve of them without the state store; None: paid work continues.
     """
 
     name: str
@@ -67,7 +67,7 @@ class QuotaClients:
             thread.start()
 
     def stop(self) -> None:
-        """Have everybody end what he is asking."""
+        """Have every client end its calls."""
         self._over.set()
         for thread in self._threads:
             thread.join(ANSWER_SECONDS_MAX + 2)

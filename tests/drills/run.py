@@ -80,7 +80,7 @@ class Drill:
         self.report_progress(f"asking {self.jobs} questions and killing {self.kills} processes")
         chaos.start()
         outcome.statuses = ask_all(client, questions(self.jobs, poisons), _ASKERS)
-        self._wait(lambda: not chaos.is_alive(), "the killing goes on")
+        self._wait(lambda: not chaos.is_alive(), "the killing does not end")
         outcome.killed = chaos.killed
         self._wait(lambda: self._open() == 0, "jobs are still under way")
         outcome.checks += [self._rerun(client), self._overtake(client)]
@@ -118,7 +118,7 @@ class Drill:
         """Let an attempt stand still just before it publishes until another has begun; then let it go on."""
         self._ask(client, STALE_QUESTION)
         with self._connection() as connection:
-            self._wait(lambda: bool(self._stopped()), "no attempt stands still")
+            self._wait(lambda: bool(self._stopped()), "no attempt is stopped")
             [stopped] = self._stopped()
             query = (SQL.running_of, (STALE_QUESTION[0],))
             job = connection.execute(*query).fetchone()
@@ -126,8 +126,8 @@ class Drill:
             again = (SQL.taken_again, (job[0], 1))
             self._wait(lambda: (connection.execute(*again).fetchone() or [None])[0] is not None, "no other attempt")
         os.kill(stopped, signal.SIGCONT)
-        self._wait(lambda: not self._stopped(), "an attempt still stands still")
-        return Check("an attempt that stood still was overtaken", f"process {stopped}", kept=True)
+        self._wait(lambda: not self._stopped(), "an attempt is still stopped")
+        return Check("an attempt that was stopped was overtaken", f"process {stopped}", kept=True)
 
     def _ring_the_ended(self) -> None:
         """Have the broker deliver the messages of all jobs that have ended once more."""

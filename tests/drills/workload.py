@@ -15,10 +15,10 @@ _FIRST_DAY = date(2021, 1, 1)
 LONG_QUESTION = ("2020-01-01", "2020-01-07")
 """Long enough to be interrupted."""
 STALE_QUESTION = ("2020-02-01", "2020-02-07")
-"""Its first attempt stands still between its last look at the lease and its publication, until another has begun."""
+"""Its first attempt is stopped between its last look at the lease and its publication, until another has begun."""
 LAST_QUESTION = ("2020-03-01", "2020-03-07")
 """Asked when all others have ended, so that whatever waited at the broker before it has been heard."""
-# A question that begins in this year kills whoever works on it.
+# A question that begins in this year kills the worker that computes it.
 _POISON_YEAR = 1999
 _SCHEMA = pa.schema(
     [("n", pa.int64()), ("name", pa.string()), ("currency", pa.string()), ("figure", pa.decimal128(38, 6))]

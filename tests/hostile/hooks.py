@@ -29,7 +29,7 @@ UNSAYABLE = {
     "the newest data_version": "which versions there are is data",
     "names a column": "which columns there are depends on the dataset, and each comes once",
     "is no filter of": "which filters there are depends on the dataset",
-    "are few: export all of them": "what is told since a version depends on the dataset",
+    "are few: export all of them": "the changes since a version depend on the dataset",
     "is no compression of": "which compressions there are depends on the format",
     "is not for the condition": "each condition of a watch has members of its own",
     "must be one of 30": "each condition of a watch has members of its own",

@@ -94,7 +94,7 @@ GOOD = "As of 2026-11-22.\n| 1.1.1 | 2 | Decoding | nginx.conf (a note) |\n"
         ("nginx.conf", "edge/no_such_file.py", "no file"),
         ("nginx.conf", "tests/laws/test_asvs.py::test_that_is_not_there", "no test"),
         ("nginx.conf", "tests/laws/no_such_file.py::test_x", "no test"),
-        ("nginx.conf (a note)", "open: somebody will do it at some time", "neither a test"),
+        ("nginx.conf (a note)", "open: it will be done at some time", "neither a test"),
         ("nginx.conf (a note)", "open until 2026-11-22: this much is not done yet", "date of an open row"),
         ("Decoding", "", "no subject"),
         ("| 2 |", "| 1 |", "not those of the standard"),

@@ -1,4 +1,4 @@
-"""What a migration may do: old code goes on working with what it leaves behind, and callers wait for none of it."""
+"""The limits of a migration: old code keeps working after it, and callers wait for none of it."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from shared.db.migrate import Migration, available
 
 PROJECT = Path(__file__).parents[2]
-# Applied before anybody depended on the service: these were free to lock tables that nobody read.
+# Applied before the service had users: these were free to lock tables.
 FOUNDING = 10
 _COMMENT = re.compile(r"--[^\n]*")
 _BODY = re.compile(r"\$\$.*?\$\$", re.DOTALL)
@@ -25,10 +25,10 @@ BREAKS_OLD_CODE = (
     (r"\b(DELETE FROM|TRUNCATE)\b", "loses rows"),
 )
 HOLDS_LOCKS = (
-    (r"\bCREATE (UNIQUE )?INDEX (?!CONCURRENTLY)\w+ ON (?P<table>\w+)", "builds an index while nobody can write"),
+    (r"\bCREATE (UNIQUE )?INDEX (?!CONCURRENTLY)\w+ ON (?P<table>\w+)", "builds an index while writes are blocked"),
     (
         r"\bALTER TABLE (?P<table>\w+)[^;]*ADD (CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY)(?![^;]*NOT VALID)",
-        "reads a whole table while nobody can use it; add it NOT VALID",
+        "reads a whole table while it is locked; add it NOT VALID",
     ),
     (r"\bADD COLUMN [^,;]*DEFAULT (gen_random_uuid|uuidv7|random|clock_timestamp)", "rewrites the whole table"),
     (r"\bLOCK TABLE\b", "locks"),
@@ -40,7 +40,7 @@ def faults(step: Migration) -> list[str]:
     """Return what is wrong with a migration; contracting ones run when no old code does."""
     sql = _COMMENT.sub("", _BODY.sub("", step.sql))
     made = set(_MADE.findall(sql))
-    for function in _MADE_FUNCTION.findall(sql):  # a right that nobody has used yet may be taken away
+    for function in _MADE_FUNCTION.findall(sql):  # a right that was never used may be revoked
         sql = re.sub(rf"REVOKE ALL ON FUNCTION {function}\([^)]*\) FROM PUBLIC;", "", sql)
     rules = BREAKS_OLD_CODE if step.phase == "expand" else ()
     found = [why for rule, why in rules if re.search(rule, sql, re.IGNORECASE)]

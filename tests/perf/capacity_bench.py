@@ -1,6 +1,6 @@
 """`python -m tests.perf.capacity_bench`: CPU of every part of a whole stack for one call of each kind, and bytes of storage.
 
-The stack is the embedded one, on made-up data; calls go through the front. What a part uses when nobody calls is taken off.
+The stack is the embedded one, on made-up data; calls are sent through nginx. The use of an idle part is subtracted.
 Each kind of call is measured in rounds, interleaved; the figures are medians. tests/perf/sizing/figures.toml keeps them.
 """
 
@@ -151,7 +151,7 @@ class Bench:
         return f"/index/search?q={_WORDS[n % len(_WORDS)]}+{n % 10**9}&limit=20"
 
     def _new_cohort(self, n: int) -> str:
-        # A question that nobody has asked: another brand, another range.
+        # A new question: another brand, another range.
         first = date(2025, 1, 1) + timedelta(days=n // 50 % 300)
         return f"/index/cohorts?brand={self._slugs[n % len(self._slugs)]}&from={first}&to={first + timedelta(days=89)}&granularity=month"
 

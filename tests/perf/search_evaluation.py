@@ -123,7 +123,7 @@ def evaluate(grades: Judgements, rank: Callable[[str], list[str]]) -> Scores:
 
 
 def ndcg(iids: Iterable[str], grades: dict[str, int]) -> float:
-    """Return the gain of an order over that of the best possible one; what nobody judged gains nothing."""
+    """Return the gain of an order over that of the best possible one; an item without a judgement gains nothing."""
     found = _gain(grades.get(iid, 1) for iid in iids)
     best = _gain(sorted(grades.values(), reverse=True))
     return found / best if best else 0.0

@@ -220,7 +220,7 @@ FAULTS = (
     ),
     # Answers.
     fault(
-        "a download goes on in another file",
+        "a download continues in another file",
         "edge/http/ranges.py",
         "or (if_range is not None and if_range.strip() != etag)",
         "",

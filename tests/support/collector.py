@@ -1,4 +1,4 @@
-"""A collector of spans: keeps what it is sent, and can be told to refuse."""
+"""A collector of spans: keeps what it is sent, and refuses on demand."""
 
 import json
 import threading

@@ -36,7 +36,7 @@ WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price
 
 
 def ordered(settings: Settings, wanted: Any) -> str:
-    """Queue an export that belongs to nobody."""
+    """Queue an export without an organization."""
     with connect(settings.database_url, application="tests") as connection:
         row = connection.execute(
             "INSERT INTO jobs (kind, queue, parameters, fingerprint, attempts_max) VALUES ('export', 'exports', $1, $2, $3)"

@@ -22,7 +22,7 @@ _FIRST_DAY = date(2026, 1, 1)
 
 
 class Traffic:
-    """Asks until told to stop. `failures` is what was not right; `answers` counts what was, by kind of call."""
+    """Calls until it is stopped. `failures` is what was not right; `answers` counts what was, by kind of call."""
 
     def __init__(self, port: int, key: str, iids: list[str], brand: str) -> None:
         self._port = port
@@ -130,7 +130,7 @@ class Traffic:
             self.jobs.append(document["id"])
 
     def _post(self) -> None:
-        """A POST is never asked again by the front: whoever takes it must answer it."""
+        """nginx never repeats a POST: the edge that gets it must answer it."""
         body = b'{"dataset": "brands", "format": "csv"}'
         head = {"Content_Type": "application/json", "Idempotency_Key": uuid4().hex}
         status, document = self.call("POST", "/index/exports", body, **head)
@@ -139,7 +139,7 @@ class Traffic:
             self.jobs.append(document["id"])
 
     def _follow(self) -> None:
-        """Follow the newest job to its end; a stream that ends before goes on where it was, at another edge."""
+        """Follow the newest job to its end; a stream that ends earlier continues at its position, at another edge."""
         if not self.jobs:
             time.sleep(_PAUSE_SECONDS)
             return

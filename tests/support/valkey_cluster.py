@@ -90,7 +90,7 @@ class ValkeyCluster:
         return next(node for node in self.nodes if node.port == entry[3][1])
 
     def heal(self) -> None:
-        """Start again whoever was killed, and wait until every shard has its replica back."""
+        """Restart the nodes that were killed, and wait until every shard has its replica back."""
         for node in self.nodes:
             if not node.child.alive:
                 node.child.start()

@@ -1,4 +1,4 @@
-"""Slow, many and oversized callers are cut off or refused; whoever asks in order is served all the while.
+"""Slow, many and oversized callers are cut off or refused; ordinary callers are served all the while.
 
 How long they wait is for `itemindex drill overload` to measure: a test on a busy machine could not tell.
 """

@@ -19,7 +19,7 @@ TRIED = (
     "the state store's clock crosses midnight and back",
     "PostgreSQL's clock is set back while dispatcher and workers stand still",
     "the object store hangs",
-    "one edge stands still",
+    "one edge is blocked",
     "nginx's master is killed",
 )
 
@@ -62,7 +62,7 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     for fault in TRIED:
         if "clock" in fault:
             assert saw[fault, "look-up"] == saw[fault, "free look-up"] == {"200"}
-    assert saw["one edge stands still", "look-up"] == {"200"}
+    assert saw["one edge is blocked", "look-up"] == {"200"}
     assert "503" in saw["PostgreSQL is down", "cohort"] and "401" not in saw["PostgreSQL is down", "look-up"]
     assert saw["the state store hangs", "look-up"] == {"200"} and "503" in saw["the state store hangs", "ID token"]
     assert saw["the object store hangs", "download"] == {"503"} and saw["the object store hangs", "search"] == {"200"}

@@ -181,7 +181,7 @@ def impatient(pair: Pair) -> Iterator[None]:
 
 @contextmanager
 def churning(primary: Settings) -> Iterator[None]:
-    """Remove rows of brands on the primary, again and again: one VACUUM spares what anybody there may still see."""
+    """Remove rows of brands on the primary, again and again: one VACUUM spares rows that a reader there may still see."""
     enough = threading.Event()
 
     def churn() -> None:
@@ -234,7 +234,7 @@ def test_a_replica_that_dies_under_a_report_costs_nothing_but_time(pair: Pair, p
         job = ordered(primary)
         assert run(settings, job, reporting(settings, telling_where(where, die))) == "succeeded"
         assert where == [True, False]
-        job = ordered(primary)  # and a worker that has never seen it finds nobody there
+        job = ordered(primary)  # and a worker that has never seen it finds no server
         assert run(settings, job, reporting(settings, telling_where(where))) == "succeeded"
         assert (where.pop(), since(before)) == (False, {"away": 2})
         with connect(primary.database_url, application="tests") as connection:
@@ -253,7 +253,7 @@ def test_a_cancelled_report_stops_on_the_replica(pair: Pair, primary: Settings) 
         assert in_recovery(connection)
         began.set()
         connection.execute("SELECT pg_sleep(300) AS long_report")
-        raise AssertionError("nobody broke it off")
+        raise AssertionError("it was not cancelled")
 
     ended: list[str | None] = []
     settings = pair.settings(primary)

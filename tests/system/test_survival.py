@@ -251,7 +251,7 @@ def test_a_killed_supervisor_leaves_no_orphan_and_the_next_start_finds_its_data(
 
 
 def test_an_ordinary_user_under_a_private_home(tmp_path: Path) -> None:
-    """As root it becomes somebody else; as somebody else it already is one."""
+    """As root it becomes another user; another user is one already."""
     if os.getuid() != 0:
         start(tmp_path / "home", "--no-demo").ctl("down")
         return

@@ -131,7 +131,7 @@ def until(condition: Callable[[], object], reported: str = "", seconds: float = 
 
 @contextlib.contextmanager
 def long_report(url: str) -> Iterator[None]:
-    """Somebody reads the very tables that a migration wants to change, and goes on reading."""
+    """A transaction reads the very tables that a migration wants to change, and continues to read."""
     with psycopg.connect(url) as connection:
         connection.execute("SELECT FROM items, jobs, job_orders LIMIT 1")
         yield
@@ -160,7 +160,7 @@ def test_every_part_is_replaced_and_no_caller_notices(upgrade: Upgrade) -> None:
         )
         trying = "SELECT FROM pg_stat_activity WHERE application_name = 'itemindex-migrate'"
         with psycopg.connect(settings.database_url, autocommit=True) as connection:
-            until(lambda: connection.execute(trying).fetchone() is not None, "nobody migrates")
+            until(lambda: connection.execute(trying).fetchone() is not None, "no migration runs")
         answered = traffic.answers["order"]
         until(lambda: traffic.answers["order"] > answered + 8 or traffic.failures, "no order is taken meanwhile")
         assert migrating.poll() is None, "it did not wait for the report"

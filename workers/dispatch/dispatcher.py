@@ -28,7 +28,7 @@ _RETENTION_SECONDS = 30.0
 _RELEASE_EXPIRY_SECONDS = 600.0
 _DELIVERY_PAUSE_SECONDS = 1.0
 # Messages of one queue that the broker holds unclaimed: enough to keep workers busy, few enough that the next free
-# worker still goes to the organization with the fewest running jobs.
+# worker is still given to the organization with the fewest running jobs.
 _DISPATCHED_MAX = 8
 _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0)
 

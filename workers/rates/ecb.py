@@ -21,7 +21,7 @@ _DAY_FORMATS = ("%Y-%m-%d", "%d %B %Y")
 
 
 class Cell(NamedTuple):
-    """One rate as a file writes it, and where it stands."""
+    """One rate as a file writes it, with its line."""
 
     line: int
     day: str

@@ -79,7 +79,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     displacement = asked_displacement(parameters.get("displacement"), parameters.get("displacement_rate"))
     with snapshot(connection):
         tree = Tree.read(connection)
-        # A unit was sold and an item is there, whatever price was noted.
+        # A unit was sold and an item exists, whatever price was noted.
         chosen = replace(filter_of(connection, tree, parameters), outliers=True)
         days = range_of(connection, chosen, parameters)
         basis = _basis(connection, tree, chosen, days, parameters.get("basis"))

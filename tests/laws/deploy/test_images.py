@@ -128,7 +128,7 @@ def test_another_service_is_pinned_well_and_watched(name: str) -> None:
     assert PINNED.fullmatch(service["image"]), service["image"]
     assert service.get("healthcheck") or service.get("profiles") in (["watch"], ["demo"])
     for port in service.get("ports", ()):
-        assert port.startswith("127.0.0.1:"), "only the front is for everybody"
+        assert port.startswith("127.0.0.1:"), "only nginx is published"
     for variable, value in (service.get("environment") or {}).items():
         assert "PASS" not in variable or variable.endswith("_FILE") or value.startswith("${"), variable
 

@@ -101,11 +101,11 @@ def _limit(kept: Step | None, failed: Step) -> str:
     if failed.generator_is_late:
         reached = f"beyond {kept.rate:,}" if kept else "at an unknown number of"
         return (
-            f"The knee lies {reached} calls a second: at {failed.rate:,} the generator itself was late, "
+            f"The knee is {reached} calls a second: at {failed.rate:,} the generator itself was late, "
             "so that step says nothing of the service. Use more processors, or another machine for the callers."
         )
     if kept is None:
-        return f"The knee lies below the first rate, {failed.rate:,} calls a second. Begin lower."
+        return f"The knee is below the first rate, {failed.rate:,} calls a second. Begin lower."
     return f"The knee is at {kept.rate:,} calls a second: at {failed.rate:,} they were answered more slowly than they arrived."
 
 

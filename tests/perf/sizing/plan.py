@@ -186,7 +186,7 @@ def _data(load: Load) -> list[Need]:
             cores=0.0,
             times=exporting / _HOURS_MAX,
             carries=f"{speed['export']:,} rows/s a core",
-            then="releases, which are made once for everybody",
+            then="releases, which are made once for all customers",
         ),
     ]
 

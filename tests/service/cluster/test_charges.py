@@ -40,7 +40,7 @@ _RUNS = itertools.count()
 
 @dataclass
 class Load:
-    """Callers of several accounts at several edges, and what they were told."""
+    """Callers of several accounts at several edges, and their answers."""
 
     meters: list[RateLimiter]
     accounts: list[str]
@@ -50,7 +50,7 @@ class Load:
     on: bool = True
 
     async def run(self, edge: int, account: str, caller: int) -> None:
-        """Call until told to stop."""
+        """Call until stopped."""
         for n in itertools.count():
             decision = await self.meters[edge].consume(account, PLAN, 1, f"{edge}-{caller}-{n}")
             self.served[account] += decision.allowed

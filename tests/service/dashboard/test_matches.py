@@ -1,4 +1,4 @@
-"""Operators decide in the dashboard which items are one article; nobody else sees the queue."""
+"""Operators decide in the dashboard which items are one article; other people do not see the queue."""
 
 import re
 from collections.abc import AsyncIterator

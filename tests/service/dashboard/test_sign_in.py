@@ -94,7 +94,7 @@ async def test_odd_returns_from_the_provider_are_pages_not_faults(browser: Brows
     assert await browser.come_back(state=asked["state"], error="access_denied", error_description="<b>x</b>") == 403
     assert "<b>x" not in browser.text
     asked = await browser.begin()
-    assert await browser.come_back(state=asked["state"], code="nobody-gave-this") == 400
+    assert await browser.come_back(state=asked["state"], code="never-issued") == 400
     asked = await browser.begin()
     other = await browser.come_back(
         state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"]), iss="https://evil"
@@ -137,8 +137,8 @@ def test_our_own_pages_are_destinations() -> None:
 
 
 async def test_without_a_provider_or_while_it_is_down_a_page_says_so(browser: Browser, edge: Edge) -> None:
-    nobody = Browser(edge, browser.issuer)
-    assert await nobody.ask("GET", "/dashboard/sign-in") == 503
-    assert "OIDC_ISSUER" in nobody.text
+    without = Browser(edge, browser.issuer)
+    assert await without.ask("GET", "/dashboard/sign-in") == 503
+    assert "OIDC_ISSUER" in without.text
     browser.issuer.down = True
     assert await browser.ask("GET", "/dashboard/sign-in") == 503

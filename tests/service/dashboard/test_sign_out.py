@@ -35,7 +35,7 @@ async def _is_in(visitor: Browser) -> bool:
 
 async def test_a_person_sees_every_session_and_ends_one_or_all_others(browser: Browser) -> None:
     here, there, third = [await _signed_in(browser) for _ in range(3)]
-    stranger = await _signed_in(browser, "grace")
+    other_person = await _signed_in(browser, "grace")
     assert await here.ask("GET", "/dashboard/sessions") == 200
     ids = re.findall(r'name="session" value="([0-9a-f]{16})"', here.text)
     assert len(ids) == 2 and "(this one)" in here.text
@@ -43,7 +43,7 @@ async def test_a_person_sees_every_session_and_ends_one_or_all_others(browser: B
     assert await here.ask("POST", "/dashboard/sessions/end", form) == 303
     assert sorted([await _is_in(there), await _is_in(third)]) == [False, True]
     assert await here.ask("POST", "/dashboard/sessions/end", {**form, "session": "others"}) == 303
-    assert [await _is_in(visitor) for visitor in (here, there, third, stranger)] == [True, False, False, True]
+    assert [await _is_in(visitor) for visitor in (here, there, third, other_person)] == [True, False, False, True]
 
 
 async def test_a_person_cannot_end_the_session_of_another(browser: Browser) -> None:

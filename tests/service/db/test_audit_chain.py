@@ -1,4 +1,4 @@
-"""The audit log is a chain: a row that was forged, changed, moved or removed shows, whoever did it."""
+"""The audit log is a chain: a row that was forged, changed, moved or removed is detected, whichever role did it."""
 
 import hashlib
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_an_unbroken_chain_is_confirmed(chained: Settings) -> None:
     "statement",
     [
         f"UPDATE audit SET subject = 'x' WHERE {acme(3)}",
-        f"UPDATE audit SET actor = 'somebody else' WHERE {acme(1)}",
+        f"UPDATE audit SET actor = 'another' WHERE {acme(1)}",
         f"UPDATE audit SET act = 'key.issued' WHERE {acme(ROWS)}",
         f"UPDATE audit SET at = at + interval '1 microsecond' WHERE {acme(2)}",
         f"UPDATE audit SET id = uuidv7() WHERE {acme(2)}",

@@ -1,4 +1,4 @@
-"""Migrations beside callers: they take a lock when it is free, and nobody waits behind one that waits."""
+"""Migrations beside callers: they take a lock when it is free, and no caller waits behind one that waits."""
 
 import threading
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ SHRINKS = Migration(9003, "9003_shrinks", "contract", "ALTER TABLE items DROP CO
 
 @contextmanager
 def reading(settings: Settings) -> Iterator[None]:
-    """Somebody reads items and does not come to an end."""
+    """A transaction that reads items and does not end."""
     with connect(settings.worker_database_url, application="report") as report:
         report.execute("SELECT count(*) FROM items")
         yield

@@ -1,4 +1,4 @@
-"""Each kind of event is logged once, in the transaction of its cause: none without it, and none for strangers."""
+"""Each kind of event is logged once, in the transaction of its cause: none without it, and none for other organizations."""
 
 import asyncio
 import json
@@ -116,7 +116,7 @@ async def test_an_act_is_logged_when_it_commits_and_not_when_it_is_rolled_back(
     edge: Edge, settings: Settings, cause: Cause, type: str, everyones: bool
 ) -> None:
     organization = owner_of(settings, api_key(settings))
-    stranger = api_key(settings)
+    outsider = api_key(settings)
     with connect(settings.database_url, application="tests") as connection:
         cause(connection, settings, organization)
         assert connection.execute("SELECT count(*) FROM event_log").fetchall() == [(1,)]
@@ -126,7 +126,7 @@ async def test_an_act_is_logged_when_it_commits_and_not_when_it_is_rolled_back(
         connection.commit()
         logged = connection.execute("SELECT type, organization_id::text FROM event_log").fetchall()
     assert logged == [(type, None if everyones else organization)]
-    assert [kind for kind, _ in await happened(edge, stranger)] == ([type] if everyones else [])
+    assert [kind for kind, _ in await happened(edge, outsider)] == ([type] if everyones else [])
 
 
 async def test_merges_and_their_undoing_name_both_items(edge: Edge, settings: Settings, key: str) -> None:
@@ -151,7 +151,7 @@ def break_once(connection: Connection, parameters: dict[str, Any], report_progre
 async def test_a_report_that_ends_is_logged_once_for_each_organization_that_ordered_it(
     edge: Edge, settings: Settings, key: str
 ) -> None:
-    other, stranger = api_key(settings, "brand"), api_key(settings, "brand")
+    other, outsider = api_key(settings, "brand"), api_key(settings, "brand")
     orders = [(await edge.get(REPORT, key=one, head=NO_WAIT)).json["id"] for one in (key, other)]
     [job] = queued(settings)
     assert await work(settings, break_once) == ["queued"], "an attempt that failed is no end"
@@ -160,9 +160,9 @@ async def test_a_report_that_ends_is_logged_once_for_each_organization_that_orde
     assert await asyncio.to_thread(run, settings, job) is None, "a message that is repeated"
     for one, ordered in zip((key, other), orders, strict=True):
         assert await happened(edge, one) == [("job.ended", {"job": ordered, "kind": "cohorts", "state": "succeeded"})]
-    assert await happened(edge, stranger) == []
-    assert (await edge.get(REPORT, key=stranger, head=NO_WAIT)).status == 200
-    assert await happened(edge, stranger) == [], "what was there already did not end now"
+    assert await happened(edge, outsider) == []
+    assert (await edge.get(REPORT, key=outsider, head=NO_WAIT)).status == 200
+    assert await happened(edge, outsider) == [], "what was there already did not end now"
 
 
 async def test_a_report_that_fails_and_one_that_is_cancelled_are_logged_once(

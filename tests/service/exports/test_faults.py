@@ -172,7 +172,7 @@ def test_two_workers_share_the_parts(settings: Settings, queued_job: str, monkey
         first = threading.get_ident() not in makers.values()
         makers[number] = threading.get_ident()
         if first:
-            met.wait()  # neither goes on before both have a part
+            met.wait()  # neither continues before both have a part
 
     patched(monkeypatch, note)
     with ThreadPoolExecutor(2) as pool:

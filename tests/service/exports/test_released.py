@@ -179,7 +179,7 @@ def test_a_release_that_comes_between_two_workers_is_split_anew(
     settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
-        """Nothing of this process goes on."""
+        """Nothing of this process continues."""
 
     def die(*arguments: Any) -> None:
         raise Killed

@@ -73,7 +73,7 @@ async def test_odd_networks_have_one_allowance_each(edge: Edge) -> None:
 
 
 async def test_without_an_address_no_caller_is_served(edge: Edge) -> None:
-    """G15: everybody as one caller, or nobody: the fault is in the front, and it shows at once."""
+    """G15: all callers as one, or none: the fault is in nginx's configuration, and it shows at once."""
     for address in ("", "unknown", "010.0.0.1", "1.2.3.4:80"):
         answer = await edge.ask("GET", SOY, address=address)
         assert answer.status == 500
@@ -81,7 +81,7 @@ async def test_without_an_address_no_caller_is_served(edge: Edge) -> None:
 
 
 async def test_a_refusal_says_what_lifts_it(edge: Edge) -> None:
-    """G16: a thousand people behind one address are told how to have an allowance of their own."""
+    """G16: a thousand people behind one address learn how to get an allowance of their own."""
     for _ in range(3):
         await edge.get("/index/brands")
     refused = (await edge.get("/index/brands")).json

@@ -298,9 +298,9 @@ async def test_s15_the_resolver_describes_itself(edge: Edge) -> None:
 async def test_s17_no_prefix_of_a_company_is_redirected_so_nothing_is_handled_by_another_resolver(edge: Edge) -> None:
     """Its condition never holds: an article is led to a link only where the index has it, by its whole GTIN."""
     assert "handledBy" not in await links(edge)
-    stranger = f"/01/{GTIN[:12]}"  # the same company, an article that is not in the index
-    stranger += f"9{check_digit(stranger[4:] + '9')}"
-    answer = await ask(edge, stranger)
+    unknown = f"/01/{GTIN[:12]}"  # the same company, an article that is not in the index
+    unknown += f"9{check_digit(unknown[4:] + '9')}"
+    answer = await ask(edge, unknown)
     assert (answer.status, answer.head.get("Location")) == (404, None)
     assert "handledBy" not in answer.head.get("Link", "")
 

@@ -58,7 +58,7 @@ async def test_ready_reports_that_no_worker_takes_the_waiting_jobs(edge: Edge) -
     assert state == "late"
     assert "reports for 5" in detail and "exports" not in detail
     execute("INSERT INTO jobs (kind, queue, fingerprint, state) VALUES ('cohorts', 'reports', '3', 'running')")
-    assert (await ready_part(edge, "jobs"))[0] == "ok"  # somebody works: whoever waits, waits for a turn
+    assert (await ready_part(edge, "jobs"))[0] == "ok"  # a worker is running: jobs that wait, wait for their turn
 
 
 async def test_ready_reports_that_the_clock_is_off(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from workers.provenance.item_acts import ActRefused
 from workers.provenance.undo import undo
 from workers.rollups.refresh import rebuild
 
-# What is told of moments and of data_versions differs between two histories, and surrogate numbers do.
+# Times and data_versions differ between two histories, and so do surrogate numbers.
 ANSWERS = {
     "items": """
         SELECT i.iid, i.name, i.alt_names, i.status, i.survivor_iid, b.slug, c.code, i.product_type, i.identifiers::text,

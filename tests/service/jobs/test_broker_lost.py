@@ -1,4 +1,4 @@
-"""A worker whose broker went away with a job in hand connects anew, instead of waiting for ever beside it."""
+"""A worker whose broker stopped during a job connects again, instead of waiting for ever."""
 
 import pytest
 from kombu import Connection, Queue

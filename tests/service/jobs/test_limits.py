@@ -1,4 +1,4 @@
-"""Limits of jobs hold whoever asks at the same moment; each lock has a twin without it, which lets one too many in."""
+"""Limits of jobs hold for concurrent orders; each lock has a twin without it, which lets one too many in."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,4 +1,4 @@
-"""A worker reads whatever lies in its queues and lives: refused, counted, never quoted."""
+"""A worker survives any message in its queues: refused, counted, never quoted."""
 
 import base64
 import http.client
@@ -155,7 +155,7 @@ def state(settings: Settings, job: str) -> str:
 
 @pytest.fixture
 def broker(servers: Servers, settings: Settings) -> Iterator["redis.Redis[bytes]"]:
-    """The broker's own server, as anybody who reached it could write to it."""
+    """The broker's own server, as any program that reached it could write to it."""
     path = settings.broker_url.removeprefix("redis+socket://").partition("?")[0]
     with closing(redis.Redis(unix_socket_path=path, db=1)) as client:
         yield client

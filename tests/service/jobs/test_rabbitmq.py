@@ -93,13 +93,13 @@ def test_jobs_go_through_quorum_queues_and_survive_the_brokers_death(
     assert set(types.values()) == {"quorum"}
     assert "maintenance" in types
     broker.kill()
-    waiting = [order(settings, f"while it was away {n}") for n in range(3)]
+    waiting = [order(settings, f"while it was down {n}") for n in range(3)]
     broker.start()
     assert [ends(settings, one, tmp_path) for one in waiting] == ["succeeded"] * 3
     worker = tier["worker"]
     assert worker.process is not None
     worker.process.kill()
     worker.process.wait()
-    late = order(settings, "while nobody worked")
+    late = order(settings, "while no worker ran")
     worker.start()
     assert ends(settings, late, tmp_path) == "succeeded"

@@ -50,10 +50,10 @@ async def test_a_cancelled_task_is_given_back_and_stays_cancelled(client: Mcp) -
 
 async def test_another_organizations_task_does_not_exist(edge: Edge, client: Mcp, settings: Settings) -> None:
     created = await client.call("market_report", COHORT)
-    stranger = Mcp(edge, {"Authorization": f"ApiKey {api_key(settings)}"}, tasks=True)
+    outsider = Mcp(edge, {"Authorization": f"ApiKey {api_key(settings)}"}, tasks=True)
     for method in ("tasks/get", "tasks/update", "tasks/cancel"):
         for id in (created["taskId"], "no-uuid"):
-            answer = await stranger.ask(method, {"taskId": id})
+            answer = await outsider.ask(method, {"taskId": id})
             assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
 
 

@@ -58,12 +58,12 @@ async def test_another_organization_is_as_absent_as_one_that_does_not_exist(sign
     await signed_in.organization()
     ada = (await signed_in.ask("GET", "/org/members")).json["data"][0]["id"]
     theirs = await signed_in.organization("eve", "Other")
-    nobody = "01890000-0000-7000-8000-000000000000"
+    unknown = "01890000-0000-7000-8000-000000000000"
     for path in ("/org", "/org/members", "/org/usage", "/org/audit", "/org/invitations"):
-        foreign, missing = [await signed_in.ask("GET", f"{path}?organization={i}") for i in (theirs, nobody)]
+        foreign, missing = [await signed_in.ask("GET", f"{path}?organization={i}") for i in (theirs, unknown)]
         assert foreign.status == missing.status == 404
         assert foreign.json["detail"] == missing.json["detail"]
-    for person in (ada, nobody, "no-uuid"):
+    for person in (ada, unknown, "no-uuid"):
         assert (await signed_in.ask("DELETE", f"/org/members/{person}", "eve")).status == 404
 
 

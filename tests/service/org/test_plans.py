@@ -1,4 +1,4 @@
-"""Plans and limits of people: nobody gives themselves a paid plan, and none makes organizations or calls without end."""
+"""Plans and limits of people: no person gives themselves a paid plan, or makes organizations or calls without end."""
 
 import asyncio
 import base64

@@ -50,8 +50,8 @@ async def _consume(limiter: RateLimiter, account: str, units: int, charge_id: st
 
 
 async def _scripts_run(store: SingleNodeClient) -> int:
-    told = (await store.command("INFO", "commandstats")).decode()
-    [line] = [line for line in told.splitlines() if line.startswith("cmdstat_evalsha:")]
+    statistics = (await store.command("INFO", "commandstats")).decode()
+    [line] = [line for line in statistics.splitlines() if line.startswith("cmdstat_evalsha:")]
     return int(line.partition("calls=")[2].partition(",")[0])
 
 

@@ -1,4 +1,4 @@
-"""The meter is exact: never one more than the limit, whoever asks at once, and nothing burned by a refusal."""
+"""The rate limiter is exact: never one more than the limit under concurrency, and a refusal uses nothing up."""
 
 import asyncio
 from collections import Counter
@@ -162,7 +162,7 @@ async def test_a_lost_reply_is_asked_again_and_charged_once(store: SingleNodeCli
     await asyncio.sleep(0)
     assert store._connection is not None
     store._connection._flush()
-    store._connection.abort()  # the store has the command, and its reply finds nobody
+    store._connection.abort()  # the store has the command, and its reply is lost
     decision = await asked
     assert decision.verified
     assert decision.allowed

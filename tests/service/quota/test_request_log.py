@@ -1,4 +1,4 @@
-"""The log of requests: the newest calls of each organization, nobody else's, without secrets; off by a setting."""
+"""The log of requests: the newest calls of each organization alone, without secrets; off by a setting."""
 
 from collections.abc import AsyncIterator
 

@@ -146,7 +146,7 @@ def test_old_releases_go_and_files_that_others_name_stay(settings: Settings, tmp
     )
     cut(settings)
     with store.writing(key_of("f" * 64)) as file:
-        file.write(b"nobody names this")
+        file.write(b"no manifest names this")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         assert expire(connection, store, log) == 0  # not yet: it may belong to a release that is being cut
         assert expire(connection, store, log, orphan_seconds=-1) == 1

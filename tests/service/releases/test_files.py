@@ -173,11 +173,11 @@ async def test_a_signed_address_that_was_changed_opens_nothing(edge: Edge, setti
     path = path_of(reported["files"][0]["signed_url"])
     query = dict(pair.split("=") for pair in path.partition("?")[2].split("&"))
     foreign = path_of((await manifest(edge, other))["files"][0]["signed_url"]).partition("?")[2]
-    stranger = dict(pair.split("=") for pair in foreign.split("&"))["organization"]
+    other = dict(pair.split("=") for pair in foreign.split("&"))["organization"]
     changed = [
         path.replace(query["signature"], query["signature"][:-1] + ("A" if query["signature"][-1] != "A" else "B")),
         path.replace(f"expires={query['expires']}", f"expires={int(query['expires']) + 1}"),
-        path.replace(query["organization"], stranger),
+        path.replace(query["organization"], other),
         path_of(items["files"][0]["signed_url"]).partition("?")[0] + "?" + path.partition("?")[2],
         path.replace(query["signature"], "%C3%BC" * 43),
     ]

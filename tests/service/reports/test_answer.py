@@ -123,8 +123,8 @@ async def test_the_same_report_in_another_format_costs_the_stored_price(
     await work(settings)
     assert (await asking).status == 200
     assert await used(edge, key) == 11
-    stranger = api_key(settings)
-    assert (await edge.get(f"{COHORT}&format=parquet&dry_run=true", key=stranger)).json["cost_units"] == 1
+    outsider = api_key(settings)
+    assert (await edge.get(f"{COHORT}&format=parquet&dry_run=true", key=outsider)).json["cost_units"] == 1
     assert (await edge.get(f"{COHORT}&granularity=day&dry_run=true", key=key)).json["cost_units"] == 10
 
 

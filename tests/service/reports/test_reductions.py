@@ -17,7 +17,7 @@ from tests.support.shop import load_rows
 from workers.reports.reductions import make
 
 FIRST = date(2026, 1, 1)
-# Every first announced day of a level, its 30 days, and whether an announced step lies in them. Rows of one day: the lowest.
+# Every first announced day of a level, its 30 days, and whether an announced step is in them. Rows of one day: the lowest.
 JUDGED = """
 WITH lowest AS (
     SELECT DISTINCT ON (o.item_id, o.channel_id, o.currency, o.day) o.item_id, h.code AS channel, o.channel_id, o.currency, o.day,

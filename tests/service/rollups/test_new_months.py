@@ -44,7 +44,7 @@ def test_many_runs_of_a_month_derive_what_a_rebuild_does(
     summary = load_rows(settings, tmp_path, _rows(chance, 600, in_order=in_order), text=text, buffers=SMALL)
     counts = summary.counts
     assert counts["observations_new"] + counts["observations_superseded"] == 600
-    # 6 items × 12 days × 2 channels: of states at most so many stay, and each was told several times; of events all.
+    # 6 items × 12 days × 2 channels: of states at most so many stay, and each was stated several times; of events all.
     assert (counts["observations_new"] == 600) is (text == SALES)
     now = rollups(settings)
     assert sum(row[4] for row in now if row[0] == "a") == counts["observations_new"]

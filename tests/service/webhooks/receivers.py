@@ -1,4 +1,4 @@
-"""Receivers of webhooks for tests: real HTTP servers on loopback that behave as they are told."""
+"""Receivers of webhooks for tests: real HTTP servers on loopback with the behaviour that a test chooses."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -25,7 +25,7 @@ def test_nothing_is_lost_while_everything_is_killed() -> None:
 
 
 def test_a_drill_kills_only_what_it_has_started() -> None:
-    environment = {**clean_environment(), "DATABASE_URL": "postgresql://somebody.else/production"}
+    environment = {**clean_environment(), "DATABASE_URL": "postgresql://another.host/production"}
     done = subprocess.run(
         [*COMMAND, "drill", "jobs"], capture_output=True, text=True, check=False, cwd=PROJECT, env=environment
     )

@@ -1,4 +1,4 @@
-"""An edge that stands still is left out, and callers beyond what the edges can queue are refused, free ones first."""
+"""An edge that is blocked is left out, and callers beyond what the edges can queue are refused, free ones first."""
 
 import asyncio
 

@@ -26,7 +26,7 @@ PLAN = {
 
 
 class Slow:
-    """A database that answers when it is told to."""
+    """A database that answers when a test lets it."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -60,7 +60,7 @@ async def test_a_burst_of_first_calls_is_one_question(key: str) -> None:
     found = directory(slow)
     calls = [asyncio.create_task(found.find("api-key", key)) for _ in range(50)]
     await asyncio.sleep(0)
-    calls[0].cancel()  # whoever hangs up takes nobody along
+    calls[0].cancel()  # a caller that disconnects cancels no other
     slow.answers.set()
     principals = await asyncio.gather(*calls[1:])
     assert slow.asked == 1

@@ -124,7 +124,7 @@ def test_a_search_requests_its_pages_as_they_are_read() -> None:
 
 
 def test_a_report_that_becomes_a_job_is_followed_to_its_rows(slept: list[float]) -> None:
-    told: list[tuple[float, str]] = []
+    reported: list[tuple[float, str]] = []
     rows = {"data": [{"period": "2026-07", "median": "1.50"}], "meta": {"rows": 1}}
     handler = answers(
         httpx.Response(202, json=job("queued", 0.0)),
@@ -132,9 +132,9 @@ def test_a_report_that_becomes_a_job_is_followed_to_its_rows(slept: list[float])
         httpx.Response(200, json=job("succeeded", 1.0)),
         httpx.Response(200, json=rows),
     )
-    report = client(handler).report.cohorts(from_="2026-07-01").wait(progress=lambda *step: told.append(step))
+    report = client(handler).report.cohorts(from_="2026-07-01").wait(progress=lambda *step: reported.append(step))
     assert (report.rows, report.meta) == (rows["data"], rows["meta"])
-    assert told == [(0.0, "reading"), (0.5, "reading"), (1.0, "done")]
+    assert reported == [(0.0, "reading"), (0.5, "reading"), (1.0, "done")]
     assert report.to_arrow().column_names == list(report.to_pandas().columns) == ["period", "median"]
 
 

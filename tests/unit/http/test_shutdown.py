@@ -19,7 +19,7 @@ _END = b"0\r\n\r\n"
 
 @asynccontextmanager
 async def answered() -> AsyncIterator[tuple[EdgeServer, asyncio.StreamReader]]:
-    """A server that has answered, and a caller who has not read the end: it lies in the process, not in the kernel."""
+    """A server that has answered, and a caller that has not read the end: it is in the process, not in the kernel."""
     done = asyncio.Event()
 
     async def handler(request: web.BaseRequest) -> web.StreamResponse:

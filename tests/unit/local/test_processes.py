@@ -137,7 +137,7 @@ def test_a_program_whose_heartbeat_stops_is_killed_and_restarted(tmp_path: Path)
 
 
 def test_a_supervisor_that_stood_still_itself_judges_nothing(tmp_path: Path) -> None:
-    # Looks in time at a heartbeat that stands still, one that comes late, and again in time until the interval is over.
+    # Looks in time at a heartbeat that has stopped, one that comes late, and again in time until the interval is over.
     moments = iter((0.1, 0.2, 0.3, 1.0, 1.1, 1.2, 1.25, 1.35))
     child = _beating(tmp_path, 0.3, lambda: next(moments))
     assert child.process is not None

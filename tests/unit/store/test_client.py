@@ -42,7 +42,7 @@ async def serving(
 async def test_a_store_that_hangs_up_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    """As a store at its `maxclients` does, or a proxy without a store behind it; nobody may wait for what is lost."""
+    """As a store at its `maxclients` does, or a proxy without a store behind it; no caller may wait for a lost connection."""
     path, calls = str(tmp_path / "store.sock"), 0
     step = "_handshake" if moment == "after the last word" else "_open"
     whole: Any = getattr(SingleNodeClient, step)

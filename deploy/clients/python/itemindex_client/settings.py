@@ -57,6 +57,6 @@ def _from_keyring(url: str) -> str | None:
         return None
     try:
         key: str | None = keyring.get_password(_KEYRING_SERVICE, url)
-    except keyring.errors.KeyringError:  # the package is there, and this machine has no place for secrets
+    except keyring.errors.KeyringError:  # the package is installed, and this machine has no store of secrets
         return None
     return key
