@@ -8,7 +8,7 @@ compile() { out=$1; shift; lock "$out" pyproject.toml "$@"; }
 compile requirements.lock --extra local deploy/build-tools.in
 compile requirements-test.lock --extra local --extra test deploy/build-tools.in -c requirements.lock
 compile requirements-bench.lock --extra local --extra test --extra bench deploy/build-tools.in -c requirements-test.lock
-# What an image holds: the service and its front, without the embedded servers.
+# What an image holds: the service and its nginx, without the embedded servers.
 compile deploy/docker/requirements.lock --extra front deploy/build-tools.in -c requirements.lock
 # The tools of `make judge` pin packages that the service needs in other versions: they have an environment of their own.
 lock requirements-judge.lock tests/judges/tools.in

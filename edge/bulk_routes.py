@@ -23,12 +23,12 @@ def export_routes(services: Services) -> tuple[Route, ...]:
         services.lists,
         INSTITUTIONAL,
     )
-    booked = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
+    repeatable = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
     above = f"{PREFIX}/index/exports"
     one = ("export-not-found", "result-expired")
     link_problems = ("invalid-signature", "expired-signature", "rate-limited", *one, *RESULT_PROBLEMS)
     return (
-        Route("POST", above, exports.create, rules.export("export-order", *booked, price=Price(EXPORT.units))),
+        Route("POST", above, exports.create, rules.export("export-order", *repeatable, price=Price(EXPORT.units))),
         Route("GET", above, exports.list, rules.export("exports")),
         Route("GET", f"{above}/{{id}}", exports.show, rules.export("export", *one)),
         Route("DELETE", f"{above}/{{id}}", exports.end, rules.export("export-end", *one)),

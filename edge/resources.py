@@ -87,8 +87,8 @@ def build(settings: Settings) -> Resources:
     users = UserService(provider, database, settings)
 
     def forget_accounts() -> None:
-        credentials.forget()
-        users.forget()
+        credentials.invalidate()
+        users.invalidate()
 
     handlers = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
     handlers["releases"] = answers.clear

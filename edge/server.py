@@ -141,7 +141,7 @@ class DrainingRunner(web.AppRunner):
     """Stops in three steps: accept no more, answer what still arrives and close each connection, then end.
 
     Without the pause a connection that was accepted a moment before, or a request already on its way through the
-    front's keep-alive connection, would be dropped: a restart would lose requests.
+    proxy's keep-alive connection, would be dropped: a restart would lose requests.
     """
 
     def __init__(self, app: web.Application, resources: Resources) -> None:

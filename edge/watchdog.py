@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-STANDS_STILL_SECONDS = 0.8
+BLOCKED_SECONDS = 0.8
 _LOOK_SECONDS = 0.1
 
 
@@ -29,13 +29,13 @@ class Watchdog:
         machine was stopped, and the workers have had no time to beat.
         """
         now = self._clock()
-        late = now - self._looked_at > STANDS_STILL_SECONDS / 2
+        late = now - self._looked_at > BLOCKED_SECONDS / 2
         self._looked_at = now
         beats = dict(self._workers())
         self._first = {pid: self._first.get(pid, beat) for pid, beat in beats.items()}
         if late:
             self._first = dict(beats)
-        return [pid for pid, beat in beats.items() if beat != self._first[pid] and now - beat > STANDS_STILL_SECONDS]
+        return [pid for pid, beat in beats.items() if beat != self._first[pid] and now - beat > BLOCKED_SECONDS]
 
 
 def watch_workers(arbiter: Any, heartbeat: Path | None) -> None:

@@ -28,18 +28,18 @@ class Credential(NamedTuple):
 def mint(prefix: str) -> str:
     """Make a new credential with 190 bits of secret."""
     drawn = "".join(secrets.choice(BASE62) for _ in range(ID_CHARACTERS + SECRET_CHARACTERS))
-    return f"{prefix}{drawn}{check(prefix + drawn)}"
+    return f"{prefix}{drawn}{checksum(prefix + drawn)}"
 
 
-def split(text: str) -> Credential | None:
+def parse(text: str) -> Credential | None:
     """Return the parts of a credential, or None when its form or its check is wrong."""
     form = _FORM.fullmatch(text)
-    if form is None or check(text[:-CHECK_CHARACTERS]) != text[-CHECK_CHARACTERS:]:
+    if form is None or checksum(text[:-CHECK_CHARACTERS]) != text[-CHECK_CHARACTERS:]:
         return None
     return Credential(form["prefix"], form["id"])
 
 
-def check(body: str) -> str:
+def checksum(body: str) -> str:
     """Return the six check characters of a credential's body: its CRC-32 in base 62."""
     number = binascii.crc32(body.encode("ascii"))
     digits = []
@@ -52,8 +52,3 @@ def check(body: str) -> str:
 def keyed_hash(text: str, pepper: str) -> bytes:
     """Return what is stored instead of the credential: HMAC-SHA-256 under the pepper, 32 bytes."""
     return hmac.digest(pepper.encode(), text.encode(), hashlib.sha256)
-
-
-def same(stored: bytes, computed: bytes) -> bool:
-    """Compare two hashes in constant time."""
-    return hmac.compare_digest(stored, computed)

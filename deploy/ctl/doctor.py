@@ -166,7 +166,7 @@ def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:
             "anonymous", status == 200, f"counted as {quota.get('counted_as')}", "see `itemindex logs edge-a`"
         )
     except (OSError, ValueError, http.client.HTTPException) as error:
-        yield Finding("front", False, type(error).__name__, "see `itemindex logs nginx`")
+        yield Finding("nginx", False, type(error).__name__, "see `itemindex logs nginx`")
 
 
 def _get(state: dict[str, Any], path: str, fields: dict[str, str]) -> tuple[int, dict[str, Any]]:

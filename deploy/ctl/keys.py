@@ -6,7 +6,7 @@ import click
 
 from deploy.ctl.console import OPERATOR, data_dir_option, json_option, report, reveal, settings, show
 from deploy.ctl.selectors import organization_of
-from shared.credentials import KEY_PREFIX, keyed_hash, mint, split
+from shared.credentials import KEY_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.organizations.contract import SQL
@@ -84,6 +84,6 @@ def _mint(pepper: str) -> tuple[str, str, bytes]:
     if not pepper:
         raise ItemIndexError("TOKEN_PEPPER must be set, to the same value as the edges have")
     key = mint(KEY_PREFIX)
-    form = split(key)
+    form = parse(key)
     assert form is not None
     return key, form.credential_id, keyed_hash(key, pepper)

@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sessions": ("deploy.ctl.sessions:sessions", "Dashboard sessions: list and end a person's."),
     "keys": ("deploy.ctl.keys:keys", "API keys: issue, rotate, revoke, list."),
     "edge": ("deploy.ctl.worker:edge", "Run an edge."),
-    "nginx": ("deploy.ctl.nginx:nginx", "The front: print its configuration, or run it."),
+    "nginx": ("deploy.ctl.nginx:nginx", "The reverse proxy: print its configuration, or run it."),
     "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
     "dispatcher": ("deploy.ctl.worker:dispatcher", "Run a dispatcher: hands queued jobs to the broker."),
     "drill": ("tests.drills.command:drill", "Break things on purpose and count what is lost."),

@@ -1,4 +1,4 @@
-"""`itemindex nginx`: the front outside of the embedded stack, from the project's own nginx.conf."""
+"""`itemindex nginx`: the reverse proxy outside of the embedded stack, from the project's own nginx.conf."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from deploy.local import nginx as front
+from deploy.local import nginx as embedded
 from deploy.local import tls
 from shared.config import Settings
 from shared.printable import printable
@@ -94,7 +94,7 @@ def tls_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group("nginx")
 def nginx() -> None:
-    """The front: print its configuration, or run it."""
+    """The reverse proxy: print its configuration, or run it."""
 
 
 @nginx.command(epilog="Example: itemindex nginx render --server-names api.example.org > /etc/nginx/nginx.conf")
@@ -117,7 +117,7 @@ def run(run_dir: Path, log_dir: Path | None, **options: Any) -> None:
         refused.symlink_to("/dev/stdout")
     path = run_dir / "nginx.conf"
     path.write_text(_rendered(run_dir=run_dir, log_dir=log_dir, **options))
-    command = [front.binary(), "-p", str(run_dir), "-c", str(path), "-e", "/dev/stderr", "-g", "daemon off;"]
+    command = [embedded.binary(), "-p", str(run_dir), "-c", str(path), "-e", "/dev/stderr", "-g", "daemon off;"]
     os.execv(command[0], command)
 
 
@@ -141,8 +141,8 @@ def _rendered(
         "EDGE_B": str(run_dir / "edge-b.sock"),
         "PROBLEM_BASE_URL": settings.problem_base_url,
         "SERVER_NAMES": server_names,
-        "TRUSTED_PROXIES": front.proxies(settings.trusted_proxies),
+        "TRUSTED_PROXIES": embedded.proxies(settings.trusted_proxies),
         "USER": "user root;" if os.getuid() == 0 else "",
         **tls.places_of(tls.given(tls_cert, tls_key)),
     }
-    return front.render(values)
+    return embedded.render(values)

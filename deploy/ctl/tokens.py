@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from deploy.ctl.console import data_dir_option, json_option, report, reveal, settings, show
-from shared.credentials import FREE_PREFIX, keyed_hash, mint, split
+from shared.credentials import FREE_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
@@ -36,7 +36,7 @@ def issue(label: str | None, data_dir: Path, as_json: bool) -> None:
     chosen = settings(data_dir)
     chosen.require("token_pepper")
     token = mint(FREE_PREFIX)
-    form = split(token)
+    form = parse(token)
     assert form is not None
     with connect(chosen.database_url, application="tokens") as connection:
         values = (form.credential_id, keyed_hash(token, chosen.token_pepper), label)

@@ -31,8 +31,8 @@ _WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
 def edge(bind: str, processes: int, data_dir: Path) -> None:
     """Run an edge until it is stopped; on SIGTERM it answers the requests it has, on SIGHUP it reloads its code.
 
-    Give a front two of them: while one restarts or has died, the other one answers. Only over a unix socket does an
-    edge believe what the front says of callers.
+    Give an nginx two of them: while one restarts or has died, the other one answers. Only over a unix socket does an
+    edge believe the headers of nginx about callers.
     """
     configuration = PROJECT / "deploy" / "gunicorn.conf.py"
     command = [sys.executable, "-m", "gunicorn", "-c", str(configuration), "edge.server:create_runner"]

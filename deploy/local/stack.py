@@ -59,7 +59,7 @@ class Stack:
     identity_port: int = 0
     """The port of the identity provider, if a proxy listens at its address; 0: its address."""
     certificate: Certificate | None = None
-    """What the front shows; None: it speaks plain HTTP."""
+    """The certificate of nginx; None: it speaks plain HTTP."""
 
     def start_servers(self, on_step: OnStep) -> None:
         """Start PostgreSQL and both Valkeys, unless their addresses come from outside; bring the schema up to date."""
@@ -135,11 +135,11 @@ class Stack:
             time.sleep(_WATCH_SECONDS)
 
     def stop(self) -> None:
-        """Stop everything, the front first and the stores last; what can end beside each other does."""
-        front = [child for child in self.children if child.program.name == "nginx"]
+        """Stop everything, nginx first and the stores last; independent parts end at the same time."""
+        proxy = [child for child in self.children if child.program.name == "nginx"]
         stores = [child for child in self.children if child.program.name in _STORES]
-        rest = [child for child in self.children if child not in front and child not in stores]
-        for together in (front, rest, stores):
+        rest = [child for child in self.children if child not in proxy and child not in stores]
+        for together in (proxy, rest, stores):
             for child in together:
                 child.ask_to_end()
             for child in together:
@@ -157,7 +157,7 @@ class Stack:
             "metrics_port": self.metrics_port,
             "base_url": self.settings.base_url,
             "environment": self.settings.environment(),
-            "children": [_told(child) for child in self.children],
+            "children": [_as_dict(child) for child in self.children],
         }
         beside = self.paths.state.with_suffix(".new")
         beside.touch(mode=0o600)
@@ -214,7 +214,7 @@ class Stack:
         return Settings.from_environment({**os.environ, **{k.upper(): str(v) for k, v in merged.items()}})
 
     def _hosts(self) -> str:
-        """Return the hosts that the front answers for: loopback, and that of the public address."""
+        """Return the hosts that nginx answers for: loopback, and that of the public address."""
         return " ".join(dict.fromkeys(("localhost", "127.0.0.1", urlsplit(self.settings.base_url).hostname or "")))
 
     def _edge(self, name: str) -> Program:
@@ -284,7 +284,7 @@ class Stack:
         return {**self.settings.environment(), **metrics}
 
 
-def _told(child: ServiceProcess) -> dict[str, Any]:
+def _as_dict(child: ServiceProcess) -> dict[str, Any]:
     uptime = max(0.0, time.monotonic() - child.started_at)
     return {
         "name": child.program.name,

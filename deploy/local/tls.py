@@ -1,4 +1,4 @@
-"""TLS of the front: which certificate it shows, a local one where none is given, and a connection that checks it."""
+"""TLS of nginx: its certificate, a local one where none is given, and a connection that checks it."""
 
 import datetime
 import http.client
@@ -91,7 +91,7 @@ def places_of(certificate: Certificate | None) -> dict[str, str]:
 
 
 def connection(port: int, certificate: Path | None, timeout: float) -> http.client.HTTPConnection:
-    """Return a connection to the front on loopback. With TLS it must show this very certificate, whatever its host."""
+    """Return a connection to nginx on loopback. With TLS it must show this very certificate, whatever its host."""
     if certificate is None:
         return http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     context = ssl.create_default_context(cafile=str(certificate))

@@ -6,6 +6,7 @@ an entry is the net under a lost notice.
 
 import asyncio
 import contextlib
+import hmac
 
 from edge.auth.credential_cache import CredentialCache
 from edge.storage.database import Database, Scope
@@ -37,51 +38,51 @@ class CredentialStore:
         self._plans: dict[str, Plan] = {}
         self._anonymous: Principal | None = None
         self._cache = CredentialCache()
-        self._flights: dict[bytes, asyncio.Task[Principal | None]] = {}
-        self._forgotten = 0
+        self._loads: dict[bytes, asyncio.Task[Principal | None]] = {}
+        self._invalidations = 0
 
     @property
     def plans(self) -> dict[str, Plan]:
         """The plans by name, as last read."""
         return self._plans
 
-    def known(self, credential: str) -> Principal | None:
+    def cached(self, credential: str) -> Principal | None:
         """Return the principal without waiting if it is cached and fresh; for the fast path."""
         if credential == self._anonymous_token:
             return self._anonymous
         entry = self._cache.find(self._cache.digest(credential))
         return entry[1] if entry is not None else None
 
-    async def find(self, kind: CredentialKind, credential: str) -> Principal | None:
+    async def resolve(self, kind: CredentialKind, credential: str) -> Principal | None:
         """Return the principal behind a credential of this kind, or None when it is not valid.
 
         Raises StoreUnavailable when PostgreSQL is needed and does not answer: a caller whose key we cannot check
         must not be rejected as invalid.
         """
-        form = credentials.split(credential)
+        form = credentials.parse(credential)
         if form is None or _KINDS[form.prefix] != kind:
             return None
         if form.prefix == credentials.ANONYMOUS_PREFIX:
-            return await self._find_anonymous(credential)
+            return await self._resolve_anonymous(credential)
         digest = self._cache.digest(credential)
         entry = self._cache.find(digest)
         if entry is not None:
             return entry[1]
         # Concurrent first calls of one key share one query: others need the connections too.
-        flight = self._flights.get(digest)
-        if flight is None:
-            flight = self._flights[digest] = asyncio.create_task(self._learn(form, kind, credential, digest))
-            flight.add_done_callback(lambda done: self._landed(digest, done))
+        load = self._loads.get(digest)
+        if load is None:
+            load = self._loads[digest] = asyncio.create_task(self._load(form, kind, credential, digest))
+            load.add_done_callback(lambda done: self._on_loaded(digest, done))
         else:
             metrics.coalesced_reads.labels("credential").inc()
-        return await asyncio.shield(flight)
+        return await asyncio.shield(load)
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Invalidate everything, plans included: the accounts' tables have changed."""
         self._log.info("accounts-changed", remembered=len(self._cache))
         self._cache.clear()
-        self._flights.clear()
-        self._forgotten += 1
+        self._loads.clear()
+        self._invalidations += 1
         self._plans = {}
         self._anonymous = None
 
@@ -98,25 +99,27 @@ class CredentialStore:
             self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
         return self._plans[name]
 
-    async def _find_anonymous(self, credential: str) -> Principal | None:
+    async def _resolve_anonymous(self, credential: str) -> Principal | None:
         if credential != self._anonymous_token:
             return None
         if self._anonymous is None:
             self._anonymous = Principal("public-token", "anonymous", await self.plan("anonymous"))
         return self._anonymous
 
-    def _landed(self, digest: bytes, flight: asyncio.Task[Principal | None]) -> None:
-        if self._flights.get(digest) is flight:
-            del self._flights[digest]
-        if not flight.cancelled():
-            flight.exception()  # retrieved, even if every caller has disconnected
+    def _on_loaded(self, digest: bytes, load: asyncio.Task[Principal | None]) -> None:
+        if self._loads.get(digest) is load:
+            del self._loads[digest]
+        if not load.cancelled():
+            load.exception()  # retrieved, even if every caller has disconnected
 
-    async def _learn(
+    async def _load(
         self, form: credentials.Credential, kind: CredentialKind, credential: str, digest: bytes
     ) -> Principal | None:
-        forgotten = self._forgotten
+        invalidations = self._invalidations
         principal = await self._read(form, kind, credential)
-        if forgotten == self._forgotten:  # else something has changed since it was read: the next call reads again
+        if (
+            invalidations == self._invalidations
+        ):  # else something has changed since it was read: the next call reads again
             self._cache.remember(digest, principal)
         return principal
 
@@ -131,7 +134,7 @@ class CredentialStore:
         # Hashed even when the id is unknown, so that the time taken does not reveal which ids exist.
         computed = [credentials.keyed_hash(credential, pepper) for pepper in self._peppers]
         stored = row["secret_hash"] if row else bytes(32)
-        same = [credentials.same(stored, one) for one in computed]
+        same = [hmac.compare_digest(stored, one) for one in computed]
         if row is None or not any(same):
             return None
         if not same[0]:

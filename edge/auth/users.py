@@ -108,7 +108,7 @@ class UserService:
         row = await self._database.fetch_row(SQL.person_by_id, person_id, scope=Scope(person=person_id))
         return await self._with_memberships(row) if row else None
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Invalidate the cache: roles or organizations have changed."""
         self._known.clear()
 

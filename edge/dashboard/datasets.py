@@ -77,7 +77,7 @@ class DatasetPages:
         """The profile file around a key that the visitor brings: we keep no key that we could put in."""
         principal = await self._billing.principal(visitor, INSTITUTIONAL)
         key = (await form_of(request)).get("key", "").strip()
-        holder = await self._credentials.find("api-key", key) if len(key) <= _KEY_CHARACTERS_MAX else None
+        holder = await self._credentials.resolve("api-key", key) if len(key) <= _KEY_CHARACTERS_MAX else None
         if holder is None or not hmac.compare_digest(holder.organization_id or "", principal.organization_id or "-"):
             raise PageError(400, "That is no key of your organization that works. Copy it from where you keep it.")
         return profile_of(key, self._base_url)

@@ -37,7 +37,7 @@ class FastPath:
     """Finds what can be answered from memory, and counts what was answered."""
 
     def __init__(self, resources: Resources) -> None:
-        self._known = resources.credentials.known
+        self._known = resources.credentials.cached
         self._records = resources.records
         self._resolution = resources.resolutions.peek
         self._answer = resources.answers.find

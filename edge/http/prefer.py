@@ -29,13 +29,13 @@ def best_format(field: str | None, media_types: Mapping[str, str]) -> str | None
     """Return the format whose media type `Accept` prefers, the first of equals; None if it accepts none of them."""
     if not field or not field.strip():
         return next(iter(media_types))
-    wishes = [_wish(text) for text in field.split(",") if text.strip()]
-    liked = {name: _quality(media_type, wishes) for name, media_type in media_types.items()}
+    preferences = [_preference(text) for text in field.split(",") if text.strip()]
+    liked = {name: _quality(media_type, preferences) for name, media_type in media_types.items()}
     best = max(liked, key=lambda name: liked[name])
     return best if liked[best] > 0 else None
 
 
-def _wish(text: str) -> tuple[str, float]:
+def _preference(text: str) -> tuple[str, float]:
     media_range, *parameters = (part.strip() for part in text.split(";"))
     for parameter in parameters:
         match = _QUALITY.fullmatch(parameter)
@@ -44,10 +44,10 @@ def _wish(text: str) -> tuple[str, float]:
     return media_range.lower(), 1.0
 
 
-def _quality(media_type: str, wishes: list[tuple[str, float]]) -> float:
+def _quality(media_type: str, preferences: list[tuple[str, float]]) -> float:
     # The most specific range decides: `text/csv;q=0, */*` means anything but CSV.
     for media_range in (media_type, f"{media_type.partition('/')[0]}/*", "*/*"):
-        said = [quality for requested, quality in wishes if requested == media_range]
+        said = [quality for requested, quality in preferences if requested == media_range]
         if said:
             return max(said)
     return 0.0

@@ -61,7 +61,7 @@ class Authentication:
         if kind == "bearer":
             principal = await self._signed_in(credential, rule, context)
         else:
-            resolved = await self._credentials.find(kind, credential)
+            resolved = await self._credentials.resolve(kind, credential)
             if resolved is None:
                 raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.")
             principal = resolved

@@ -16,7 +16,7 @@ from edge.organizations.idempotent_calls import run_once
 from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import Actor, CreatedOrganization, OrganizationService, as_dicts
 from edge.organizations.usage import usage_csv, usage_range
-from shared.credentials import split
+from shared.credentials import parse
 from shared.errors import InvalidCursor
 
 _TAGS = ["organization"]
@@ -215,6 +215,6 @@ def _created(made: CreatedOrganization) -> Outcome:
 
 
 async def _issued(acts: OrganizationService, actor: Actor, key: str) -> Outcome:
-    form = split(key)
+    form = parse(key)
     assert form is not None
     return outcome_of({"key": key, "key_id": form.credential_id, "keys": as_dicts(await acts.keys(actor))}, 201)

@@ -133,7 +133,7 @@ class OrganizationService:
 
     async def revoke_leaked(self, key: str) -> bool:
         """Revoke a key for its holder. Return False if there is no such key; the time taken does not show which."""
-        form = credentials.split(key)
+        form = credentials.parse(key)
         if form is None or form.prefix != credentials.KEY_PREFIX:
             return False
         digests = [credentials.keyed_hash(key, pepper) for pepper in self._peppers]
@@ -247,7 +247,7 @@ class OrganizationService:
 
     def _mint(self, prefix: str = credentials.KEY_PREFIX) -> tuple[str, str, bytes]:
         text = credentials.mint(prefix)
-        form = credentials.split(text)
+        form = credentials.parse(text)
         assert form is not None
         return text, form.credential_id, credentials.keyed_hash(text, self._peppers[0])
 

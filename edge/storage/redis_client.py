@@ -112,7 +112,7 @@ class Connection(asyncio.Protocol):
         batch, self._outgoing = self._outgoing, []
         if self._transport is None or not batch:
             return
-        # The time of a command begins when it is sent: a loop that stood still in between is no fault of the store.
+        # The time of a command begins when it is sent: a loop that was blocked in between is no fault of the store.
         deadline = self._loop.time() + self._deadline_seconds
         self._waiting.extend([(deadline, done) for _, done in batch])
         if self._watch is None:

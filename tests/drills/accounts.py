@@ -1,6 +1,6 @@
 """Who calls in a drill: keys and tokens of its own."""
 
-from shared.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, split
+from shared.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import Connection
 from shared.db.queries import beside
 
@@ -10,7 +10,7 @@ SQL = beside(__file__, "drill.sql")
 def issue_key(connection: Connection, pepper: str, plan: str = "institutional") -> str:
     """Make an organization with this plan, and return its key."""
     key = mint(KEY_PREFIX)
-    form, row = split(key), connection.execute(SQL.organization, (plan,)).fetchone()
+    form, row = parse(key), connection.execute(SQL.organization, (plan,)).fetchone()
     assert form is not None
     assert row is not None
     connection.execute(SQL.key, (form.credential_id, row[0], keyed_hash(key, pepper)))
@@ -20,7 +20,7 @@ def issue_key(connection: Connection, pepper: str, plan: str = "institutional") 
 def issue_token(connection: Connection, pepper: str) -> str:
     """Return the public token of a person who signed up."""
     token = mint(FREE_PREFIX)
-    form = split(token)
+    form = parse(token)
     assert form is not None
     connection.execute(SQL.token, (form.credential_id, keyed_hash(token, pepper)))
     return token

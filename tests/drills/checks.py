@@ -79,7 +79,7 @@ def _published_once(connection: Connection, jobs: set[str]) -> int:
 def _left(settings: Settings, connection: Connection) -> int:
     """Sweep, with an attempt's bytes among the rest that no row knows of; return how many attempts are left."""
     store = open_object_store(settings)
-    with store.writing(f"{uuid4()}/1/nobody.json") as file:
+    with store.writing(f"{uuid4()}/1/unnamed.json") as file:
         file.write(b"of a worker that died")
     delete_old(connection, store, Log("drill", level="error"))
     return len(list(store.attempts()))

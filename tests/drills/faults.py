@@ -1,7 +1,7 @@
 """What goes wrong in the drill of outages, one thing at a time, and how it is done and undone.
 
 The policy: availability fails open to a bound, entitlement and money fail closed, accepted work stays. So each fault
-names the calls that may be answered otherwise than usual, and how; what it does not name must be answered as ever.
+names the calls that may be answered otherwise than usual, and how; what it does not name must be answered as usual.
 """
 
 import os
@@ -61,7 +61,7 @@ STATE = {
 OBJECTS = "objects"
 RESULTS = {"stored report": _UNAVAILABLE, "download": _UNAVAILABLE}
 CLOCK = {"ID token": frozenset({401})}
-# Reading is as ever; what must be written down says that it cannot be.
+# Reading is as usual; a call that must write says that it cannot.
 READ_ONLY = {"cohort": _UNAVAILABLE}
 # For the moment between the death of the front and its new start no one answers.
 FRONT = dict.fromkeys(("health", *DATABASE), frozenset({0, 502}))

@@ -16,7 +16,7 @@ import psycopg
 from deploy.local.paths import Paths, free_port
 from deploy.local.process import Program
 from deploy.local.stack import Stack
-from shared.credentials import split
+from shared.credentials import parse
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from tests.drills.accounts import issue_key
@@ -165,7 +165,7 @@ class WebhookDrill:
     def _log(self, receivers: list[Receiver], span: Span, what: str) -> None:
         """Log events of every organization at the rate, each in a transaction of its own."""
         pause = len(receivers) / self.rate
-        credentials = [form.credential_id for one in receivers if (form := split(one.key)) is not None]
+        credentials = [form.credential_id for one in receivers if (form := parse(one.key)) is not None]
         with connect(self._stack.settings.database_url, application="drill", autocommit=True) as connection:
             began = time.monotonic()
             for done, n in enumerate(range(span.first, span.end)):

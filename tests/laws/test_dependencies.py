@@ -1,6 +1,6 @@
 """What is installed is what was locked, byte for byte, and nothing of it is known to be bad.
 
-A list of advisories needs a network that the tests do not have; these floors are kept by hand, from the advisories
+A list of advisories needs a network that the tests do not have; people keep these floors, from the advisories
 that concern what this service is built of.
 """
 

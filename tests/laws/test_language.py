@@ -1,4 +1,4 @@
-"""Sentences and names of the product are plain English: the words of its former private dialect do not return."""
+"""Sentences and names of the product and of its tests are plain English: the words of its former private dialect do not return."""
 
 import re
 from pathlib import Path
@@ -18,18 +18,34 @@ WORDS = {
     "is away": "is unavailable",
     "are away": "are unavailable",
     "was away": "was unavailable",
+    "somebody": "a person, a caller, a process",
+    "anybody": "any caller, any person",
+    "everybody": "every caller, all people",
+    "stranger": "another organization, an unknown caller",
+    "strangers": "other organizations, unknown callers",
+    "stands still": "is blocked",
+    "stood still": "was blocked",
+    "by hand": "by an operator, with a command",
+    "at hand": "available",
+    "to and fro": "back and forth",
+    "as ever": "as usual",
+    "in sight": "shown",
+    "janitor": "retention",
+    "watchpost": "metrics server",
+    "lend_hand": "help_export",
+    "STANDS_STILL_SECONDS": "BLOCKED_SECONDS",
 }
 _DIALECT = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
 # A term that stands between backticks is quoted, such as the user `nobody` of Unix.
 _QUOTED = re.compile(r"`[^`\n]*`")
 _KINDS = {".py", ".sql", ".lua", ".toml", ".md", ".yml", ".yaml", ".conf", ".html"}
-# Migrations that have been applied are never edited; the comments that they left are read from schema.sql.
-_EXCLUDED = (PROJECT / "shared/db/migrations",)
-_PLACES = ("edge", "workers", "shared", "deploy")
+# Migrations that have been applied are never edited; this file lists the words.
+_EXCLUDED = (PROJECT / "shared/db/migrations", Path(__file__))
+_FOLDERS = ("edge", "workers", "shared", "deploy", "tests")
 FILES = sorted(
     path
-    for place in _PLACES
-    for path in (PROJECT / place).rglob("*")
+    for folder in _FOLDERS
+    for path in (PROJECT / folder).rglob("*")
     if path.suffix in _KINDS and not any(path == fixed or fixed in path.parents for fixed in _EXCLUDED)
 ) + sorted(PROJECT.glob("*.md"))
 

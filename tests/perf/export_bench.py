@@ -46,7 +46,7 @@ OURS = (
     ("arrow", "none"),
 )
 EVERYTHING = parameters()
-# Written as one would by hand: all amounts are of one currency, so that no digits need to be looked up.
+# Written as for one purpose: all amounts are of one currency, so that no digits need to be looked up.
 SAME_ROWS = """
 SELECT i.iid, o.day, h.code AS channel, CASE o.kind WHEN 's' THEN 'sale' ELSE 'listing' END AS kind, s.name AS source,
        o.currency, (o.price_minor * 0.01)::numeric(20, 2) AS price, o.price_minor,

@@ -14,11 +14,11 @@ ACCOUNT_FAULTS = (
     fault(
         "a revoked key stays in the memory of an edge",
         "edge/auth/credentials.py",
-        "        self._cache.clear()\n        self._flights.clear()\n        self._forgotten += 1\n",
-        "        self._flights.clear()\n",
+        "        self._cache.clear()\n        self._loads.clear()\n        self._invalidations += 1\n",
+        "        self._loads.clear()\n",
         f"{_API_KEYS}::test_revoking_stops_every_key_and_a_new_one_can_be_issued",
         f"{_ORG}::test_a_change_of_plan_counts_within_a_second",
-        "tests/unit/auth/test_directory.py::test_a_value_read_before_a_change_is_not_remembered_after_it",
+        "tests/unit/auth/test_credential_store.py::test_a_value_read_before_a_change_is_not_remembered_after_it",
     ),
     fault(
         "a plan opens what a higher one pays for",

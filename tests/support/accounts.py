@@ -1,14 +1,14 @@
 """Organizations, keys and tokens for tests."""
 
 from shared.config import Settings
-from shared.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, split
+from shared.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import connect
 
 
 def free_token(settings: Settings) -> str:
     """Issue a token of a free sign-up."""
     token = mint(FREE_PREFIX)
-    form = split(token)
+    form = parse(token)
     assert form is not None
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
@@ -31,7 +31,7 @@ def organization(settings: Settings, plan: str = "brand") -> str:
 def api_key(settings: Settings, plan: str = "brand") -> str:
     """Make an organization with a plan and issue its key."""
     key = mint(KEY_PREFIX)
-    form = split(key)
+    form = parse(key)
     assert form is not None
     owner = organization(settings, plan)
     with connect(settings.database_url, application="tests") as connection:

@@ -165,6 +165,6 @@ async def running_issuer() -> AsyncIterator[Issuer]:
 
 
 def segment(value: Any) -> str:
-    """Encode one part of a token by hand."""
+    """Encode one part of a token, without a library."""
     raw = value if isinstance(value, bytes) else json.dumps(value).encode()
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()

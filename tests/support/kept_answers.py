@@ -60,6 +60,6 @@ async def until(holds: Callable[[], bool]) -> None:
 async def used(edge: Edge, credential: str) -> int:
     """Return the units that the organization of a brand or institutional key has used today."""
     plan = await edge.resources.credentials.plan("brand")
-    principal = edge.resources.credentials.known(credential.rpartition(" ")[2])
+    principal = edge.resources.credentials.cached(credential.rpartition(" ")[2])
     assert principal is not None
     return (await edge.resources.limiter.usage(f"org:{principal.organization_id}", plan)).used_day

@@ -19,7 +19,7 @@ def _status(stack: Running, key: str) -> int:
 
 
 def test_an_organization_is_made_by_commands(stack: Running) -> None:
-    organization = stack.ctl("orgs", "create", "By hand", "--plan", "institutional").strip()
+    organization = stack.ctl("orgs", "create", "Command", "--plan", "institutional").strip()
     key = stack.ctl("keys", "issue", organization).strip()
     assert _status(stack, key) == 200
     assert "rotate" in stack_error(stack, "keys", "issue", organization)
@@ -60,8 +60,8 @@ def test_plans_are_edited_in_their_table(stack: Running) -> None:
         ("orgs", "suspend", "01890000-0000-7000-8000-000000000000"),
         ("keys", "rotate", "01890000-0000-7000-8000-000000000000"),
         ("keys", "revoke", "x"),
-        ("members", "add", "01890000-0000-7000-8000-000000000000", "nobody@example.org", "owner"),
-        ("members", "role", "01890000-0000-7000-8000-000000000000", "nobody@example.org", "admin"),
+        ("members", "add", "01890000-0000-7000-8000-000000000000", "guest@example.org", "owner"),
+        ("members", "role", "01890000-0000-7000-8000-000000000000", "guest@example.org", "admin"),
         ("orgs", "create", "No plan", "--plan", "no-such"),
     ],
 )

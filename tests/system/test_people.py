@@ -29,10 +29,10 @@ def test_a_token_of_the_local_provider_is_a_signed_in_person(stack: Running) -> 
     for token in (ada, grace):
         status, root = ask(stack, "GET", "/v1", token)
         assert (status, root["credential"]) == (200, "bearer")
-    status, made = ask(stack, "POST", "/v1/org", grace, {"name": "Tried by hand"})
+    status, made = ask(stack, "POST", "/v1/org", grace, {"name": "Tried out"})
     assert status == 201
     status, shown = ask(stack, "GET", f"/v1/org?organization={made['id']}", grace)
-    assert (status, shown["name"], shown["role"]) == (200, "Tried by hand", "owner")
+    assert (status, shown["name"], shown["role"]) == (200, "Tried out", "owner")
     assert ask(stack, "GET", f"/v1/org?organization={made['id']}", ada)[0] == 404
     people = {person["email"]: person for person in json.loads(stack.ctl("members", "people", "--json"))}
     assert people["grace@example.org"]["issuer"] == people["ada@example.org"]["issuer"]

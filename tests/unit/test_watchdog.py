@@ -2,11 +2,11 @@
 
 import pytest
 
-from edge.watchdog import STANDS_STILL_SECONDS, Watchdog
+from edge.watchdog import BLOCKED_SECONDS, Watchdog
 
 
 class _Machine:
-    """A clock and the last beats of workers, moved by hand."""
+    """A clock and the last beats of workers, moved by the test."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -30,7 +30,7 @@ def machine() -> _Machine:
 
 def test_only_the_worker_that_stopped_beating_is_stuck(machine: _Machine) -> None:
     assert machine.passes(5.0, 1, 2) == []
-    assert machine.passes(STANDS_STILL_SECONDS - 0.1, 2) == []
+    assert machine.passes(BLOCKED_SECONDS - 0.1, 2) == []
     assert machine.passes(0.3, 2) == [1]
 
 

@@ -6,7 +6,7 @@ from datetime import date
 
 from workers.matching.clusters import Member, cluster
 from workers.matching.records import Link
-from workers.provenance.acts import Decision, Standing
+from workers.provenance.acts import Decision, EffectiveActs
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Articles:
 
 
 def group(
-    items: Mapping[int, Item], links: Iterable[Link], standing: Standing, decisions: Collection[Decision]
+    items: Mapping[int, Item], links: Iterable[Link], standing: EffectiveActs, decisions: Collection[Decision]
 ) -> Articles:
     """Return the articles that items form. `items` must have all that are connected with any of them.
 
@@ -65,7 +65,7 @@ def group(
     return Articles(tuple(places), made.refused)
 
 
-def _places(together: list[Item], standing: Standing) -> Iterable[Place]:
+def _places(together: list[Item], standing: EffectiveActs) -> Iterable[Place]:
     roots = sorted((one for one in together if one.item_id not in standing.merged_into), key=lambda one: one.age)
     withdrawn = [one.item_id for one in roots if one.item_id in standing.withdrawn]
     survivor = withdrawn[0] if withdrawn else roots[0].item_id

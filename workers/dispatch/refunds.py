@@ -15,7 +15,7 @@ _DEADLINE_SECONDS = 2.0
 
 
 class Refunds:
-    """Settles debts. The row keeps a debt until the store has booked it; the store's marker makes a repeat harmless."""
+    """Makes refunds: due in the row until the store has recorded them; the store's marker makes a repeat harmless."""
 
     def __init__(self, settings: Settings, log: Log) -> None:
         self._log = log

@@ -1,4 +1,4 @@
-"""Invented articles as two shops describe them: labelled pairs to train on that owe nothing to anybody's data.
+"""Invented articles as two shops describe them: labelled pairs to train on that owe nothing to the data of others.
 
 A world is a few hundred articles in families of siblings (same brand and series; another model number, colour, size,
 edition or pack), each sold by one or both of two shops. Each shop writes in its own style: it drops, shortens, reorders

@@ -24,7 +24,7 @@ class Decision:
 
 
 @dataclass(slots=True)
-class Standing:
+class EffectiveActs:
     """The acts in effect. `merged_into`: the item that each was merged into, which may be merged too."""
 
     effective: list[Act] = field(default_factory=list)
@@ -43,13 +43,13 @@ class Standing:
         return None if root in self.withdrawn else root
 
 
-def replay(acts: Iterable[Act], first_claims: Mapping[int, int]) -> Standing:
+def replay(acts: Iterable[Act], first_claims: Mapping[int, int]) -> EffectiveActs:
     """Return what acts come to; `first_claims` says for each item there is by which event it first was.
 
     An act holds only where its items were there and active when it was made: after an undone load the acts on its items
     are as if they had been refused, and acts that rest on those too.
     """
-    standing = Standing()
+    standing = EffectiveActs()
     for act in sorted(acts, key=lambda act: act.no):
         named = [act.item_id] if act.survivor_id is None else [act.item_id, act.survivor_id]
         if len(set(named)) < len(named) or not all(
@@ -74,6 +74,6 @@ def in_effect(decisions: Iterable[Decision], first_claims: Mapping[int, int]) ->
     return list(latest.values())
 
 
-def _is_active(item_id: int, act: Act, standing: Standing, first_claims: Mapping[int, int]) -> bool:
+def _is_active(item_id: int, act: Act, standing: EffectiveActs, first_claims: Mapping[int, int]) -> bool:
     there = item_id in first_claims and first_claims[item_id] < act.no
     return there and item_id not in standing.merged_into and item_id not in standing.withdrawn

@@ -9,7 +9,7 @@ from workers.articles import links as stored
 from workers.articles import records
 from workers.articles.grouping import Articles, Item, Place, group
 from workers.provenance import items
-from workers.provenance.acts import Act, Decision, Standing, in_effect, replay
+from workers.provenance.acts import Act, Decision, EffectiveActs, in_effect, replay
 
 SQL = beside(__file__, "acts.sql")
 
@@ -18,7 +18,7 @@ SQL = beside(__file__, "acts.sql")
 class Acts:
     """The merges, withdrawals and decisions on pairs that are in effect, and every pair that any of them names."""
 
-    standing: Standing
+    standing: EffectiveActs
     decisions: list[Decision]
     pairs: tuple[tuple[int, int], ...]
 

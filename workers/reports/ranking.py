@@ -28,7 +28,7 @@ class Figure(NamedTuple):
     discounts: dict[str, int | float | None]
 
 
-class Standing(NamedTuple):
+class Rank(NamedTuple):
     """A place among others: 1 is the one with most observations; equals share a place."""
 
     rank: int
@@ -84,7 +84,7 @@ class Ranks:
         self._observations = observations
         self._sorted = sorted(observations.values())
 
-    def of(self, number: int) -> Standing | None:
+    def of(self, number: int) -> Rank | None:
         """Return the standing of an id; None where it has no observations. The percentile is of those with fewer."""
         n = self._observations.get(number)
         if n is None:
@@ -92,7 +92,7 @@ class Ranks:
         others = len(self._sorted) - 1
         fewer = bisect_left(self._sorted, n)
         more = len(self._sorted) - bisect_right(self._sorted, n)
-        return Standing(more + 1, others + 1, round(100 * fewer / others, 4) if others else 100.0)
+        return Rank(more + 1, others + 1, round(100 * fewer / others, 4) if others else 100.0)
 
 
 def period_before(days: Range, period: int) -> int:

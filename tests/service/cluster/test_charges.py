@@ -201,7 +201,7 @@ async def test_a_primary_that_is_back_before_its_replica_takes_over_knows_what_i
 
 def cut(primary: Node, replica: Node) -> None:
     """Part a replica from its primary, while the cluster believes that all is well."""
-    replica.ask("CONFIG", "SET", "primaryuser", "nobody", "primaryauth", "nothing")
+    replica.ask("CONFIG", "SET", "primaryuser", "unknown", "primaryauth", "nothing")
     primary.ask("CLIENT", "KILL", "TYPE", "replica")
 
 

@@ -22,7 +22,7 @@ def test_a_name_of_several_organizations_is_refused_with_their_ids(run: Run) -> 
     code, _, error = run("orgs", "suspend", "Twin")
     assert code == 1
     assert all(one in " ".join(error.split()) for one in ids)
-    assert "there is no organization" in run("orgs", "suspend", "Nobody Inc")[2]
+    assert "there is no organization" in run("orgs", "suspend", "Unknown Inc")[2]
 
 
 def test_a_key_is_printed_alone_or_as_json(run: Run) -> None:

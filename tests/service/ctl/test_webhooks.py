@@ -74,7 +74,7 @@ def test_a_webhook_is_made_delivered_to_rotated_replayed_disabled_and_deleted_by
     [
         (("create", "Acme Ltd", "https://127.0.0.1/"), "must be on the public internet"),
         (("create", "Acme Ltd", "http://example.org/"), "must be an https address"),
-        (("create", "Nobody", URL), "there is no organization"),
+        (("create", "Unknown", URL), "there is no organization"),
         (("create", "Acme Ltd", URL, "--type", "nonsense"), "'nonsense' is not one of"),
         (("rotate", str(uuid4())), "there is no webhook of this id"),
         (("delete", str(uuid4())), "there is no webhook of this id"),

@@ -22,7 +22,7 @@ def execute(settings: Settings, query: str, *values: object) -> None:
 async def test_the_limits_on_pages_are_the_plans_as_they_are(browser: Browser, settings: Settings) -> None:
     execute(settings, "UPDATE plans SET daily_units = 77 WHERE name = 'free'")
     execute(settings, "UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
-    browser.edge.resources.credentials.forget()
+    browser.edge.resources.credentials.invalidate()
     await browser.sign_in()
     for page, text in (
         ("", "77 units a day"),
@@ -70,7 +70,7 @@ async def test_a_person_who_leaves_confirms_first_and_is_then_welcomed(browser: 
         "INSERT INTO members (organization_id, person_id, role) SELECT $1, id, 'member' FROM people WHERE name = 'Bob'"
     )
     execute(settings, add, organization)
-    browser.edge.resources.users.forget()
+    browser.edge.resources.users.invalidate()
     await other.ask("GET", "/dashboard/members")
     assert "Yes, leave" in other.text and "only an invitation brings you back" in other.text
     person = re.search(r'name="person" value="([^"]+)"', other.text.split("Yes, leave")[0].rsplit("<form", 1)[1])

@@ -163,7 +163,7 @@ async def test_a_member_reads_and_an_admin_changes(browser: Browser, settings: S
         form = {"csrf": browser.csrf(), "once": browser.once(), "url": there.url, "after": "0"}
     for role, allowed in (("member", False), ("viewer", False), ("admin", True)):
         execute(settings, "UPDATE members SET role = $1", role)
-        browser.edge.resources.users.forget()
+        browser.edge.resources.users.invalidate()
         assert await browser.ask("GET", page) == 200
         assert (f"{page}/rotation" in browser.text) is allowed
         wanted = 303 if allowed else 403

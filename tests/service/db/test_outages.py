@@ -73,7 +73,7 @@ async def test_while_the_database_is_read_only_writes_are_503_and_reads_go_on(ed
     await person.key()
     paid, institutional = api_key(settings), api_key(settings, "institutional")
     with read_only(settings):
-        edge.resources.users.forget()
+        edge.resources.users.invalidate()
         await until_read_only(edge)
         assert (await edge.get("/index/brands")).status == 200
         assert (await person.ask("GET", "/org")).status == 200
@@ -82,7 +82,7 @@ async def test_while_the_database_is_read_only_writes_are_503_and_reads_go_on(ed
             await person.ask("POST", "/org/api-key/rotations"),
             await person.ask("DELETE", "/org/api-key"),
             await person.ask("POST", "/org/invitations", body={"email": "eve@example.org", "role": "member"}),
-            await person.ask("GET", "/org", "somebody-new"),
+            await person.ask("GET", "/org", "new-person"),
             await edge.get("/index/cohorts?brand=vita", key=paid),
             await edge.ask(
                 "POST",
@@ -126,7 +126,7 @@ async def test_the_dashboard_says_so_too(edge: Edge, issuer: Issuer) -> None:
     form = {"csrf": known.csrf(), "once": known.once(), "name": "Acme", "plan": "brand"}
     with read_only(edge.settings):
         await until_read_only(edge)
-        assert await new.sign_in("somebody-new") == 503
+        assert await new.sign_in("new-person") == 503
         assert new.last.headers["Retry-After"] == "5"
         assert await known.ask("GET", "/dashboard") == 200
         assert await known.ask("POST", "/dashboard/token", form) == 503

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.config import Settings
-from shared.credentials import KEY_PREFIX, keyed_hash, mint, split
+from shared.credentials import KEY_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError, JobRefused
 from shared.events import TYPES
@@ -55,7 +55,7 @@ async def happened(edge: Edge, key: str) -> Happened:
 
 
 def owner_of(settings: Settings, key: str) -> str:
-    form = split(key)
+    form = parse(key)
     assert form is not None
     with connect(settings.database_url, application="tests") as connection:
         query = "SELECT organization_id::text FROM api_keys WHERE key_id = $1"
@@ -83,7 +83,7 @@ def split_again(connection: Connection, settings: Settings, organization: str) -
 
 def rotate(connection: Connection, settings: Settings, organization: str) -> str:
     key = mint(KEY_PREFIX)
-    form = split(key)
+    form = parse(key)
     assert form is not None
     values = (organization, form.credential_id, keyed_hash(key, settings.token_pepper), 0, None, "tests")
     assert connection.execute(ORGANIZATIONS.rotate_key, values).fetchone() is not None

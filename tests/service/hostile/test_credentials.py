@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from shared.config import Settings
-from shared.credentials import BASE62, FREE_PREFIX, KEY_PREFIX, check, mint
+from shared.credentials import BASE62, FREE_PREFIX, KEY_PREFIX, checksum, mint
 from shared.db.connect import connect
 from tests.service.hostile.rows import Row, faults
 from tests.support.accounts import api_key, free_token
@@ -122,7 +122,7 @@ def test_a_secret_scanner_can_be_sure() -> None:
     """E16: form and check find every key, and no random text of the same form."""
 
     def known(text: str) -> bool:
-        return bool(PUBLISHED.fullmatch(text)) and check(text[:-6]) == text[-6:]
+        return bool(PUBLISHED.fullmatch(text)) and checksum(text[:-6]) == text[-6:]
 
     assert all(known(mint(KEY_PREFIX)) for _ in range(100))
-    assert not any(known(mint(KEY_PREFIX)[:-6] + check(str(n))) for n in range(10_000))
+    assert not any(known(mint(KEY_PREFIX)[:-6] + checksum(str(n))) for n in range(10_000))

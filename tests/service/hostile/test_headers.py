@@ -50,7 +50,7 @@ ROWS = [
             "image/png, application/json",
         )
     ),
-    Row("Accept", "/index/lookup/IID-NOBODY", 404, "iid-not-found", {"Accept": "application/json"}, costs=1),
+    Row("Accept", "/index/lookup/IID-UNKNOWN", 404, "iid-not-found", {"Accept": "application/json"}, costs=1),
     Row("Accept", "/nowhere", 404, "not-found", {"Accept": "image/png"}),
     Row("Accept", "/health", 200, head={"Accept": "image/png"}),
 ]

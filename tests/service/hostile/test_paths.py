@@ -91,5 +91,5 @@ async def test_unknown_iids_fill_no_memory(edge: Edge) -> None:
     stores = edge.resources
     records = RecordCache(stores.cache, stores.version, absent, bytes_max=30_000, ttl_seconds=60)
     for n in range(1_000):
-        assert (await records.find(f"IID-NOBODY-{n:013}")).state == "-"
-    assert sum(records.peek(f"IID-NOBODY-{n:013}") is not None for n in range(1_000)) <= 100
+        assert (await records.find(f"IID-UNKNOWN-{n:013}")).state == "-"
+    assert sum(records.peek(f"IID-UNKNOWN-{n:013}") is not None for n in range(1_000)) <= 100

@@ -140,7 +140,7 @@ async def test_a_kept_answer_is_given_to_those_who_may_have_it_now(
         assert (await asker.both(PAID[0], key)).startswith(b"HTTP/1.1 200")
         secret = key.rpartition(" ")[2]
         change(settings, statement)
-        await until(lambda: edge.resources.credentials.known(secret) is None)
+        await until(lambda: edge.resources.credentials.cached(secret) is None)
         assert (await asker.both(PAID[0], key)).split(b" ")[1] == status
 
 

@@ -19,7 +19,7 @@ from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
 
 SOY, CUSTARD, NEW = (mint("shop", str(number)).iid for number in (1, 2, 3))
-MIXED = [SOY.lower(), "IID-NOBODY", "nonsense", CUSTARD, NEW, SOY, "{}", "IID-A" + "\u00e9"]
+MIXED = [SOY.lower(), "IID-UNKNOWN", "nonsense", CUSTARD, NEW, SOY, "{}", "IID-A" + "\u00e9"]
 
 
 @pytest.fixture

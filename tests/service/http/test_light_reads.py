@@ -221,7 +221,7 @@ async def test_allowed_values_are_named_as_callers_write_them(edge: Edge, key: s
 async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
     edge: Edge, key: str, settings: Settings
 ) -> None:
-    assert (await edge.get("/index/pricing/IID-NOBODY", key=key)).status == 404
+    assert (await edge.get("/index/pricing/IID-UNKNOWN", key=key)).status == 404
     assert await used(edge, key) == 2
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, CUSTARD))

@@ -64,7 +64,7 @@ async def test_head_answers_as_get_without_a_body(edge: Edge) -> None:
 
 
 async def test_an_unknown_iid_is_404_and_is_counted(edge: Edge) -> None:
-    answer = await edge.get("/index/lookup/IID-NOBODY")
+    answer = await edge.get("/index/lookup/IID-UNKNOWN")
     assert answer.json["type"].endswith("/iid-not-found")
     assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
 
@@ -156,7 +156,7 @@ async def test_a_load_is_seen_at_once_with_a_new_etag(edge: Edge, settings: Sett
 
 async def test_many_at_once_each_with_its_own_status(edge: Edge, settings: Settings) -> None:
     key = api_key(settings)
-    answer = await edge.get(f"/index/lookup?iid={SOY}&iid=IID-NOBODY&iid=nonsense", key=key)
+    answer = await edge.get(f"/index/lookup?iid={SOY}&iid=IID-UNKNOWN&iid=nonsense", key=key)
     assert [(entry["status"], entry["problem"]) for entry in answer.json["data"]] == [
         (200, None),
         (404, "iid-not-found"),

@@ -166,7 +166,7 @@ async def test_a_wrong_check_digit_is_refused_with_the_one_that_was_expected(edg
 
 
 async def test_an_identifier_that_no_item_has_is_404_and_counted(edge: Edge) -> None:
-    for path in ("gtin=036000291452", "sku=zz&source=north", "gtin=4006381333931&source=nobody"):
+    for path in ("gtin=036000291452", "sku=zz&source=north", "gtin=4006381333931&source=unknown"):
         answer = await edge.get(f"/index/resolve?{path}", address="192.0.2.7")
         assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (404, "identifier-not-found")
     assert (await edge.get("/quota", address="192.0.2.7")).json["limits"][0]["used"] == 3

@@ -110,7 +110,7 @@ async def test_filters_hold_for_items_of_an_identifier_too(edge: Edge, key: str)
 
 
 async def test_a_search_works_without_the_store_of_identifiers(settings: Settings, tmp_path: Path) -> None:
-    without = replace(settings, edge_database_url="postgresql://nobody@127.0.0.1:1/none")
+    without = replace(settings, edge_database_url="postgresql://unknown@127.0.0.1:1/none")
     search = SearchEngine(settings.search_dir, Log("edge", stream=io.StringIO()))
     resources = build(without)
     await resources.database.open()

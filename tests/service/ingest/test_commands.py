@@ -123,7 +123,7 @@ def test_the_files_of_deleted_observations_can_be_loaded_again(
     ("options", "reason"),
     [
         ((), "not meant"),
-        (("--source", "nobody"), "no source"),
+        (("--source", "unknown"), "no source"),
         (("--iid", "IID-NONE"), "no item"),
         (("--iid", "x"), "an IID is"),
         (("--from", "01.02.2099"), "YYYY-MM-DD"),

@@ -71,7 +71,7 @@ class SignedIn:
         person = await self.edge.resources.users.authenticate(self.issuer.token(who))
         acts = OrganizationService(self.edge.resources.database, self.edge.settings)
         await acts.accept_invitation(person, link.partition("#")[2])
-        self.edge.resources.users.forget()
+        self.edge.resources.users.invalidate()
         return person.id
 
 

@@ -44,7 +44,7 @@ async def test_the_last_owner_stays(signed_in: SignedIn) -> None:
     assert (await signed_in.ask("DELETE", f"/org/members/{ada}")).status == 409
     assert (await signed_in.ask("PATCH", f"/org/members/{ada}", body={"role": "viewer"})).status == 409
     assert (await signed_in.ask("PATCH", f"/org/members/{bob}", body={"role": "owner"})).status == 204
-    signed_in.edge.resources.users.forget()
+    signed_in.edge.resources.users.invalidate()
     both = await asyncio.gather(
         signed_in.ask("PATCH", f"/org/members/{bob}", "ada", {"role": "viewer"}),
         signed_in.ask("PATCH", f"/org/members/{ada}", "bob", {"role": "viewer"}),

@@ -164,7 +164,7 @@ BAD_PARAMETERS = [
     ("?brand=vita&granularity=year", "granularity"),
     ("?brand=vita&format=xml", "format"),
     ("?brand=vita&group_by=price", "group_by"),
-    ("?brand=nobody", "brand"),
+    ("?brand=unknown", "brand"),
     ("?brand=vita&group_by=brand&group_by=channel&group_by=category", "group_by"),
     ("?category=nothing", "category"),
     ("?brand=vita&channel=EAST", "channel"),
@@ -218,7 +218,7 @@ async def test_each_report_asks_its_maker_the_canonical_question(
 
 
 async def test_an_unknown_brand_or_category_is_404(edge: Edge, key: str) -> None:
-    for path, slug in (("categories/nothing", "category-not-found"), ("brands/nobody", "brand-not-found")):
+    for path, slug in (("categories/nothing", "category-not-found"), ("brands/unknown", "brand-not-found")):
         refused = await edge.get(f"/index/insights/{path}", key=key)
         assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (404, slug)
 

@@ -231,7 +231,7 @@ def test_days_without_data_are_reported_as_missing_and_no_row_is_made_up(connect
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
-        ({"brand": ["nobody"]}, BrandNotFound),
+        ({"brand": ["unknown"]}, BrandNotFound),
         ({"category": ["no.where"]}, CategoryNotFound),
         ({}, InvalidParameter),
         ({"brand": ["vita"], "channel": ["MOON"]}, InvalidParameter),

@@ -226,8 +226,8 @@ def test_insights_are_grouped_by_nothing_but_the_channel(connection: Connection)
     ("kind", "parameters", "error"),
     [
         ("category-insights", {"code": "no.where"}, CategoryNotFound),
-        ("brand-insights", {"slug": "nobody"}, BrandNotFound),
-        ("sustainability-rollup", {"brand": ["nobody"]}, BrandNotFound),
+        ("brand-insights", {"slug": "unknown"}, BrandNotFound),
+        ("sustainability-rollup", {"brand": ["unknown"]}, BrandNotFound),
         ("sustainability-rollup", {"group_by": ["size"]}, InvalidParameter),
         ("category-insights", {"channel": ["MOON"]}, InvalidParameter),
         ("brand-insights", {"granularity": "year"}, InvalidParameter),

@@ -39,23 +39,23 @@ CURSORS = CursorSigner("a secret that is long enough for tests")
 @pytest.mark.parametrize("prefix", [credentials.FREE_PREFIX, credentials.KEY_PREFIX])
 def test_a_minted_credential_is_recognized_and_a_mistyped_one_is_not(prefix: str) -> None:
     token = credentials.mint(prefix)
-    form = credentials.split(token)
+    form = credentials.parse(token)
     assert form is not None
     assert (form.prefix, len(token)) == (prefix, 58)
     for place in (0, 12, 30, 57):
         wrong = token[:place] + ("a" if token[place] != "a" else "b") + token[place + 1 :]
-        assert credentials.split(wrong) is None
+        assert credentials.parse(wrong) is None
 
 
 def test_the_anonymous_token_is_well_formed() -> None:
-    assert credentials.split(Settings().anonymous_token) is not None
+    assert credentials.parse(Settings().anonymous_token) is not None
 
 
 @pytest.mark.parametrize(
     "text", ["", "iixk_live_", "iixk_live_" + "A" * 48 + "\n", "iixk_live_" + "é" * 48, "x" * 10_000]
 )
 def test_garbage_is_no_credential(text: str) -> None:
-    assert credentials.split(text) is None
+    assert credentials.parse(text) is None
 
 
 @given(

@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.provenance.acts import Act, Standing, replay
+from workers.provenance.acts import Act, EffectiveActs, replay
 
 THERE = {1: 0, 2: 0, 3: 0, 4: 0}
 
 
-def owners(standing: Standing) -> dict[int, int | None]:
+def owners(standing: EffectiveActs) -> dict[int, int | None]:
     """Return every merged or withdrawn item with its owner."""
     return {item_id: standing.owner(item_id) for item_id in {*standing.merged_into, *standing.withdrawn}}
 

@@ -17,7 +17,7 @@ RIGHTS = {
 @pytest.mark.parametrize("right", RIGHTS)
 def test_each_role_has_its_rights_and_no_other(right: str) -> None:
     assert [role for role in ROLES if may(role, right)] == RIGHTS[right].split()
-    assert not may("nobody", right)
+    assert not may("guest", right)
 
 
 def test_only_owners_touch_owners() -> None:

@@ -16,7 +16,7 @@ from shared.uncertainty.pedigree import Scores
 @pytest.mark.parametrize(
     ("table", "scores", "basic", "gsd", "low", "high"),
     [
-        # Worked by hand from the published factors: GSD² = exp(sqrt(Σ ln² factors + ln² basic)) in the expert tables.
+        # Worked out on paper from the published factors: GSD² = exp(sqrt(Σ ln² factors + ln² basic)) in the expert tables.
         ("expert_v3", Scores(1, 1, 1, 1, 1), 1.05, 1.024695, 0.953312, 1.048975),
         ("expert_v3", Scores(3, 3, 3, 3, 3), 1.05, 1.126273, 0.792100, 1.262467),
         ("expert_v3", Scores(4, 5, 3, 5, 4), 1.05, 1.284944, 0.611774, 1.634592),

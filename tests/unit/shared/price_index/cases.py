@@ -1,4 +1,4 @@
-"""Small panels whose indices can be computed by hand."""
+"""Small panels whose indices can be worked out on paper."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Each formula between two periods against its value computed by hand."""
+"""Each formula between two periods against its value worked out on paper."""
 
 import math
 

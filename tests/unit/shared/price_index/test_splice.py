@@ -1,4 +1,4 @@
-"""Splices against values computed by hand from given windows."""
+"""Splices against values worked out on paper from given windows."""
 
 import numpy as np
 import pytest

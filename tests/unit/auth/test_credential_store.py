@@ -31,19 +31,27 @@ class Slow:
     def __init__(self, key: str) -> None:
         self.key = key
         self.asked = 0
-        self.away = False
+        self.reached = asyncio.Condition()
+        self.unavailable = False
         self.answers = asyncio.Event()
 
     async def fetch(self, query: str) -> list[dict[str, Any]]:
         return [PLAN]
 
     async def fetch_row(self, query: str, credential_id: str) -> dict[str, Any] | None:
-        self.asked += 1
+        async with self.reached:
+            self.asked += 1
+            self.reached.notify_all()
         await self.answers.wait()
-        if self.away:
+        if self.unavailable:
             raise StoreUnavailable("database")
         secret = credentials.keyed_hash(self.key, PEPPER)
         return {"secret_hash": secret, "plan": "brand", "organization_id": "o", "organization_name": "O"}
+
+    async def until_asked(self, times: int) -> None:
+        """Wait until so many queries have been sent."""
+        async with self.reached:
+            await self.reached.wait_for(lambda: self.asked == times)
 
 
 @pytest.fixture
@@ -51,33 +59,32 @@ def key() -> str:
     return credentials.mint(credentials.KEY_PREFIX)
 
 
-def directory(slow: Slow) -> CredentialStore:
+def store_on(slow: Slow) -> CredentialStore:
     return CredentialStore(slow, Log("tests"), anonymous_token="", peppers=(PEPPER,))  # type: ignore[arg-type]
 
 
 async def test_a_burst_of_first_calls_is_one_question(key: str) -> None:
     slow = Slow(key)
-    found = directory(slow)
-    calls = [asyncio.create_task(found.find("api-key", key)) for _ in range(50)]
-    await asyncio.sleep(0)
+    store = store_on(slow)
+    calls = [asyncio.create_task(store.resolve("api-key", key)) for _ in range(50)]
+    await slow.until_asked(1)
     calls[0].cancel()  # a caller that disconnects cancels no other
     slow.answers.set()
     principals = await asyncio.gather(*calls[1:])
     assert slow.asked == 1
     assert {principal.organization_id for principal in principals if principal} == {"o"}
-    assert await found.find("api-key", key) is principals[0]
+    assert await store.resolve("api-key", key) is principals[0]
     assert slow.asked == 1
 
 
 async def test_a_value_read_before_a_change_is_not_remembered_after_it(key: str) -> None:
     slow = Slow(key)
-    found = directory(slow)
-    early = asyncio.create_task(found.find("api-key", key))
-    await asyncio.sleep(0.01)
-    found.forget()
-    late = asyncio.create_task(found.find("api-key", key))
-    await asyncio.sleep(0.01)
-    assert slow.asked == 2
+    store = store_on(slow)
+    early = asyncio.create_task(store.resolve("api-key", key))
+    await slow.until_asked(1)
+    store.invalidate()
+    late = asyncio.create_task(store.resolve("api-key", key))
+    await slow.until_asked(2)
     slow.key = credentials.mint(credentials.KEY_PREFIX)  # revoked
     slow.answers.set()
     assert [await early, await late] == [None, None]
@@ -85,10 +92,10 @@ async def test_a_value_read_before_a_change_is_not_remembered_after_it(key: str)
 
 async def test_an_outage_is_reported_to_all_and_not_remembered(key: str) -> None:
     slow = Slow(key)
-    slow.away = True
+    slow.unavailable = True
     slow.answers.set()
-    found = directory(slow)
-    reported = await asyncio.gather(*(found.find("api-key", key) for _ in range(3)), return_exceptions=True)
+    store = store_on(slow)
+    reported = await asyncio.gather(*(store.resolve("api-key", key) for _ in range(3)), return_exceptions=True)
     assert [type(one) for one in reported] == [StoreUnavailable] * 3
-    slow.away = False
-    assert await found.find("api-key", key) is not None
+    slow.unavailable = False
+    assert await store.resolve("api-key", key) is not None
