@@ -16,7 +16,7 @@ from workers.exports.plan import plan_export
 from workers.job_handler import JobContext, Outcome
 
 _WORKERS_MAX = 4
-_POLL_SECONDS = 0.2
+_POLL_SECONDS = 0.05
 
 
 class ExportHandler:

@@ -61,12 +61,14 @@ def plan_export(snapshot_db: Connection, objects: ResultStore, request: Request,
         return int(rows(query, *values)[0][0])
 
     items = count("items") if request.dataset == "observations" else 0
-    return Plan(version, snapshot, months, _ranges(request, count(request.dataset), items, split))
+    return Plan(version, snapshot, months, ranges_of(request, count(request.dataset), items, split))
 
 
-def _ranges(request: Request, rows: int, items: int, split: SplitRows) -> list[tuple[str, int, int]]:
+def ranges_of(request: Request, rows: int, items: int, split: SplitRows) -> list[tuple[str, int, int]]:
+    """Return the ranges of keys, one per part, for a request of so many rows of so many items."""
     by_rows, by_items = math.ceil(rows / split.export_parts[request.dataset]), math.ceil(items / _PART_ITEMS)
     count = max(by_rows, by_items, 2 if rows > split.export_shared else 1)
+    count += count % 2 if count > 1 else 0  # of seven parts, one of two workers would write the last one alone
     step = -(-ID_END // min(count, _PARTS_MAX))
     ranges = [(ROWS, start, min(start + step, ID_END)) for start in range(0, ID_END, step)]
     return ranges if request.since is None else [*ranges, (GONE, 0, ID_END)]

@@ -194,17 +194,15 @@ def _number(column: Any, batch: Any) -> Any:
         return pc.strftime(
             column.cast(pa.timestamp("ms", tz="UTC"), safe=False).cast(pa.timestamp("ms")), "%Y-%m-%dT%H:%M:%SZ"
         )
-    return _from_table(column) if pa.types.is_integer(kind) else column.cast(pa.string())
+    if pa.types.is_integer(kind):
+        return _each_once(column, lambda numbers: numbers.cast(pa.string()))
+    return column.cast(pa.string())
 
 
-def _from_table(column: Any) -> Any:
-    """Spell numbers that lie closer together than they are many by a table of all between."""
-    ends = pc.min_max(column).as_py()
-    least, most = ends["min"], ends["max"]
-    if least is None or 2 * (most - least) > len(column):
-        return column.cast(pa.string())
-    table = pa.array(np.arange(least, most + 1), column.type).cast(pa.string())
-    return table.take(pc.subtract(column, pa.scalar(least, column.type)))
+def _each_once(numbers: Any, spell: Callable[[Any], Any]) -> Any:
+    """Spell each distinct number once: prices repeat, and finding a number costs less than spelling it."""
+    encoded = pc.dictionary_encode(numbers)
+    return spell(encoded.dictionary).take(encoded.indices)
 
 
 def _money(column: Any, batch: Any) -> Any:
@@ -218,13 +216,11 @@ def _money(column: Any, batch: Any) -> Any:
 
 
 def _amounts(words: Any, digits: Any) -> Any:
-    """Spell amounts in ten-thousandths with so many digits each; by a table where they lie close together."""
+    """Spell amounts in ten-thousandths with so many digits each."""
     if len(digits) and (digits == digits[0]).all():
-        minor = words // _MINOR_UNITS[digits[0]]
-        least, most = minor.min(), minor.max()
-        if 2 * int(most - least) < len(words):
-            near = np.arange(least, most + 1, dtype="u8") * _MINOR_UNITS[digits[0]]
-            return _spelled_amounts(near, digits[:1].repeat(len(near))).take(pa.array(minor - least))
+        return _each_once(
+            pa.array(words), lambda distinct: _spelled_amounts(np.asarray(distinct), digits[:1].repeat(len(distinct)))
+        )
     return _spelled_amounts(words, digits)
 
 
