@@ -7,7 +7,7 @@ import click
 from rich.progress import Progress
 
 from deploy.ctl.console import console, data_dir_option, json_option, settings
-from deploy.ctl.ingest import load_with_bar, show_summary, wait_for_index
+from deploy.ctl.loading import load_with_bar, show_summary, wait_for_index
 from workers.generate.market import MAPPING, write
 from workers.ingest.mapping import read
 
