@@ -38,6 +38,11 @@ def quick(connection: Connection, parameters: dict[str, Any], report_progress: R
     return answer()
 
 
+def quiet(stage: str, done: int, total: int | None) -> None:
+    """Take a report of progress, which must be possible."""
+    assert total is None or 0 <= done <= total
+
+
 def queued(settings: Settings) -> list[str]:
     """Return the jobs that wait, in their order."""
     with connect(settings.database_url, application="tests") as connection:

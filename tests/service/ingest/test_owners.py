@@ -17,6 +17,7 @@ from shared.ids import mint
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.releases import cut
+from tests.support.reports import quiet
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
 from tests.support.workers import run
@@ -74,10 +75,6 @@ def key_of_a_customer(settings: Settings) -> str:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE plans SET burst_units = 10000")
     return api_key(settings, "institutional")
-
-
-def quiet(stage: str, done: int, total: int | None) -> None:
-    assert total is None or 0 <= done <= total
 
 
 def reports(settings: Settings) -> dict[str, Any]:

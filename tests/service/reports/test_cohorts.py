@@ -1,7 +1,6 @@
 """Cohorts equal what plain SQL says of the raw rows, and what another engine says of them."""
 
 import random
-from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,8 +13,7 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.money import minor_digits
-from tests.service.reports.market import opened
-from tests.support.servers import Servers
+from tests.support.reports import quiet
 from workers.reports.cohorts import make
 
 RAW = """
@@ -24,18 +22,6 @@ SELECT o.day, o.item_id, o.price_minor, o.currency, h.code AS channel, b.slug AS
 FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
 LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id"""
 PERCENTS = (0.1, 0.25, 0.5, 0.75, 0.9)
-
-
-@pytest.fixture(scope="module")
-def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    with opened(servers, tmp_path_factory.mktemp("market")) as settings:
-        yield settings
-
-
-@pytest.fixture
-def connection(market: Settings) -> Iterator[Connection]:
-    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
-        yield opened_connection
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +49,6 @@ def engine_of(connection: Connection) -> duckdb.DuckDBPyConnection:
     engine.register("arrived", pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)}))
     engine.execute("CREATE TABLE raw AS SELECT * FROM arrived")
     return engine
-
-
-def quiet(stage: str, done: int, total: int | None) -> None:
-    assert total is None or 0 <= done <= total
 
 
 def asked(chance: random.Random, brands: list[str], categories: list[str]) -> dict[str, Any]:

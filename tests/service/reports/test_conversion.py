@@ -11,14 +11,14 @@ import duckdb
 import pytest
 
 from shared.config import Settings
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from tests.service.reports.market import market as load_market
-from tests.service.reports.test_cohorts import engine_of, quiet
+from tests.service.reports.test_cohorts import engine_of
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.rates import HISTORY, load_rates
-from tests.support.reports import work
+from tests.support.reports import quiet, work
 from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
 from workers.reports import brand_insights, category_insights, cohorts, price_index
@@ -38,12 +38,6 @@ def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
     with servers.fresh(tmp_path_factory.mktemp("market"), loaded) as settings:
         yield settings
-
-
-@pytest.fixture
-def connection(market: Settings) -> Iterator[Connection]:
-    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
-        yield opened_connection
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.jobs.contract import KINDS
-from tests.service.reports.market import opened
-from tests.support.servers import Servers
+from tests.support.reports import quiet
 from tests.support.shop import load_rows
 from workers.reports import brand_insights, category_insights, cohorts
 from workers.reports.registry import COMPUTATIONS
@@ -26,22 +25,12 @@ MONTHS = {"from": "2026-04-01", "to": "2026-06-30", "granularity": "month", "cur
 MEDIAN = "(percentile_cont(0.5) WITHIN GROUP (ORDER BY price_minor) / 100)::numeric"
 
 
-@pytest.fixture(scope="module")
-def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    with opened(servers, tmp_path_factory.mktemp("market")) as settings:
-        yield settings
-
-
 @pytest.fixture
 def connection(market: Settings) -> Iterator[Connection]:
     with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
         opened_connection.execute(f"CREATE TEMP TABLE everything AS {RAW}")
         opened_connection.execute("CREATE TEMP TABLE raw AS SELECT * FROM everything WHERE outlier IS NULL")
         yield opened_connection
-
-
-def quiet(stage: str, done: int, total: int | None) -> None:
-    assert total is None or 0 <= done <= total
 
 
 def test_every_kind_of_report_has_its_maker() -> None:

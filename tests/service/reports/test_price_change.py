@@ -1,6 +1,5 @@
 """Insights show the change of prices of the same items beside that of the median, and say when the two disagree."""
 
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,7 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import Connection, connect
-from tests.service.reports.market import opened
-from tests.service.reports.test_cohorts import quiet
-from tests.support.servers import Servers
+from tests.support.reports import quiet
 from tests.support.shop import load_rows
 from workers.reports import brand_insights, category_insights
 
@@ -27,18 +24,6 @@ WITH cells AS (
     GROUP BY 1, 2, 3, o.kind)
 SELECT place, b.period, round((exp(avg(ln(b.price) - ln(a.price))) - 1)::numeric, 6)::float8, count(*)
 FROM cells a JOIN cells b USING (place, item_id) WHERE {follows} GROUP BY 1, 2"""
-
-
-@pytest.fixture(scope="module")
-def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    with opened(servers, tmp_path_factory.mktemp("market")) as settings:
-        yield settings
-
-
-@pytest.fixture
-def connection(market: Settings) -> Iterator[Connection]:
-    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
-        yield opened_connection
 
 
 @pytest.mark.parametrize("granularity", ["month", "week", None])

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import Iterator
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
@@ -13,12 +12,11 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import CategoryNotFound, InvalidParameter
-from tests.service.reports.market import opened
-from tests.service.reports.test_cohorts import known, quiet
+from tests.service.reports.test_cohorts import known
 from tests.support.accounts import api_key
 from tests.support.client import Edge
-from tests.support.reports import work
-from tests.support.servers import Contents, Servers
+from tests.support.reports import quiet, work
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from workers.reports.price_index import make
 
@@ -42,18 +40,6 @@ FORMULAE = {
     "geks-fisher": "sqrt(sum(b.price * a.units) / sum(a.price * a.units) * sum(b.price * b.units) / sum(a.price * b.units))",
     "geks-walsh": "sum(b.price * sqrt(a.units * b.units)) / sum(a.price * sqrt(a.units * b.units))",
 }
-
-
-@pytest.fixture(scope="module")
-def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    with opened(servers, tmp_path_factory.mktemp("market")) as settings:
-        yield settings
-
-
-@pytest.fixture
-def connection(market: Settings) -> Iterator[Connection]:
-    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
-        yield opened_connection
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Announced reductions equal what SQL says of the 30 days before each, and each verdict has a case of its own."""
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import CategoryNotFound
-from tests.service.reports.market import opened
-from tests.support.servers import Servers
+from tests.support.reports import quiet
 from tests.support.shop import load_rows
 from workers.reports.reductions import make
 
@@ -34,22 +32,6 @@ FROM begins b, LATERAL (SELECT count(*) AS days, min(l.price) AS least FROM lowe
     WHERE l.item_id = b.item_id AND l.channel_id = b.channel_id AND l.currency = b.currency
       AND l.day BETWEEN b.day - 30 AND b.day - 1) n
 WHERE b.day BETWEEN '2026-03-01' AND '2026-06-30' GROUP BY 1, 2 ORDER BY 1, 2"""
-
-
-def quiet(stage: str, done: int, total: int | None) -> None:
-    assert total is None or 0 <= done <= total
-
-
-@pytest.fixture(scope="module")
-def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    with opened(servers, tmp_path_factory.mktemp("market")) as settings:
-        yield settings
-
-
-@pytest.fixture
-def connection(market: Settings) -> Iterator[Connection]:
-    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
-        yield opened_connection
 
 
 def days(item: int, store: str, *runs: tuple[int, str, str]) -> str:

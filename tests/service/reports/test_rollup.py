@@ -15,7 +15,8 @@ from shared.db.connect import Connection, connect
 from shared.errors import JobRefused
 from shared.indicators import CODES
 from tests.service.reports.market import opened
-from tests.service.reports.test_cohorts import known, quiet
+from tests.service.reports.test_cohorts import known
+from tests.support.reports import quiet
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
 from workers.reports.assortment import Quantities
@@ -94,12 +95,6 @@ def _unprice(settings: Settings) -> None:
         connection.execute("""DELETE FROM observations o USING items i JOIN brands b ON b.id = i.brand_id
             WHERE o.item_id = i.id AND b.slug = 'oakley'""")
         layout.rebuild_rollups(connection)
-
-
-@pytest.fixture
-def connection(market: Settings) -> Iterator[Connection]:
-    with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
-        yield opened_connection
 
 
 @pytest.fixture(scope="module")
