@@ -99,11 +99,6 @@ def describe(app: web.Application) -> dict[str, Any]:
     return app[DOCUMENT].as_dict()
 
 
-def describe_exactly(app: web.Application) -> dict[str, Any]:
-    """Return the document without room for additions, to hold this version's answers against."""
-    return app[DOCUMENT].exact()
-
-
 def routes(services: Services, document: Document) -> tuple[Route, ...]:
     """Return every route of the edge with its rule: its credentials, its plan and its cost."""
     return (

@@ -6,7 +6,6 @@ import os
 import time
 from typing import Any
 
-import uvloop
 from aiohttp import hdrs, web
 from aiohttp.http_parser import HttpRequestParser
 from aiohttp.web_protocol import RequestHandler
@@ -200,15 +199,3 @@ async def create_runner() -> web.AppRunner:
 
     app.cleanup_ctx.append(resources_open)
     return DrainingRunner(app, resources)
-
-
-def run_alone(path: str) -> None:
-    """Serve on a unix socket without gunicorn: for tests and benchmarks of one process."""
-
-    async def serve() -> None:
-        runner = await create_runner()
-        await runner.setup()
-        await web.UnixSite(runner, path).start()
-        await asyncio.Event().wait()
-
-    uvloop.run(serve())

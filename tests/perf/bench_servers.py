@@ -44,8 +44,7 @@ def edge(settings: Settings, folder: Path, name: str = "edge", **changed: str) -
     """Run one process of the edge on the first core, with some settings changed."""
     socket = folder / f"{name}.sock"
     environment = {**settings.environment(), "METRICS_DIR": "", "LOG_LEVEL": "error", **changed}
-    code = f"from edge.server import run_alone; run_alone({str(socket)!r})"
-    with _process([sys.executable, "-c", code], environment) as process:
+    with _process([sys.executable, "-m", "tests.perf.one_edge", str(socket)], environment) as process:
         yield Server(OURS, process, _wait(socket, process), "198.51.100.1", "198.51.100.2")
 
 

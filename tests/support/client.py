@@ -14,7 +14,7 @@ from aiohttp import web
 from jsonschema import Draft202012Validator
 
 from edge import server
-from edge.app import create_app, describe_exactly
+from edge.app import DOCUMENT, create_app
 from edge.resources import Resources, build, opened
 from shared.config import Settings
 
@@ -124,7 +124,7 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     resources = build(settings)
     app = create_app(resources)
     if settings.base_url not in _DOCUMENTS:
-        _DOCUMENTS[settings.base_url] = describe_exactly(app)
+        _DOCUMENTS[settings.base_url] = app[DOCUMENT].exact()
     document = _DOCUMENTS[settings.base_url]
 
     async def open_resources(app: web.Application) -> AsyncIterator[None]:
