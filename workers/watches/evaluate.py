@@ -68,12 +68,19 @@ def _watched(connection: Connection, load_no: int, new_months: Collection[date])
             connection.execute(_of_partition(SQL.latest_of_month, month), (month,))
             connection.execute(_of_partition(SQL.days_of_month, month), (month, load_no))
         else:
-            connection.execute(_of_partition(SQL.latest_of_new_month, month))
+            connection.execute(_of_partition(SQL.latest_of_new_month, month), (month,))
             connection.execute(_of_partition(SQL.days_of_new_month, month))
     connection.execute(SQL.analyze_latest)
     connection.execute(SQL.analyze_days)
-    connection.execute(SQL.rearm, (HYSTERESIS,))
+    _rearm(connection)
     return months
+
+
+def _rearm(connection: Connection) -> None:
+    if connection.execute(SQL.risen, (HYSTERESIS,)).rowcount:
+        for [month] in connection.execute(SQL.later_months).fetchall():
+            connection.execute(_of_partition(SQL.not_newest, month), (month,))
+        connection.execute(SQL.rearm)
 
 
 def _of_partition(query: str, month: date) -> bytes:
@@ -83,8 +90,7 @@ def _of_partition(query: str, month: date) -> bytes:
 def _confirmed(connection: Connection, load_no: int, new_months: Collection[date]) -> list[Fired]:
     """Return what the prices of articles report: candidates from the touched months that no other month refutes."""
     connection.execute(SQL.candidates)
-    connection.execute(SQL.below)
-    connection.execute(SQL.new_low, (HYSTERESIS,))
+    connection.execute(SQL.priced, (HYSTERESIS,))
     connection.execute(SQL.returned)
     connection.execute(SQL.analyze_candidates)
     months = connection.execute(SQL.months).fetchall()
@@ -119,9 +125,9 @@ def _moved(connection: Connection, months: list[date]) -> Iterable[Fired]:
 def _report(connection: Connection, fired: list[Fired]) -> None:
     watches, items, days, amounts, _, percents = (list(column) for column in zip(*fired, strict=True))
     described = connection.execute(SQL.describe, (watches, items)).fetchall()
-    data = [Jsonb(_data(one, *row)) for one, row in zip(fired, described, strict=True)]
+    data = [_data(one, *row) for one, row in zip(fired, described, strict=True)]
     connection.execute(SQL.remember, (watches, items, days, amounts, percents))
-    connection.execute(SQL.log, (watches, data))
+    connection.execute(SQL.log, (Jsonb(data),))
 
 
 def _data(

@@ -1,0 +1,92 @@
+"""What a load costs: CPU time of the process that loads and of PostgreSQL, in one way and in another, interleaved."""
+
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+import pyarrow
+import pyarrow.parquet
+
+from shared.config import Settings
+from tests.support.servers import Servers
+from workers.generate.market import MAPPING, write
+from workers.ingest.load import load
+from workers.ingest.mapping import read
+
+_LOADED_DAYS = 30
+
+
+class Spent(NamedTuple):
+    """CPU seconds of one load, by the process that loads and by PostgreSQL."""
+
+    loader: float
+    postgresql: float
+
+    @property
+    def total(self) -> float:
+        """Both together."""
+        return self.loader + self.postgresql
+
+
+def market_files(folder: Path, items: int, observations: int) -> tuple[Path, Path]:
+    """Write one market as two files of as many observations: half a year that the index has, and the month of the load."""
+    whole, before, loaded = folder / "whole.parquet", folder / "before.parquet", folder / "loaded.parquet"
+    write(whole, items=items, observations=2 * observations, seed=1)
+    table = pyarrow.parquet.read_table(whole)
+    first, last = table["day"][observations].as_py(), table["day"][-1].as_py()
+    half = table.slice(observations)
+    month = [first + (day - first) * _LOADED_DAYS // ((last - first).days + 1) for day in half["day"].to_pylist()]
+    half = half.set_column(half.schema.get_field_index("day"), "day", pyarrow.array(month, pyarrow.date32()))
+    for path, part in ((before, table.slice(0, observations)), (loaded, half)):
+        pyarrow.parquet.write_table(part, path, compression="zstd")
+        path.with_suffix(".toml").write_text(MAPPING)
+    return before, loaded
+
+
+def load_file(settings: Settings, path: Path) -> None:
+    """Load one of those files."""
+    load(settings, read(path.with_suffix(".toml")), [path])
+
+
+@contextmanager
+def measured(servers: Servers) -> Iterator[list[Spent]]:
+    """Measure a block; what was spent is in the list when it has ended."""
+    spent: list[Spent] = []
+    before = _clocks(servers)
+    yield spent
+    after = _clocks(servers)
+    spent.append(Spent(after.loader - before.loader, after.postgresql - before.postgresql))
+
+
+def compared(rounds: int, measure: Callable[[bool], Spent]) -> str:
+    """Measure both ways in each round, the plain one (False) first in every other; return the medians in words."""
+    pairs = []
+    for number in range(rounds):
+        order = (False, True) if number % 2 == 0 else (True, False)
+        spent = {way: measure(way) for way in order}
+        pairs.append((spent[False], spent[True]))
+    added = [100 * (more.total / plain.total - 1) for plain, more in pairs]
+    without, with_it = (statistics.median(spent.total for spent in side) for side in zip(*pairs, strict=True))
+    server, its_server = (statistics.median(spent.postgresql for spent in side) for side in zip(*pairs, strict=True))
+    return (
+        f"CPU seconds, medians of {rounds} rounds: {without:.2f} without ({server:.2f} of them PostgreSQL's), "
+        f"{with_it:.2f} with ({its_server:.2f}): {100 * (with_it / without - 1):+.1f} %\n"
+        f"of single rounds {statistics.median(added):+.1f} % ({min(added):+.1f} to {max(added):+.1f} %)"
+    )
+
+
+def _clocks(servers: Servers) -> Spent:
+    """Return the CPU seconds until now; those of PostgreSQL's ended processes count for its main process."""
+    process = servers.children["postgres"].process
+    assert process is not None
+    main = psutil.Process(process.pid)
+    times = [one.cpu_times() for one in (main, *main.children(recursive=True))]
+    own = psutil.Process().cpu_times()
+    ended = main.cpu_times()
+    return Spent(
+        own.user + own.system,
+        sum(one.user + one.system for one in times) + ended.children_user + ended.children_system,
+    )
