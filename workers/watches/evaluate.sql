@@ -11,7 +11,7 @@ FROM touched_items t LEFT JOIN inactive_items x ON x.item_id = t.item_id;
 -- name: touched_by_load
 -- Months that are all new are not among them. All that they have is the load's, so of its articles no month is kept.
 INSERT INTO watch_touched
-SELECT DISTINCT coalesce(x.owner_id, s.id), NULL::date FROM stage_spans s LEFT JOIN inactive_items x ON x.item_id = s.id;
+SELECT coalesce(x.owner_id, s.id), NULL::date FROM stage_spans s LEFT JOIN inactive_items x ON x.item_id = s.id;
 
 -- name: analyze_touched
 -- The planner knows nothing of temporary tables.
