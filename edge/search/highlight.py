@@ -1,6 +1,7 @@
 """Which parts of a hit match the query. Pure."""
 
 from collections.abc import Callable
+from functools import cache
 
 from edge.search.query_words import Word
 from shared.search import layout
@@ -25,6 +26,7 @@ def matcher(words: list[Word]) -> MatchedOnRule:
     quantities = {variant.terms[0] for variant in variants if variant.field == layout.QUANTITIES}
     joint = [set(terms) for terms in whole if len(terms) > 1]
 
+    @cache  # hits of a page share brands, types and categories
     def met(text: str) -> bool:
         found = indexed_words(text)
         if begun and any(word.startswith(begun) for word in found):

@@ -17,6 +17,8 @@ from shared.search.model import Item
 
 _STORED: msgspec.json.Decoder[tuple[Item, list[str]]] = msgspec.json.Decoder(tuple[Item, list[str]])
 _FREQUENCIES_KEPT = 32_768
+# A mistyped word is looked for again where few items have all words of its query.
+_SPELLINGS_KEPT = 4_096
 _WITHOUT_ROWS = (layout.PLAIN, layout.DESCRIPTION, layout.DESCRIBED_QUANTITIES)
 # Sorts after an IID and before all that begin with it; after all that begin with a prefix.
 _AFTER_IT, _AFTER_ANY = "!", "\x7f"
@@ -44,6 +46,7 @@ class SearchIndex:
         self.common_from = layout.common_from(self.items)
         self.shares = self._shares(sum(segment.length_sum for segment in self.segments))
         self.described_shares = self._shares(sum(segment.description_length_sum for segment in self.segments))
+        self.similar_words: Callable[..., tuple[str, ...]] = lru_cache(_SPELLINGS_KEPT)(self._similar_words)
         self.frequency: Callable[[str, str], int] = lru_cache(_FREQUENCIES_KEPT)(self._frequency)
         self._warm()
 
@@ -78,7 +81,7 @@ class SearchIndex:
         position = bisect_right(self._bases, number) - 1
         return position, self.segments[position]
 
-    def similar_words(self, word: str, edits: int, count: int, *, beginning: bool = False) -> list[str]:
+    def _similar_words(self, word: str, edits: int, count: int, *, beginning: bool = False) -> tuple[str, ...]:
         """Return the most frequent words within so many edits of a word, or of which a beginning is."""
         bounds: dict[str, int] = {}
         for segment in self.segments:
@@ -91,7 +94,7 @@ class SearchIndex:
                 break
             if documents := self.frequency(layout.PLAIN, found):
                 best = sorted([*best, (-documents, found)])[:count]
-        return [found for _, found in best]
+        return tuple(found for _, found in best)
 
     def count_beginning(self, prefix: str) -> int:
         """Return the number of items whose IID begins so."""

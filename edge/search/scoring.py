@@ -10,13 +10,15 @@ from edge.search import bitmaps
 from edge.search.index import Filter, SearchIndex
 from edge.search.matches import Matches, Scores
 from edge.search.query_words import TermVariant, Weights, Word, description_field
-from edge.search.segment import LiveSegment, Postings, distinct, is_dense
+from edge.search.segment import LiveSegment, Postings, distinct
 from shared.search import layout
 from shared.search.segment import Numbers, Row
 
 # So few documents, and so small a share of a term's documents, are looked up one by one.
 _FEW = 1_024
 _SMALL_SHARE = 16
+# A table of all documents costs less than a look at each of more than this share of them.
+_SPARSE_SHARE = 64
 _WITHOUT_LENGTH = (layout.QUANTITIES, layout.DESCRIBED_QUANTITIES)
 
 
@@ -66,7 +68,7 @@ class Scorer:
             documents = self.filtered(self._rarest((), ()))
             return Matches(self._segment, documents, np.zeros(len(documents)))
         found = [self._documents(word) for word in words] + [self._description_documents(word) for word in words]
-        documents = _union(found, self._segment.items)
+        documents = _union(found)
         tally = _Tally(documents, self._segment.items)
         for word in words:
             tally.begin_word()
@@ -108,16 +110,11 @@ class Scorer:
         return min(choices, key=lambda choice: choice[0])[1]()
 
     def _documents(self, word: Word) -> Numbers:
-        return _union(
-            [self._variant_documents(variant, variant.field) for variant in word.variants], self._segment.items
-        )
+        return _union([self._variant_documents(variant, variant.field) for variant in word.variants])
 
     def _description_documents(self, word: Word) -> Numbers:
         described = [variant for variant in word.variants if variant.described]
-        return _union(
-            [self._variant_documents(variant, description_field(variant.field)) for variant in described],
-            self._segment.items,
-        )
+        return _union([self._variant_documents(variant, description_field(variant.field)) for variant in described])
 
     def _variant_documents(self, variant: TermVariant, field: str) -> Numbers:
         documents = self._read(field, variant.terms[0]).documents
@@ -212,11 +209,11 @@ class Scorer:
         return found
 
 
-def _union(found: Sequence[Numbers], items: int) -> Numbers:
+def _union(found: Sequence[Numbers]) -> Numbers:
     some = [documents for documents in found if len(documents)]
     if len(some) == 1:
         return some[0]
-    return distinct(np.concatenate(some), items) if some else np.zeros(0, np.uint32)
+    return distinct(np.concatenate(some)) if some else np.zeros(0, np.uint32)
 
 
 class _Tally:
@@ -227,7 +224,7 @@ class _Tally:
         self.scores = np.zeros(len(documents))
         self._met = np.zeros(len(documents), np.bool_)
         self._positions: Numbers | None = None
-        if is_dense(len(documents), items):
+        if len(documents) > items // _SPARSE_SHARE:
             self._positions = np.empty(items, np.uint32)
             self._positions[documents] = np.arange(len(documents), dtype=np.uint32)
 

@@ -14,6 +14,7 @@ from shared.search.segment import Numbers, Row, Segment, bits
 
 _VOCABULARY = tantivy.SchemaBuilder().add_text_field(layout.WORD, tokenizer_name="raw", index_option="basic").build()
 _PLAIN = layout.key(layout.PLAIN, "")
+_FIRST = np.ones(1, np.bool_)
 # More similar spellings than this are looked for a second time, with room for all.
 _SPELLINGS = 2_048
 
@@ -75,7 +76,7 @@ class LiveSegment:
         """Return the documents with a term."""
         documents, times = self._segment.dictionary.read(self._span(field, term))
         if field == layout.PREFIXES:
-            documents = distinct(documents, self.items)
+            documents = distinct(documents)
             times = np.ones(len(documents), np.uint8)
         if self._deleted is not None:
             live = ~self._deleted[documents]
@@ -149,15 +150,8 @@ class LiveSegment:
         return row if self._live_row is None else row & self._live_row
 
 
-def is_dense(documents: int, items: int) -> bool:
-    """Return whether a table of all documents costs less than a look at each of so many of them."""
-    return documents * 64 > items
-
-
-def distinct(documents: Numbers, items: int) -> Numbers:
+def distinct(documents: Numbers) -> Numbers:
     """Return the numbers in ascending order, each once."""
-    if not is_dense(len(documents), items):
-        return np.unique(documents)
-    found = np.zeros(items, np.bool_)
-    found[documents] = True
-    return np.flatnonzero(found).astype(np.uint32)
+    ordered = np.sort(documents)
+    found: Numbers = ordered[np.concatenate((_FIRST, ordered[1:] != ordered[:-1]))[: len(ordered)]]
+    return found

@@ -1,6 +1,9 @@
 """The files of one segment, memory-mapped: documents, dictionary, postings, rows of bits."""
 
 import mmap
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from zlib import crc32
 
@@ -14,6 +17,8 @@ from shared.search.layout import SegmentInfo
 Numbers = NDArray[np.uint32]
 Row = NDArray[np.uint64]
 Span = tuple[int, int]
+# A query asks for each of its keys several times.
+_SPANS_KEPT = 8_192
 
 
 class Segment:
@@ -60,6 +65,8 @@ class Dictionary:
         self._slot_starts = memoryview(_map(folder / layout.SLOT_STARTS)).cast("I")
         self._slots = memoryview(_map(folder / layout.SLOTS)).cast("I") if len(self) else memoryview(b"")
         self._mask = len(self._slot_starts) - 2
+        self.find: Callable[[bytes], Span] = lru_cache(_SPANS_KEPT)(self._find)
+        self.beginning: Callable[[bytes], Span] = lru_cache(_SPANS_KEPT)(self._beginning)
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -68,7 +75,7 @@ class Dictionary:
         """Return the key at a position."""
         return self._keys[self._offsets[ordinal] : self._offsets[ordinal + 1]]
 
-    def find(self, key: bytes) -> Span:
+    def _find(self, key: bytes) -> Span:
         """Return the position of a key as a span of one, or an empty span."""
         slot = crc32(key) & self._mask
         for at in range(self._slot_starts[slot], self._slot_starts[slot + 1]):
@@ -77,20 +84,13 @@ class Dictionary:
                 return ordinal, ordinal + 1
         return 0, 0
 
-    def beginning(self, prefix: bytes) -> Span:
+    def _beginning(self, prefix: bytes) -> Span:
         """Return the positions of all keys that begin so."""
         return self.position(prefix), self.position(prefix + b"\xff")
 
     def position(self, key: bytes, first: int = 0) -> int:
         """Return where a key is or would be inserted, at `first` or later."""
-        low, high = first, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self.key(middle) < key:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(range(len(self)), key, first, key=self.key)
 
     def size(self, span: Span) -> int:
         """Return the number of postings of neighbouring keys."""

@@ -13,6 +13,7 @@ STEMMING = "english"
 # Scripts written without spaces: cut into single characters and pairs instead of words.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+_ASCII_RUN = re.compile("[a-z0-9]+")
 _FIRST_CJK = "\u3040"
 _STARTS_CJK = re.compile(rf"[{_CJK}]")
 # Only these marks are accents; the sound marks of kana distinguish words and stay.
@@ -51,8 +52,11 @@ def fold(text: str) -> str:
 
 def indexed_words(text: str) -> list[str]:
     """Return every word of a text under which it can be found; of CJK, each character and each pair."""
+    folded = fold(text)
+    if folded.isascii():
+        return [run[:WORD_CHARACTERS_MAX] for run in _ASCII_RUN.findall(folded)]
     words: list[str] = []
-    for run in _RUN.findall(fold(text)):
+    for run in _RUN.findall(folded):
         if is_cjk(run):
             words.extend(run)
             words.extend(_pairs(run))
