@@ -29,12 +29,14 @@ def matcher(words: list[Word]) -> MatchedOnRule:
     @cache  # hits of a page share brands, types and categories
     def met(text: str) -> bool:
         found = indexed_words(text)
+        stemmed = stems(found)
+        if not single.isdisjoint(stemmed):
+            return True
         if begun and any(word.startswith(begun) for word in found):
             return True
         if quantities and any(not quantities.isdisjoint(indexed_quantities(line)) for line in text.splitlines()):
             return True
-        stemmed = set(stems(found))
-        return not single.isdisjoint(stemmed) or any(terms <= stemmed for terms in joint)
+        return any(terms.issubset(stemmed) for terms in joint)
 
     def matched_on(item: Item, alt_names: list[str]) -> list[MatchedOn]:
         parts: list[tuple[MatchedOn, str]] = [

@@ -66,8 +66,9 @@ def _check_filters(index: SearchIndex, search: SearchQuery) -> None:
 def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int) -> _Ranking:
     planner = Planner(index, weights, filters_of(search))
     words = read_words(index, search.q, weights)
-    whole = planner.match_all([*words[:-1], *(word.whole() for word in words[-1:])], depth)
-    begun = planner.match_all(words, depth if whole.total < depth else 0)
+    whole_words = [*words[:-1], *(word.whole() for word in words[-1:])]
+    whole = planner.match_all(whole_words, depth)
+    begun = whole if whole_words == words else planner.match_all(words, depth if whole.total < depth else 0)
     total = max(whole.total, begun.total)
     ranked = _in_tier(whole.ranked, 2, set())
     ranked += _in_tier(begun.ranked, 1, {number for _, number in ranked})
@@ -81,6 +82,8 @@ def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int)
 
 def _identified_first(index: SearchIndex, search: SearchQuery, ranking: _Ranking) -> _Ranking:
     """Put the items of identifiers before what the words find."""
+    if not search.first:
+        return ranking
     filters = filters_of(search)
     numbers = [number for iid in search.first if (number := index.find(iid)) is not None]
     passes = Planner(index, WEIGHTS, filters).passes

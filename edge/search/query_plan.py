@@ -1,6 +1,7 @@
 """From the words of a query to ranked items: those with all words, or with as many as possible."""
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -65,8 +66,8 @@ class Planner:
             return Found([], 0, True)
         common = [any(map(self._is_common, word.variants)) for word in words]
         if all(common) and self._filters_are_common():
-            rows = [self._common(word) for word in words] + self._filter_rows()
-            met = [np.bitwise_and.reduce(of) for of in zip(*(word.rows for word in rows), strict=True)]
+            rows = [self._common_word(word) for word in words] + self._filter_rows()
+            met = [reduce(np.bitwise_and, of) for of in zip(*(word.rows for word in rows), strict=True)]
             found = self._first(met, count, sum(word.weight for word in rows))
             exact = all(self._is_common(variant) for word in words for variant in word.variants)
             return Found(_ranked(found), sum(map(bitmaps.count, met)), exact)
@@ -81,7 +82,7 @@ class Planner:
         if not known:
             return Found([], 0, True)
         rare = [word for word in known if not any(map(self._is_common, word.variants))]
-        common = [self._common(word) for word in known if word not in rare]
+        common = [self._common_word(word) for word in known if word not in rare]
         if rare or not self._filters_are_common():
             return self._with_rare_words(rare, common, count)
         return self._with_common_words(common, count)
@@ -103,7 +104,7 @@ class Planner:
         return Found(_ranked(weighed)[:count], total if some else len(weighed.numbers), exact=bool(some))
 
     def _with_common_words(self, words: Sequence[_CommonWord], count: int) -> Found:
-        passing = [np.bitwise_and.reduce(of) for of in zip(*(word.rows for word in self._filter_rows()), strict=True)]
+        passing = [reduce(np.bitwise_and, of) for of in zip(*(word.rows for word in self._filter_rows()), strict=True)]
         by_segment = [bitmaps.by_number_met(of) for of in zip(*(word.rows for word in words), strict=True)]
         if passing:
             by_segment = [[row & kept for row in rows] for rows, kept in zip(by_segment, passing, strict=True)]
@@ -142,21 +143,23 @@ class Planner:
         return all(self._index.is_common(field, term) for field, term in self._filters)
 
     def _filter_rows(self) -> list[_CommonWord]:
-        return [self._weighed([scorer.row(field, [term]) for scorer in self._scorers]) for field, term in self._filters]
+        return [self._common([(field, (term,))]) for field, term in self._filters]
 
     def _is_common(self, variant: TermVariant) -> bool:
         return all(self._index.is_common(variant.field, term) for term in variant.terms)
 
-    def _common(self, word: Word) -> _CommonWord:
-        variants = [variant for variant in word.variants if self._is_common(variant)]
-        rows = [
-            np.bitwise_or.reduce([scorer.row(variant.field, variant.terms) for variant in variants])
-            for scorer in self._scorers
-        ]
-        return self._weighed(rows)
+    def _common_word(self, word: Word) -> _CommonWord:
+        return self._common([(variant.field, variant.terms) for variant in word.variants if self._is_common(variant)])
 
-    def _weighed(self, rows: list[Row]) -> _CommonWord:
-        return _CommonWord(rows, self._index.inverse_frequency(sum(map(bitmaps.count, rows))))
+    def _common(self, variants: list[tuple[str, tuple[str, ...]]]) -> _CommonWord:
+        """Return the documents that have one of the variants: all of its terms."""
+        rows = [reduce(np.bitwise_or, [scorer.row(*variant) for variant in variants]) for scorer in self._scorers]
+        [(field, terms), *others] = variants
+        # The bits of a long row need not be counted again.
+        documents = (
+            sum(map(bitmaps.count, rows)) if others or len(terms) > 1 else self._index.frequency(field, terms[0])
+        )
+        return _CommonWord(rows, self._index.inverse_frequency(documents))
 
 
 def _rarest(known: Sequence[Word]) -> int:
