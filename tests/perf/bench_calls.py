@@ -4,11 +4,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from urllib.parse import quote_plus
 
 from tests.perf.bench_servers import FASTAPI, LUA
+from workers.generate.words import ADJECTIVES, TREE
 
 _TRACE = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\n"
 _BATCH = 100
+_QUESTIONS = [quote_plus(f"{look} {kind}") for kinds in TREE.values() for kind in kinds for look in ADJECTIVES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +101,16 @@ def _first_time(market: Market) -> tuple[Call, ...]:
         Call("a record that is not remembered", first("/v1/index/lookup/"), calls=20),
         Call("batch of 100", batch, paid=True, calls=20),
         Call("search, first time", lambda n: f"/v1/index/search?q=milk+{n}", peers=(), calls=10),
+        Call("search of words only, first time", _words, peers=(), calls=10),
         Call("brands, first time", lambda n: f"/v1/index/brands?limit=20&q={n % 10_000:x}", calls=10),
         Call("prices of an item, first time", first("/v1/index/pricing/"), paid=True, calls=20),
     )
+
+
+def _words(n: int) -> str:
+    """Return a search of two words: no number that may be an identifier, which PostgreSQL would be asked for."""
+    question = _QUESTIONS[n % len(_QUESTIONS)]
+    return f"/v1/index/search?q={question}&limit={11 + n // len(_QUESTIONS) % 20}"
 
 
 def _documents() -> tuple[Call, ...]:
