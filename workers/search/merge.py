@@ -13,8 +13,9 @@ from shared.search import layout
 from shared.search.segment import Numbers, Segment
 from workers.search.writer import Bytes, Hits, Keys, finish, write_order
 
-# How much is handled at once: postings are sorted in memory, what hits show is copied.
+# How much is handled at once: postings are sorted in memory with their keys, what hits show is copied.
 CHUNK_POSTINGS = 4_000_000
+_CHUNK_KEYS = 100_000
 _CHUNK_DOCUMENTS = 200_000
 _CHUNK_IIDS = 1_000_000
 _GONE = np.uint32(0xFFFF_FFFF)
@@ -36,9 +37,9 @@ def merge(sources: list[Source], folder: Path) -> None:
     documents = write_order(folder, lengths, description_lengths)
     segments = [source.segment for source in sources]
     numbers = [_new_numbers(segment, of, documents) for segment, of in zip(segments, ranks, strict=True)]
-    del ranks  # 4 bytes of each document
-    with Keys(folder) as keys:
-        _write_keys(segments, numbers, keys)
+    del ranks, documents  # 8 bytes of each document
+    _write_keys(segments, numbers, folder)
+    del numbers
     finish(folder, width)
 
 
@@ -108,17 +109,18 @@ class _Term(NamedTuple):
     """The segments that have it, each with the key's ordinal there."""
 
 
-def _write_keys(segments: list[Segment], numbers: list[Numbers], keys: Keys) -> None:
+def _write_keys(segments: list[Segment], numbers: list[Numbers], folder: Path) -> None:
     chunk: list[_Term] = []
     size = 0
-    for term in _terms(segments):
-        chunk.append(term)
-        size += sum(segments[of].dictionary.size((ordinal, ordinal + 1)) for of, ordinal in term.positions)
-        if size >= CHUNK_POSTINGS:
+    with Keys(folder) as keys:
+        for term in _terms(segments):
+            chunk.append(term)
+            size += sum(segments[of].dictionary.size((ordinal, ordinal + 1)) for of, ordinal in term.positions)
+            if size >= CHUNK_POSTINGS or len(chunk) >= _CHUNK_KEYS:
+                _write_chunk(chunk, segments, numbers, keys)
+                chunk, size = [], 0
+        if chunk:
             _write_chunk(chunk, segments, numbers, keys)
-            chunk, size = [], 0
-    if chunk:
-        _write_chunk(chunk, segments, numbers, keys)
 
 
 def _terms(segments: list[Segment]) -> Iterator[_Term]:
