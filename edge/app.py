@@ -39,6 +39,7 @@ from edge.meta.openapi_files import OpenApiFiles
 from edge.meta.problem_types import Errors
 from edge.meta.quota import QuotaPage
 from edge.meta.root import Root
+from edge.meta.static_files import StaticFiles
 from edge.meta.well_known import WellKnown
 from edge.middleware import cors, redirects
 from edge.middleware.answer_keeping import answer_keeping
@@ -130,6 +131,7 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
         Route("GET", f"{PREFIX}/openapi.yaml", openapi.as_yaml, Rule(name="openapi", any_origin=True)),
         Route("GET", f"{PREFIX}/docs", docs.show, Rule(name="docs")),
         *_pages(docs, guides, openapi, WellKnown(settings, guides)),
+        *_static_files(StaticFiles()),
         Route("GET", f"{PREFIX}/errors", errors.list, Rule(name="errors", any_origin=True)),
         Route("GET", f"{PREFIX}/errors/{{slug}}", errors.show, Rule(name="errors", any_origin=True)),
         Route("GET", "/", docs.home, Rule(name="home", any_origin=True), documented=False),
@@ -155,6 +157,11 @@ def _pages(docs: Docs, guides: Guides, openapi: OpenApiFiles, well_known: WellKn
         ("/favicon.ico", well_known.favicon),
     )
     return tuple(Route("GET", path, handler, Rule(name="docs"), documented=False) for path, handler in listed)
+
+
+def _static_files(files: StaticFiles) -> tuple[Route, ...]:
+    paths = ("/static/{file}", "/static/{folder}/{file}")
+    return tuple(Route("GET", path, files.show, Rule(name="static"), documented=False) for path in paths)
 
 
 def _free_routes(services: Services) -> tuple[Route, ...]:

@@ -10,7 +10,8 @@ from shared.accounts import counted_network
 # Case, order and number of the lines are nginx.conf's, not the caller's. A line that is not named here has a meaning
 # that this module does not know: the request takes the ordinary way.
 _PLAIN = re.compile(
-    rb"GET (?P<target>/v1/(?:openapi\.json|openapi\.yaml|(?:docs|errors)(?:/[0-9A-Za-z_.-]{1,60}){0,3})|/v1/index/(?:"
+    rb"GET (?P<target>/v1/(?:openapi\.json|openapi\.yaml|(?:docs|errors)(?:/[0-9A-Za-z_.-]{1,60}){0,3})"
+    rb"|/static(?:/[0-9A-Za-z_.-]{1,60}){1,2}|/v1/index/(?:"
     rb"lookup/(?P<iid>[Ii][Ii][Dd](?:-[0-9A-Za-z]{1,16}){1,8})"
     rb"|resolve\?(?P<scheme>gtin|ean|upc|isbn)=(?P<number>[0-9Xx-]{8,17})"
     rb"|[0-9A-Za-z/_.-]{1,120}(?:\?[!-~]{0,1500})?)) HTTP/1\.1\r\n"

@@ -12,6 +12,16 @@ from workers.generate.words import ADJECTIVES, TREE
 _TRACE = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\n"
 _BATCH = 100
 _QUESTIONS = [quote_plus(f"{look} {kind}") for kinds in TREE.values() for kind in kinds for look in ADJECTIVES]
+# What nginx forwards of the headers that programs send by themselves; of their codings it names gzip alone.
+_GZIP = "Accept-Encoding: gzip\r\n"
+_PROGRAMS = {
+    "requests, httpx": f"Accept: */*\r\n{_GZIP}",
+    "axios": f"Accept: application/json, text/plain, */*\r\n{_GZIP}",
+    "a browser's fetch": f"Accept: */*\r\n{_GZIP}Origin: https://shop.example\r\n",
+    "Go": _GZIP,
+    "Java": "",
+    "a traced program": f"Accept: application/json\r\n{_GZIP}{_TRACE}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,7 @@ def _look_ups(market: Market) -> tuple[Call, ...]:
             f"Accept: application/json, text/plain, */*\r\n{_TRACE}",
             peers=both,
         ),
+        *(Call(f"look-up by {name}", lambda n: one, fields, peers=()) for name, fields in _PROGRAMS.items()),
         Call("look-up in lower case", lambda n: one.replace(market.known[0], market.known[0].lower()), peers=()),
         Call("look-up, 304", lambda n: one, "Accept: */*\r\nIf-None-Match: *\r\n", 304),
         Call("refusal", lambda n: one, status=429, peers=both),
@@ -83,9 +94,7 @@ def _asked_before(market: Market) -> tuple[Call, ...]:
         Call("report that is there", lambda n: market.report, paid=True),
         Call("report that is there, 304", lambda n: market.report, "If-None-Match: *\r\n", 304, paid=True),
         Call("datasets", lambda n: "/v1/index/datasets", paid=True),
-        Call(
-            "brands, gzip", lambda n: "/v1/index/brands?limit=20", "Accept: */*\r\nAccept-Encoding: gzip\r\n", peers=()
-        ),
+        Call("brands, gzip", lambda n: "/v1/index/brands?limit=20", f"Accept: */*\r\n{_GZIP}", peers=()),
     )
 
 
@@ -115,8 +124,9 @@ def _words(n: int) -> str:
 
 def _documents() -> tuple[Call, ...]:
     return (
-        Call("openapi.json", lambda n: "/v1/openapi.json", "Accept: */*\r\nAccept-Encoding: gzip\r\n", calls=10),
-        Call("documentation page", lambda n: "/v1/docs", "Accept: text/html\r\nAccept-Encoding: gzip\r\n", peers=()),
+        Call("openapi.json", lambda n: "/v1/openapi.json", f"Accept: */*\r\n{_GZIP}", calls=10),
+        Call("documentation page", lambda n: "/v1/docs", f"Accept: text/html\r\n{_GZIP}", peers=()),
+        Call("style sheet", lambda n: "/static/dashboard.css", f"Accept: text/css,*/*;q=0.1\r\n{_GZIP}", peers=()),
     )
 
 

@@ -19,6 +19,8 @@ PATHS = (
     "/v1/docs/reference",
     "/v1/errors",
     "/v1/errors/rate-limited",
+    "/static/dashboard.css",
+    "/static/vendor/htmx.min.js",
 )
 BROWSER = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
 GZIP = "Accept-Encoding: gzip\r\n"

@@ -81,8 +81,8 @@ class Front:
         """Start the stub, then nginx; wait until it listens."""
         for path in self.edges:
             await self.stub.start(path)
-        (self.folder / "static" / "folder").mkdir(parents=True, exist_ok=True)
-        (self.folder / "static" / "a.css").write_text("a {}")
+        (self.folder / "static").mkdir(exist_ok=True)
+        (self.folder / "static" / "style.css").write_text("a {}")
         (self.folder / "nginx.conf").write_text(conf or self.conf())
         log = self.folder / "error.log"
         with log.open("ab") as stderr:

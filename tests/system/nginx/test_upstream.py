@@ -94,16 +94,25 @@ async def test_large_json_is_compressed_and_small_is_not(front: Front) -> None:
 async def test_the_edge_hears_of_gzip_where_it_compresses_and_of_no_other_coding(
     front: Front, accepted: str, forwarded: str | None
 ) -> None:
-    for path, edge_compresses in (("/v1/index/brands", True), ("/v1/docs", True), ("/v1/jobs", False)):
+    for path, edge_compresses in (
+        ("/v1/index/brands", True),
+        ("/v1/docs", True),
+        ("/static/docs.css", True),
+        ("/v1/jobs", False),
+    ):
         answer = await front.ask(path, f"Accept-Encoding: {accepted}")
         assert dict(answer.json["fields"]).get("Accept-Encoding") == (forwarded if edge_compresses else None)
 
 
-async def test_static_files_may_be_cached(front: Front) -> None:
-    answer = await front.ask("/static/a.css")
+async def test_what_its_own_pages_are_made_of_is_sent_while_no_edge_answers(front: Front) -> None:
+    for socket in front.edges:
+        await front.stub.stop(socket)
+    assert (await front.ask("/static/docs.css")).status == 502
+    answer = await front.ask("/static/style.css", "Range: bytes=0-1")
     assert (answer.status, answer.body, answer.get("Content-Type")) == (200, b"a {}", "text/css")
     assert answer.get("Cache-Control") == "max-age=300"
-    again = await front.ask("/static/a.css", f"If-None-Match: {answer.get('ETag')}")
+    assert answer.get("X-Request-Id") and answer.get("X-Content-Type-Options") == "nosniff"
+    again = await front.ask("/static/style.css", f"If-None-Match: {answer.get('ETag')}")
     assert again.status == 304
 
 
