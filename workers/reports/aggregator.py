@@ -67,6 +67,11 @@ class Collector:
         self._items_before = 0
 
     @property
+    def pending(self) -> int:
+        """How many pieces have come that are not condensed yet."""
+        return len(self._pending)
+
+    @property
     def by_id(self) -> bool:
         """Whether items must be given by their ids instead of by their places in a month's rollups."""
         return self._spans_months or self._mixed
@@ -132,25 +137,19 @@ class Collector:
         self._items_before += item_count
 
     def end_month(self) -> None:
-        """Condense what the month brought to what the answer needs."""
+        """Condense what the month, or several months of rollups, brought to what the answer needs."""
         pieces, self._pending = self._pending, []
         if not pieces:
             return
         segment, price = (_join([getattr(one, name) for one in pieces]) for name in ("segment", "price"))
-        if all(one.times is None for one in pieces):
-            self._prices.append(counted(segment, price))
-        else:
-            times = _join([np.ones(len(one.price), "i8") if one.times is None else one.times for one in pieces])
-            # Rollups come sorted; only where two are of one segment must they be merged.
-            alone = len({int(one.segment[0]) for one in pieces}) == len(pieces) and all(
-                one.times is not None for one in pieces
-            )
-            self._prices.append((segment, price, times) if alone else counted(segment, price, times))
+        times = _weights([(one.price, one.times) for one in pieces])
+        # Rollups come sorted; only where two are of one segment must they be merged.
+        rollups = all(one.times is not None for one in pieces)
+        alone = rollups and len({int(one.segment[0]) for one in pieces}) == len(pieces)
+        self._prices.append((segment, price, times) if alone and times is not None else counted(segment, price, times))
         self._seen.append(_pairs(_join([one.day_segment for one in pieces]), _join([one.day for one in pieces]))[:2])
-        ones = [np.ones(len(o.channel), "i8") if o.channel_n is None else o.channel_n for o in pieces]
-        self._channels.append(
-            _pairs(_join([o.channel_segment for o in pieces]), _join([o.channel for o in pieces]), _join(ones))
-        )
+        of, channel = (_join([getattr(one, name) for one in pieces]) for name in ("channel_segment", "channel"))
+        self._channels.append(_pairs(of, channel, _weights([(one.channel, one.channel_n) for one in pieces])))
         if self._pending_list_prices:
             self._list_prices.append(counted_pairs(*_joined(self._pending_list_prices)))
             self._pending_list_prices = []
@@ -230,10 +229,26 @@ def _pairs(first: Array, second: Array, n: Array | None = None) -> tuple[Array, 
     return distinct // width + least, distinct % width + low, np.bincount(positions, weights=n).astype("i8")
 
 
+def _weights(columns: list[tuple[Array, Array | None]]) -> Array | None:
+    """Return how often each value of the columns comes; None where each comes once."""
+    if all(times is None for _, times in columns):
+        return None
+    return _join([np.ones(len(column), "i8") if times is None else times for column, times in columns])
+
+
 def _distinct(pairs: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    segment, _, _ = counted(_join([pair[0] for pair in pairs]), _join([pair[1] for pair in pairs]))
-    segments, counts = np.unique(segment, return_counts=True)
-    return segments, counts
+    """Return the segments, and how many distinct items each has; by marking them where that beats sorting."""
+    segment, item = (_join(list(column)) for column in zip(*pairs, strict=True))
+    least, width = int(segment.min()), int(item.max()) + 1
+    bins = (int(segment.max()) - least + 1) * width
+    if bins <= _BINS_MAX:
+        there = np.zeros(bins, bool)
+        there[(segment - least) * width + item] = True
+        counts = there.reshape(-1, width).sum(axis=1)
+    else:
+        counts = np.bincount(counted(segment, item)[0] - least)
+    segments = np.flatnonzero(counts)
+    return segments + least, counts[segments]
 
 
 def _joined(parts: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:

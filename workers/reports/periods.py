@@ -47,15 +47,21 @@ class Range(NamedTuple):
         """Return the first day of each day's period; days count from EPOCH, as the result does."""
         if self.granularity is None:
             return np.full(len(days), number(self.first), "i8")
-        if self.granularity in _MONTHS:
-            months = days.astype("M8[D]").astype("M8[M]").astype("i8")
-            months -= months % _MONTHS[self.granularity]  # months count from January 1970
-            first: Array = months.astype("M8[M]").astype("M8[D]").astype("i8")
-            return first
+        if self.granularity in _MONTHS and len(days):
+            # Numpy's calendar is slow: it is asked about each day once.
+            earliest, latest = int(days.min()), int(days.max())
+            return self._months_of(np.arange(earliest, latest + 1)).take(days - earliest)
         if self.granularity == "week":
             mondays: Array = days - (days + 3) % 7  # 1 January 1970 was a Thursday
             return mondays
         return days
+
+    def _months_of(self, days: Array) -> Array:
+        """Return the first day of each day's month, quarter or year."""
+        months = days.astype("M8[D]").astype("M8[M]").astype("i8")
+        months -= months % _MONTHS[self.granularity or "month"]  # months count from January 1970
+        first: Array = months.astype("M8[M]").astype("M8[D]").astype("i8")
+        return first
 
     def before(self) -> "Range":
         """Return the one period before the first: a whole one, or as many days as the range has."""

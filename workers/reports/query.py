@@ -17,6 +17,8 @@ from workers.rollups.codec import Array, unpack
 ReportProgress = Callable[[str, int, int | None], None]
 _NONE: Array = np.empty(0, "i8")
 _DAYS_MAX = 31
+# Months of few rollups are condensed together: one by one, numpy's fixed costs would be most of a small report.
+_CONDENSED_FROM = 100
 
 
 @contextmanager
@@ -132,7 +134,7 @@ def _add_rollups(
     values = (scope, whole, list(ids), chosen.currency, list(chosen.strata))
     for row in cursor.execute(SQL.spreads, values):
         group_id, month, currency, items, days, channels, prices, list_prices = row
-        if month != before and before is not None:
+        if month != before and collector.pending > _CONDENSED_FROM:
             collector.end_month()
         before = month
         channel, observations, *_ = unpack(channels)

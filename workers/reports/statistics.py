@@ -97,7 +97,9 @@ def discounts(count: int, segment: Array, price: Array, list_price: Array, times
     below = np.flatnonzero(list_price > price)
     segment, times = segment.take(below), times.take(below)
     depth = (list_price.take(below) - price.take(below)) / list_price.take(below)
-    order = np.lexsort((depth, segment))
+    # By depth, then by segment: a stable sort of small whole numbers is one pass, and several times as fast as lexsort.
+    order = np.argsort(depth)
+    order = order.take(np.argsort(segment.take(order).astype(np.min_scalar_type(count)), kind="stable"))
     segment, times, depth = segment.take(order), times.take(order), depth.take(order)
     promoted = np.bincount(segment, weights=times, minlength=count).astype("i8")
     mean, median = np.full(count, np.nan), np.full(count, np.nan)
