@@ -33,6 +33,7 @@ from workers.releases.retention import order
 
 _IDLE_SECONDS = 5.0
 _ACCOUNTS = 20_000
+_ORDERS = 40
 _PARTS = ("nginx", "edge", "state", "cache", "postgres", "dispatcher", "worker")
 _WIDTHS = """
 SELECT c.relname, pg_total_relation_size(c.oid), greatest(c.reltuples, 0)::bigint FROM pg_class c
@@ -96,7 +97,9 @@ class Bench:
         self._wait_for_jobs()
         storage = self._storage(items, observations)
         self._idle = self._idle_rates()
-        return {"microseconds": self._calls(calls, rounds), "bytes": storage, "memory_mib": self._memory()}
+        waited = self._order_to_answer()
+        found = {"microseconds": self._calls(calls, rounds), "bytes": storage, "memory_mib": self._memory()}
+        return {**found, "order_to_answer": waited}
 
     def _calls(self, calls: int, rounds: int) -> dict[str, dict[str, float]]:
         kinds: dict[str, tuple[Make, int, int]] = {
@@ -129,6 +132,17 @@ class Bench:
         assert status is None or outcome.statuses[status] > 0.98 * number, outcome.statuses
         idle = getattr(self, "_idle", dict.fromkeys(_PARTS, 0.0))
         return {part: max(0.0, after[part] - before[part] - idle[part] * took) / number * 1e6 for part in _PARTS}
+
+    def _order_to_answer(self) -> dict[str, float]:
+        """Order small reports one after the other while nothing else is asked: milliseconds by the clock, and CPU."""
+        before, seconds, make = self._cpu(), [], self._get(self._new_cohort)
+        for _ in range(_ORDERS):
+            outcome = drive(f"127.0.0.1:{self.stack.port}", make, requests=1, connections=1)
+            assert outcome.statuses[200] == 1, outcome.statuses
+            seconds.append(outcome.seconds)
+        after, idle = self._cpu(), sum(seconds) * self._idle["postgres"]
+        cpu = (after["postgres"] - before["postgres"] - idle) / _ORDERS
+        return {"median_ms": statistics.median(seconds) * 1000, "postgres_us": cpu * 1e6}
 
     def _get(self, path: Callable[[int], str]) -> Make:
         return lambda n: self._request(path(n), f"Authorization: ApiKey {self._key}", n)
@@ -233,7 +247,7 @@ def _show(found: dict[str, Any]) -> None:
     for call, parts in found["microseconds"].items():
         table.add_row(call, *(f"{parts[part]:,.0f}" for part in _PARTS))
     console.print(table)
-    for title in ("bytes", "memory_mib"):
+    for title in ("bytes", "memory_mib", "order_to_answer"):
         console.print({name: round(value, 1) for name, value in found[title].items()})
 
 
