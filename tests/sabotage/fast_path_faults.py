@@ -24,4 +24,11 @@ FAST_PATH_FAULTS = (
         "            if is_unread(call.answer):\n",
         "tests/service/http/test_unread_records.py::test_a_caller_who_has_used_the_day_up_makes_postgresql_read_nothing",
     ),
+    fault(
+        "prices that were read before a load are kept after it",
+        "edge/fast_path/unread.py",
+        "        if generation == self._answers.generation:\n",
+        "        if generation >= 0:\n",
+        "tests/service/http/test_unread_records.py::test_prices_that_were_read_before_a_load_ended_are_not_kept_after_it",
+    ),
 )
