@@ -59,7 +59,9 @@ def find(item: Array, channel: Array, day: Array, price: Array, currency: str) -
     order = np.lexsort((price, channel, item))
     item, channel, day, value = (column.take(order) for column in (item, channel, day, value))
     deviation, contradicted, by_channels = _contradicted(item, channel, value)
-    kept = np.flatnonzero(contradicted & ~_corroborated(item, channel, day, value, deviation, by_channels))
+    rows = np.flatnonzero(contradicted)
+    confirmed = _corroborated(rows, item, channel, day, value, deviation.take(rows), by_channels.take(rows))
+    kept = rows[~confirmed]
     positions = suspicious.take(order.take(kept))
     cause = causes(deviation.take(kept), by_channels.take(kept), currency)
     sorting = np.argsort(positions)
@@ -107,27 +109,30 @@ def _contradicted(item: Array, channel: Array, value: Array) -> tuple[Array, Arr
     return deviation, by_own | by_channels | few, by_channels & ~by_own
 
 
-def _corroborated(item: Array, channel: Array, day: Array, value: Array, deviation: Array, by_channels: Array) -> Array:
-    """Return which prices others confirm: on the same day another channel, or a share of all the item's observations.
+def _corroborated(
+    rows: Array, item: Array, channel: Array, day: Array, value: Array, deviation: Array, by_channels: Array
+) -> Array:
+    """Return which of some rows' prices are confirmed: by another channel on the same day, or a share of the item's.
 
-    Where only the other channels contradict a price, those of its own channel may all be wrong: they confirm nothing.
+    `deviation` and `by_channels` are those of `rows`, the other columns have every row. Where only the other channels
+    contradict a price, those of its own channel may all be wrong: they confirm nothing.
     """
-    in_item = _near(value, item)
-    least = np.where(np.abs(deviation) > CHANNELS_MAX, FAR_SHARE_MAX, NEAR_SHARE_MAX) * _sizes(item)
-    in_channel = _near(value, item, channel)
-    same_day = _near(value, item, day) - _near(value, item, day, channel)
+    in_item = _near(rows, value, item)
+    least = np.where(np.abs(deviation) > CHANNELS_MAX, FAR_SHARE_MAX, NEAR_SHARE_MAX) * _sizes(item).take(rows)
+    in_channel = _near(rows, value, item, channel)
+    same_day = _near(rows, value, item, day) - _near(rows, value, item, day, channel)
     confirmed = np.where(by_channels, in_item - in_channel, in_item - 1) > least
     return confirmed | (same_day > 0)
 
 
-def _near(value: Array, *keys: Array) -> Array:
-    """Return how many rows of the same keys have a value near each row's, itself included."""
+def _near(rows: Array, value: Array, *keys: Array) -> Array:
+    """Return for some rows how many of all rows have the same keys and a value near theirs, themselves included."""
     order = order_by(*keys)
     group = np.empty(len(order), "i8")
     group[order] = _groups(*(key.take(order) for key in keys)).of_row
     axis = group * _ROOM + value
-    ascending = np.sort(axis)
-    first, end = np.searchsorted(ascending, axis - NEAR, "left"), np.searchsorted(ascending, axis + NEAR, "right")
+    ascending, asked = np.sort(axis), axis.take(rows)
+    first, end = np.searchsorted(ascending, asked - NEAR, "left"), np.searchsorted(ascending, asked + NEAR, "right")
     near: Array = end - first
     return near
 
