@@ -14,6 +14,7 @@ JUDGES = (
     "hey-api",
     "typescript",
     "mcp-conformance",
+    "standardwebhooks",
     "gixy",
     "bandit",
     "checkov",

@@ -23,7 +23,7 @@ def tool(name: str) -> str:
 
 def script(name: str) -> list[str]:
     """Return the command of a package of npm, run by the newest Node there is. Raises NotInstalled."""
-    return [_node(), installed(ENVIRONMENT / "node_modules" / ".bin" / name)]
+    return [node(), installed(ENVIRONMENT / "node_modules" / ".bin" / name)]
 
 
 def installed(program: Path) -> str:
@@ -62,8 +62,11 @@ def document(scratch: Path) -> Path:
     return path
 
 
-def _node() -> str:
-    """Return the Node that comes with Playwright, where the tests' tools are installed, else the machine's."""
+def node() -> str:
+    """Return the Node that comes with Playwright, where the tests' tools are installed, else the machine's.
+
+    Raises NotInstalled.
+    """
     bundled = sorted(PROJECT.glob(".venv/lib/python3.*/site-packages/playwright/driver/node"))
     for candidate in [*map(str, bundled), "node"]:
         try:

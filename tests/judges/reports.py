@@ -45,6 +45,18 @@ def conformance(checks: list[dict[str, Any]], scenario: str) -> list[Finding]:
     ]
 
 
+def standardwebhooks(verdicts: dict[str, bool], accepted: set[str], refused: set[str]) -> list[Finding]:
+    """Read which notices were accepted. Raises JudgeFailed where a notice has no verdict."""
+    if verdicts.keys() != accepted | refused:
+        raise JudgeFailed("the package of Standard Webhooks did not judge every notice")
+    wrong = {name: was_accepted for name, was_accepted in verdicts.items() if was_accepted != (name in accepted)}
+    return [
+        Finding("standardwebhooks", rule, f"webhooks#{name}", f"the package {rule} a notice that it must not")
+        for name, was_accepted in wrong.items()
+        for rule in ["accepted" if was_accepted else "refused"]
+    ]
+
+
 def mypy(words: str, judge: str) -> list[Finding]:
     """Read mypy's errors; the rule is their code. Raises JudgeFailed where it checked nothing."""
     if not re.search(r"checked [1-9][0-9]* source files|no issues found in [1-9][0-9]* source files", words):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deploy.local import tls
 from deploy.local.paths import Paths
-from tests.judges import documents, protocol, reports
+from tests.judges import documents, protocol, reports, webhooks
 from tests.judges.findings import Finding, JudgeFailed, NotInstalled
 from tests.judges.programs import COMMANDS, read, run, tool
 from tests.judges.reports import PROJECT
@@ -63,6 +63,7 @@ ALL: dict[str, Callable[[Path], list[Finding]]] = {
     "hey-api": documents.typescript_generator,
     "typescript": documents.typescript_client,
     "mcp-conformance": protocol.conformance,
+    "standardwebhooks": webhooks.standardwebhooks,
     "gixy": gixy,
     "bandit": bandit,
     "checkov": checkov,

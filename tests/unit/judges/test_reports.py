@@ -80,6 +80,16 @@ def test_the_packages_of_npm_are_pinned_by_hash_and_name_no_registry() -> None:
     assert [name for name, package in fetched.items() if "resolved" in package] == []
 
 
+def test_a_notice_that_is_judged_wrongly_is_a_finding_and_one_without_a_verdict_a_failure() -> None:
+    verdicts = {"one": True, "rotation": False, "old": False, "forged": True}
+    assert reports.standardwebhooks(verdicts, {"one", "rotation"}, {"old", "forged"}) == [
+        Finding("standardwebhooks", "refused", "webhooks#rotation", "the package refused a notice that it must not"),
+        Finding("standardwebhooks", "accepted", "webhooks#forged", "the package accepted a notice that it must not"),
+    ]
+    with pytest.raises(JudgeFailed):
+        reports.standardwebhooks({"one": True}, {"one"}, {"old"})
+
+
 def test_the_conformance_suites_failures_are_read_and_a_scenario_without_a_check_has_failed() -> None:
     passed = {"id": "a", "status": "SUCCESS", "description": "words"}
     failed = {"id": "b", "status": "FAILURE", "description": "words", "errorMessage": "not so"}
