@@ -141,7 +141,9 @@ def test_no_quantity_begins_with_a_word_that_is_passed_over() -> None:
 @given(
     st.integers(1, 9999),
     st.integers(0, 3),
-    st.sampled_from([one for one, unit in units().items() if len(one) > 3 and one.isascii() and unit.size > 0]),
+    st.sampled_from([one for one, unit in units().items() if len(one) > 3 and one.isascii() and unit.size > 0]).filter(
+        lambda one: one not in ("cell", "tablet")  # after a small number they name a device or its accessory
+    ),
 )
 def test_a_quantity_is_its_number_times_its_unit(digits: int, places: int, spelling: str) -> None:
     value = Fraction(digits, 10**places)
