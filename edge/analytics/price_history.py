@@ -103,8 +103,8 @@ class PriceHistory:
 
     async def offer(self, iid: str) -> Offer:
         """Return the answer to a call without parameters, as JSON. Raises what `read` does."""
-        found = await self.read(iid, None, None, (), None)
-        return await light_offer(rows(found.prices), SCHEMA, found.meta, "json")
+        history = await self.read(iid, None, None, (), None)
+        return await light_offer(rows(history.prices), SCHEMA, history.meta, "json")
 
 
 def _figures(

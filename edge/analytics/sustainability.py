@@ -153,14 +153,14 @@ class Sustainability:
 def table(row: Mapping[str, Any], displacement: Displacement | None = None) -> Any:
     """Make one row for each indicator; a figure that no source has is null, never 0."""
     impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
-    found, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
+    figures, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
     stages: dict[str, list[dict[str, Any]]] = {one.code: [] for one in INDICATORS}
     for stage in _DECODER.decode(row["stages"]) if row["stages"] else ():
         stages[stage.pop("indicator")].append(stage | {"per_unit": as_double(Decimal(stage["per_unit"]))})
     rows = [
-        _row(one, found.get(one.code), units)
+        _row(one, figures.get(one.code), units)
         | {"stages": stages[one.code]}
-        | _interval(found.get(one.code), units, displacement)
+        | _interval(figures.get(one.code), units, displacement)
         for one in INDICATORS
     ]
     return pa.Table.from_pylist(rows, SCHEMA)

@@ -58,19 +58,19 @@ class ExplorerPages:
         """The page with the search field, and one page of what `q` in the address finds; works without scripts."""
         q = _words(request)
         if not q:
-            return render(request, "explorer.html", visitor, q="", found=None)
+            return render(request, "explorer.html", visitor, q="", results=None)
         query = SearchQuery(q=q, limit=_HITS, after=self._position(q, request.query.get("after")))
         charge = await self._billing.charge(request, await self._billing.principal(visitor), 1)
         return await charge.settle(self._results(request, visitor, query))
 
     async def suggestions(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The names of the first hits while a person types. No unit is charged before one is opened."""
-        q, found = _words(request), None
+        q, results = _words(request), None
         if q:
             context = request[CONTEXT]
             await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
-            found = await self._engine.find(SearchQuery(q=q, limit=_SUGGESTIONS))
-        return render(request, "suggestions.html", visitor, q=q, found=found)
+            results = await self._engine.find(SearchQuery(q=q, limit=_SUGGESTIONS))
+        return render(request, "suggestions.html", visitor, q=q, results=results)
 
     async def record(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A record as a page."""
@@ -82,10 +82,10 @@ class ExplorerPages:
 
     async def _record(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
         try:
-            found = (await self._records.find(iid)).or_raise()
+            stored = (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:
             return web.Response(status=301, headers={"Location": f"/dashboard/explorer/{merged.survivor}"})
-        record = msgspec.json.decode(found.body)
+        record = msgspec.json.decode(stored.body)
         more = (await self._billing.plan(visitor)).rank >= BRAND
         return render(
             request,
@@ -126,21 +126,21 @@ class ExplorerPages:
         )
 
     async def _results(self, request: web.Request, visitor: SignedIn, query: SearchQuery) -> web.StreamResponse:
-        found = await self._engine.find(query)
+        results = await self._engine.find(query)
         return render(
             request,
             "explorer.html",
             visitor,
             q=query.q,
-            found=found,
-            next=self._next(query.q, found),
+            results=results,
+            next=self._next(query.q, results),
             paged=query.after is not None,
             base_url=self._base_url,
         )
 
-    def _next(self, q: str, found: Page) -> str | None:
+    def _next(self, q: str, page: Page) -> str | None:
         """Return the cursor of the next page: sealed, because any visitor can change the address of a page."""
-        return self._cursors.seal(_CURSOR, {"q": q}, msgspec.to_builtins(found.next)) if found.next else None
+        return self._cursors.seal(_CURSOR, {"q": q}, msgspec.to_builtins(page.next)) if page.next else None
 
     def _position(self, q: str, cursor: str | None) -> Position | None:
         if cursor is None:

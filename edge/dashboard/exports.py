@@ -55,8 +55,8 @@ class ExportPages:
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
-        found, total = await self._repository.listed(_organization(visitor), None, _LISTED, None)
-        exports = [(order, _asked(order), export_question(_asked(order))) for order in found[:_LISTED]]
+        orders, total = await self._repository.listed(_organization(visitor), None, _LISTED, None)
+        exports = [(order, _asked(order), export_question(_asked(order))) for order in orders[:_LISTED]]
         plan = await self._billing.plan(visitor)
         return render(
             request, "exports.html", visitor, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL

@@ -31,8 +31,8 @@ class FormFaults(PageError):
             return cls({"": error.text})
         by_slug = {"category-not-found": {"code": error.detail}, "brand-not-found": {"slug": error.detail}}
         listed = {fault["parameter"]: fault["detail"] for fault in error.extra.get("errors") or []}
-        found = listed or by_slug.get(error.type.slug) or {"": error.detail}
-        named = {renamed.get(name, name): text for name, text in found.items()}
+        faults = listed or by_slug.get(error.type.slug) or {"": error.detail}
+        named = {renamed.get(name, name): text for name, text in faults.items()}
         return cls({name if name in known else "": text for name, text in named.items()})
 
 

@@ -121,7 +121,7 @@ class Sessions:
     async def listed(self, person_id: str) -> list[ListedSession]:
         """Return the sessions of a person, the newest first; those that have ended by time are forgotten."""
         packed = await self._ask("HGETALL", keys.sessions_of(person_id))
-        found = []
+        listed = []
         for name, value in zip(packed[::2], packed[1::2], strict=True):
             digest, left = name.decode(), await self._ask("TTL", keys.session(name.decode()))
             if left < 0:
@@ -129,8 +129,8 @@ class Sessions:
                 continue
             beginning = msgspec.json.decode(value, type=SessionBeginning)
             idle = max(0, self._idle_seconds - left)
-            found.append(ListedSession(digest[:SESSION_ID_CHARACTERS], digest, beginning, idle))
-        return sorted(found, key=lambda session: -session.beginning.born)
+            listed.append(ListedSession(digest[:SESSION_ID_CHARACTERS], digest, beginning, idle))
+        return sorted(listed, key=lambda session: -session.beginning.born)
 
     async def end_of(self, person_id: str, chosen: Callable[[ListedSession], bool]) -> int:
         """End the person's sessions that are chosen; return how many there were."""

@@ -85,13 +85,13 @@ def decompressed(segment: str) -> dict[str, str]:
     if not _SEGMENT.fullmatch(segment):
         raise InvalidIdentifier("is no compressed Digital Link")
     bits = _Bits(segment)
-    found: dict[str, str] = {}
+    identifiers: dict[str, str] = {}
     while not bits.are_filling():
         for key, value in _coded(bits):
-            if key in found:
+            if key in identifiers:
                 raise InvalidIdentifier("names an application identifier or a parameter twice")
-            found[key] = value
-    return found
+            identifiers[key] = value
+    return identifiers
 
 
 def _coded(bits: _Bits) -> Iterator[tuple[str, str]]:

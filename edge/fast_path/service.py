@@ -88,7 +88,7 @@ class FastPath:
 
         def decided(decision: Decision) -> None:
             if decision.allowed and is_unread(call.answer):
-                self._unread.read_then(call, lambda found: self._take(found, call, decision, respond, decline))
+                self._unread.read_then(call, lambda answer: self._take(answer, call, decision, respond, decline))
             else:
                 self._respond(call, decision, respond)
 
@@ -111,21 +111,21 @@ class FastPath:
 
     def _take(
         self,
-        found: Answer | StoreUnavailable | None,
+        answer: Answer | StoreUnavailable | None,
         call: Call,
         decision: Decision,
         respond: Callable[[bytes], None],
         decline: Callable[[], None],
     ) -> None:
         """Respond with what was read for a call that is charged."""
-        if found is None:
+        if answer is None:
             decline()
-        elif isinstance(found, StoreUnavailable):
-            task = asyncio.create_task(self._give_up(call, decision, found, respond))
+        elif isinstance(answer, StoreUnavailable):
+            task = asyncio.create_task(self._give_up(call, decision, answer, respond))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            self._respond(call._replace(answer=found), decision, respond, read=True)
+            self._respond(call._replace(answer=answer), decision, respond, read=True)
 
     async def _give_up(
         self, call: Call, decision: Decision, error: StoreUnavailable, respond: Callable[[bytes], None]
@@ -189,16 +189,16 @@ class FastPath:
             return self._record_answer(request.iid.decode().upper(), selected, by_number=False)
         if request.scheme is not None and request.number is not None:
             iid = self._resolve(request.scheme, request.number)
-            found = self._record_answer(iid, selected, by_number=True) if iid is not None else None
-            if found is None or request.gzip is None or len(found.body) < COMPRESSED_FROM_BYTES:
-                return found
+            answer = self._record_answer(iid, selected, by_number=True) if iid is not None else None
+            if answer is None or request.gzip is None or len(answer.body) < COMPRESSED_FROM_BYTES:
+                return answer
         return self._answer(Key(request.target, selected, principal.organization_id, request.gzip is not None))
 
     def _resolve(self, scheme: bytes, number: bytes) -> str | None:
         """Return the one IID that memory has for a number; None if the ordinary way must respond."""
         key = _key(scheme, number)
-        found = self._resolution(key) if key is not None else None
-        return found.iids[0] if found is not None and len(found.iids) == 1 else None
+        resolution = self._resolution(key) if key is not None else None
+        return resolution.iids[0] if resolution is not None and len(resolution.iids) == 1 else None
 
     def _record_answer(self, iid: str, selected: str, *, by_number: bool) -> Answer | None:
         record = self._records.peek(iid)

@@ -65,13 +65,13 @@ class Unread:
             task.add_done_callback(self._tasks.discard)
 
     def _read_record(self, request: PlainRequest, done: Done) -> None:
-        def read(found: Record | Exception) -> None:
-            if isinstance(found, StoreUnavailable):
-                done(found)
-            elif isinstance(found, Exception) or found.state != "+":
+        def read(record: Record | Exception) -> None:
+            if isinstance(record, StoreUnavailable):
+                done(record)
+            elif isinstance(record, Exception) or record.state != "+":
                 done(None)
             else:
-                done(of_record(found, b"", LOOKUP))
+                done(of_record(record, b"", LOOKUP))
 
         assert request.iid is not None
         self._records.read_then(request.iid.decode().upper(), read)

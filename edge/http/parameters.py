@@ -180,13 +180,13 @@ def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]
     known = ", ".join(sorted(_named(schema))) or "none"
     words = {"Missing data for required field.": "is needed", "Unknown field.": f"is unknown; allowed are: {known}"}
     faults: list[tuple[str, str]] = []
-    for name, found in messages.items():
+    for name, message in messages.items():
         field = _named(schema).get(str(name))
-        if isinstance(found, Mapping) and isinstance(field, fields.Nested):
-            inner = _faults(found, field.schema)
+        if isinstance(message, Mapping) and isinstance(field, fields.Nested):
+            inner = _faults(message, field.schema)
             faults += [(f"{name}.{below}" if below != "_schema" else str(name), text) for below, text in inner]
         else:
-            faults.append((shown_name(str(name)), words.get(text := _first(found), text)))
+            faults.append((shown_name(str(name)), words.get(text := _first(message), text)))
     return faults
 
 

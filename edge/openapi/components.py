@@ -110,7 +110,7 @@ def _canonical(node: Node) -> str:
 def _unused(name: str, tag: str, taken: Node) -> str:
     """Return a name that no component has: the wished one, else with the tag before it, else with a number too."""
     wished = name if name not in taken else f"{words(tag)}{name}"
-    found, number = wished, 2
-    while found in taken:
-        found, number = f"{wished}{number}", number + 1
-    return found
+    free, number = wished, 2
+    while free in taken:
+        free, number = f"{wished}{number}", number + 1
+    return free

@@ -23,22 +23,22 @@ def count(row: Row) -> int:
 
 def first(row: Row, most: int) -> Numbers:
     """Return the first documents whose bit is set, at most so many."""
-    found, start, size = [np.zeros(0, np.uint32)], 0, _FIRST_WORDS
+    numbers, start, size = [np.zeros(0, np.uint32)], 0, _FIRST_WORDS
     while most > 0 and start < len(row):
         filled = np.flatnonzero(row[start : start + size])[:most] + start
         bits = np.unpackbits(row[filled].view(np.uint8), bitorder="little").reshape(-1, 64)
         which, bit = np.nonzero(bits)
-        found.append((filled[which] * 64 + bit)[:most].astype(np.uint32))
-        most -= len(found[-1])
+        numbers.append((filled[which] * 64 + bit)[:most].astype(np.uint32))
+        most -= len(numbers[-1])
         start, size = start + size, 2 * size
-    return np.concatenate(found)
+    return np.concatenate(numbers)
 
 
 def has(row: Row, documents: Numbers) -> NDArray[np.uint8]:
     """Return 1 for each document whose bit is set, 0 for the others."""
     bit = (documents & np.uint32(63)).astype(np.uint64)
-    found: NDArray[np.uint64] = row[documents >> np.uint32(6)] >> bit & np.uint64(1)
-    return found.astype(np.uint8)
+    bits: NDArray[np.uint64] = row[documents >> np.uint32(6)] >> bit & np.uint64(1)
+    return bits.astype(np.uint8)
 
 
 def by_number_met(rows: Sequence[Row]) -> list[Row]:

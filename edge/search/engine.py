@@ -120,15 +120,15 @@ class SearchEngine:
             if due and time.monotonic() < self._next_check_at:
                 return
             self._next_check_at = time.monotonic() + self._check_seconds
-            found = layout.newest(self._directory)
-            if found is None or found[1].id == (self._index.id if self._index else ""):
+            newest = layout.newest(self._directory)
+            if newest is None or newest[1].id == (self._index.id if self._index else ""):
                 return
             try:
-                self._index = SearchIndex(*found, self._index)
+                self._index = SearchIndex(*newest, self._index)
             except (OSError, ValueError) as error:  # pruned while it was being opened; the next check finds a newer one
-                self._log.warning("search-index", version=found[1].data_version, error=type(error).__name__)
+                self._log.warning("search-index", version=newest[1].data_version, error=type(error).__name__)
                 return
-            self._log.info("search-index", version=found[1].data_version, items=found[1].items)
+            self._log.info("search-index", version=newest[1].data_version, items=newest[1].items)
             if self._loop is not None:
                 with suppress(RuntimeError):  # the loop has ended: no answers are left
                     self._loop.call_soon_threadsafe(self._changed)

@@ -28,11 +28,11 @@ def matcher(words: list[Word]) -> MatchedOnRule:
 
     @cache  # hits of a page share brands, types and categories
     def met(text: str) -> bool:
-        found = indexed_words(text)
-        stemmed = stems(found)
+        words = indexed_words(text)
+        stemmed = stems(words)
         if not single.isdisjoint(stemmed):
             return True
-        if begun and any(word.startswith(begun) for word in found):
+        if begun and any(word.startswith(begun) for word in words):
             return True
         if quantities and any(not quantities.isdisjoint(indexed_quantities(line)) for line in text.splitlines()):
             return True

@@ -47,16 +47,16 @@ def _candidates(q: str) -> Iterator[AskedIdentifier]:
 
 def _read(scheme: str, text: str) -> Iterator[AskedIdentifier]:
     try:
-        found = normal(scheme, text)
+        canonical = normal(scheme, text)
     except InvalidIdentifier:
         return
-    if found is None:
+    if canonical is None:
         return
     usable = SCHEMES[scheme] not in ("mpn", "sku") or (
-        len(found.value) >= _PART_CHARACTERS_MIN and _DIGIT.search(found.value)
+        len(canonical.value) >= _PART_CHARACTERS_MIN and _DIGIT.search(canonical.value)
     )
     if usable:
-        yield AskedIdentifier(*found)
+        yield AskedIdentifier(*canonical)
 
 
 class ItemSearch:
@@ -69,11 +69,11 @@ class ItemSearch:
     async def find(self, search: SearchQuery) -> Page:
         """Return a page of hits. Without PostgreSQL the words alone are searched. Raises as `SearchEngine.find`."""
         requested = identifiers_in(search.q)
-        found = await self._resolved(requested)
-        named = [entry.iids for entry in found.values() if len(entry.iids) <= _ITEMS_MAX]
+        resolved = await self._resolved(requested)
+        named = [entry.iids for entry in resolved.values() if len(entry.iids) <= _ITEMS_MAX]
         first = tuple(sorted({iid for iids in named for iid in iids}))
         page = await self._engine.find(msgspec.structs.replace(search, first=first))
-        return page if len(found) == len(requested) else msgspec.structs.replace(page, whole=False)
+        return page if len(resolved) == len(requested) else msgspec.structs.replace(page, whole=False)
 
     async def _resolved(self, requested: list[AskedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to; without those that only an unavailable store knows."""

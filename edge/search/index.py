@@ -86,16 +86,16 @@ class SearchIndex:
         """Return the most frequent words within so many edits of a word, or of which a beginning is."""
         bounds: dict[str, int] = {}
         for segment in self.segments:
-            for documents, found in segment.similar_words(word, edits, beginning=beginning):
-                bounds[found] = bounds.get(found, 0) + documents
+            for documents, similar in segment.similar_words(word, edits, beginning=beginning):
+                bounds[similar] = bounds.get(similar, 0) + documents
         best: list[tuple[int, str]] = []
-        for bound, found in sorted((-documents, found) for found, documents in bounds.items()):
+        for bound, similar in sorted((-documents, similar) for similar, documents in bounds.items()):
             # Deletions make words rarer than their bounds say.
-            if len(best) == count and (bound, found) > best[-1]:
+            if len(best) == count and (bound, similar) > best[-1]:
                 break
-            if documents := self.frequency(layout.PLAIN, found):
-                best = sorted([*best, (-documents, found)])[:count]
-        return tuple(found for _, found in best)
+            if documents := self.frequency(layout.PLAIN, similar):
+                best = sorted([*best, (-documents, similar)])[:count]
+        return tuple(similar for _, similar in best)
 
     def count_beginning(self, prefix: str) -> int:
         """Return the number of items whose IID begins so."""
@@ -104,8 +104,8 @@ class SearchIndex:
 
     def beginning(self, prefix: str, after: str | None, count: int) -> list[int]:
         """Return the first items whose IID begins so and follows `after`."""
-        found = [(segment, segment.listed(*self._span(segment, prefix, after), count)) for segment in self.segments]
-        return self._by_iid(found, count)
+        parts = [(segment, segment.listed(*self._span(segment, prefix, after), count)) for segment in self.segments]
+        return self._by_iid(parts, count)
 
     def among(
         self, passing: list[NDArray[np.uint32]], prefix: str, after: str | None, count: int
@@ -114,22 +114,22 @@ class SearchIndex:
 
         `passing`: documents of each segment.
         """
-        found = []
+        parts = []
         for segment, documents in zip(self.segments, passing, strict=True):
             first, end = self._span(segment, prefix, after)
             ranks = segment.ranks(documents)
             within = (ranks >= first) & (ranks < end)
-            found.append((segment, documents[within][np.argsort(ranks[within])]))
-        return self._by_iid(found, count), sum(len(documents) for _, documents in found)
+            parts.append((segment, documents[within][np.argsort(ranks[within])]))
+        return self._by_iid(parts, count), sum(len(documents) for _, documents in parts)
 
     def _span(self, segment: LiveSegment, prefix: str, after: str | None) -> tuple[int, int]:
         first, end = segment.rank_of(prefix), segment.rank_of(prefix + _AFTER_ANY)
         return (first if after is None else min(max(first, segment.rank_of(after + _AFTER_IT)), end)), end
 
-    def _by_iid(self, found: list[tuple[LiveSegment, NDArray[np.uint32]]], count: int) -> list[int]:
+    def _by_iid(self, parts: list[tuple[LiveSegment, NDArray[np.uint32]]], count: int) -> list[int]:
         entries = [
             (segment.iid(document), segment.base + document)
-            for segment, documents in found
+            for segment, documents in parts
             for document in documents[:count].tolist()
         ]
         return [number for _, number in sorted(entries)[:count]]

@@ -27,9 +27,9 @@ class Best(NamedTuple):
     scores: Scores
 
 
-def best(found: Sequence[Matches], count: int) -> Best:
+def best(by_segment: Sequence[Matches], count: int) -> Best:
     """Return the best documents of all segments."""
-    chosen = [_best(matches, count) for matches in found if len(matches.documents)]
+    chosen = [_best(matches, count) for matches in by_segment if len(matches.documents)]
     if not chosen:
         return Best(np.zeros(0, np.int64), np.zeros(0))
     numbers = np.concatenate([matches.documents.astype(np.int64) + matches.segment.base for matches in chosen])
@@ -41,14 +41,14 @@ def best(found: Sequence[Matches], count: int) -> Best:
     return Best(numbers, scores)
 
 
-def of_segment(found: Best, segment: LiveSegment) -> NDArray[np.bool_]:
+def of_segment(ranked: Best, segment: LiveSegment) -> NDArray[np.bool_]:
     """Return which of the documents are of a segment."""
-    return (found.numbers >= segment.base) & (found.numbers < segment.base + segment.items)
+    return (ranked.numbers >= segment.base) & (ranked.numbers < segment.base + segment.items)
 
 
-def _best(found: Matches, count: int) -> Matches:
+def _best(matches: Matches, count: int) -> Matches:
     """Return the best documents of a segment in their order: by score, then by IID."""
-    segment, documents, scores = found
+    segment, documents, scores = matches
     if len(scores) > count:
         # Sorting all of them would take longest where a word is in many documents with the same score.
         least = np.partition(scores, len(scores) - count)[len(scores) - count]

@@ -111,8 +111,8 @@ def _matcher(search: SearchQuery, words: list[Word]) -> MatchedOnRule:
     return matched_on
 
 
-def _in_tier(found: Ranked, band: int, known: set[int]) -> Ranked:
-    return [((band + score / (score + SCORE_HALF)) / 3, number) for score, number in found if number not in known]
+def _in_tier(ranked: Ranked, band: int, known: set[int]) -> Ranked:
+    return [((band + score / (score + SCORE_HALF)) / 3, number) for score, number in ranked if number not in known]
 
 
 def _depth(needed: int) -> int:

@@ -68,9 +68,9 @@ class Planner:
         if all(common) and self._filters_are_common():
             rows = [self._common_word(word) for word in words] + self._filter_rows()
             met = [reduce(np.bitwise_and, of) for of in zip(*(word.rows for word in rows), strict=True)]
-            found = self._first(met, count, sum(word.weight for word in rows))
+            ranked = self._first(met, count, sum(word.weight for word in rows))
             exact = all(self._is_common(variant) for word in words for variant in word.variants)
-            return Found(_ranked(found), sum(map(bitmaps.count, met)), exact)
+            return Found(_ranked(ranked), sum(map(bitmaps.count, met)), exact)
         if not count:
             return Found([], sum(scorer.count_all(words, common) for scorer in self._scorers), True)
         matches = [scorer.with_all(words, common) for scorer in self._scorers]
@@ -118,17 +118,19 @@ class Planner:
 
     def _first(self, rows: Sequence[Row], count: int, weight: float) -> Best:
         """Return the best documents of these rows, where each word occurs once."""
-        found = []
+        by_segment = []
         for segment, row in zip(self._index.segments, rows, strict=True):
             documents = bitmaps.first(row, count)
-            found.append(Matches(segment, documents, weight * self._index.shares[_ONCE + segment.lengths[documents]]))
-        return best(found, count)
+            by_segment.append(
+                Matches(segment, documents, weight * self._index.shares[_ONCE + segment.lengths[documents]])
+            )
+        return best(by_segment, count)
 
     def _with_common(self, candidates: Best, words: Sequence[_CommonWord]) -> Best:
         """Add the weights of the common words in each candidate."""
         if not words:
             return candidates
-        found = []
+        by_segment = []
         for position, segment in enumerate(self._index.segments):
             mine = of_segment(candidates, segment)
             documents = (candidates.numbers[mine] - segment.base).astype(np.uint32)
@@ -136,8 +138,8 @@ class Planner:
             for word in words:
                 scores = scores + bitmaps.has(word.rows[position], documents) * (self._weights.word_met + word.weight)
             with_some = scores > 0
-            found.append(Matches(segment, documents[with_some], scores[with_some]))
-        return best(found, len(candidates.numbers))
+            by_segment.append(Matches(segment, documents[with_some], scores[with_some]))
+        return best(by_segment, len(candidates.numbers))
 
     def _filters_are_common(self) -> bool:
         return all(self._index.is_common(field, term) for field, term in self._filters)
@@ -171,9 +173,9 @@ def _rarest(known: Sequence[Word]) -> int:
     return len(known)
 
 
-def _total(found: Sequence[Matches]) -> int:
-    return sum(len(matches.documents) for matches in found)
+def _total(by_segment: Sequence[Matches]) -> int:
+    return sum(len(matches.documents) for matches in by_segment)
 
 
-def _ranked(found: Best) -> Ranked:
-    return list(zip(found.scores.tolist(), found.numbers.tolist(), strict=True))
+def _ranked(ranked: Best) -> Ranked:
+    return list(zip(ranked.scores.tolist(), ranked.numbers.tolist(), strict=True))

@@ -67,8 +67,8 @@ class Scorer:
         if not words:
             documents = self.filtered(self._rarest((), ()))
             return Matches(self._segment, documents, np.zeros(len(documents)))
-        found = [self._documents(word) for word in words] + [self._description_documents(word) for word in words]
-        documents = _union(found)
+        lists = [self._documents(word) for word in words] + [self._description_documents(word) for word in words]
+        documents = _union(lists)
         tally = _Tally(documents, self._segment.items)
         for word in words:
             tally.begin_word()
@@ -140,13 +140,13 @@ class Scorer:
         return met, total
 
     def _has(self, word: Word, documents: Numbers) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = np.logical_or.reduce(
+        matched: NDArray[np.bool_] = np.logical_or.reduce(
             [
                 np.logical_and.reduce([self._times(one.field, term, documents) > 0 for term in one.terms])
                 for one in word.variants
             ]
         )
-        return found
+        return matched
 
     def _variant_score(self, variant: TermVariant, field: str, documents: Numbers) -> tuple[NDArray[np.bool_], Scores]:
         times = [self._times(field, term, documents) for term in variant.terms]
@@ -187,8 +187,8 @@ class Scorer:
         if len(documents) < max(_FEW, len(postings.documents) // _SMALL_SHARE):
             positions = np.searchsorted(postings.documents, documents)
             positions[positions == len(postings.documents)] = 0
-            found: NDArray[np.uint8] = postings.times[positions] * (postings.documents[positions] == documents)
-            return found
+            counts: NDArray[np.uint8] = postings.times[positions] * (postings.documents[positions] == documents)
+            return counts
         times = np.zeros(self._segment.items, np.uint8)
         times[postings.documents] = postings.times
         return times[documents]
@@ -197,20 +197,20 @@ class Scorer:
         return sum(min(self._segment.estimate(one.field, term) for term in one.terms) for one in word.variants)
 
     def _read(self, field: str, term: str) -> Postings:
-        found = self._postings.get((field, term))
-        if found is None:
-            found = self._postings[field, term] = self._segment.postings(field, term)
-        return found
+        postings = self._postings.get((field, term))
+        if postings is None:
+            postings = self._postings[field, term] = self._segment.postings(field, term)
+        return postings
 
     def _row(self, field: str, term: str) -> Row:
-        found = self._rows.get((field, term))
-        if found is None:
-            found = self._rows[field, term] = self._segment.row(field, term)
-        return found
+        row = self._rows.get((field, term))
+        if row is None:
+            row = self._rows[field, term] = self._segment.row(field, term)
+        return row
 
 
-def _union(found: Sequence[Numbers]) -> Numbers:
-    some = [documents for documents in found if len(documents)]
+def _union(lists: Sequence[Numbers]) -> Numbers:
+    some = [documents for documents in lists if len(documents)]
     if len(some) == 1:
         return some[0]
     return distinct(np.concatenate(some)) if some else np.zeros(0, np.uint32)

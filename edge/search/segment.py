@@ -93,11 +93,11 @@ class LiveSegment:
         query = tantivy.Query.const_score_query(
             tantivy.Query.fuzzy_term_query(_VOCABULARY, layout.WORD, word, edits, prefix=beginning), 1.0
         )
-        found: Any = self._words.search(query, _SPELLINGS)
-        if found.count > _SPELLINGS:
-            found = self._words.search(query, found.count)
+        spellings: Any = self._words.search(query, _SPELLINGS)
+        if spellings.count > _SPELLINGS:
+            spellings = self._words.search(query, spellings.count)
         dictionary = self._segment.dictionary
-        positions = [self._first_word + address.doc for _, address in found.hits]
+        positions = [self._first_word + address.doc for _, address in spellings.hits]
         return [(dictionary.size((at, at + 1)), dictionary.key(at)[len(_PLAIN) :].decode()) for at in positions]
 
     def hit(self, document: int) -> bytes:
@@ -153,5 +153,5 @@ class LiveSegment:
 def distinct(documents: Numbers) -> Numbers:
     """Return the numbers in ascending order, each once."""
     ordered = np.sort(documents)
-    found: Numbers = ordered[np.concatenate((_FIRST, ordered[1:] != ordered[:-1]))[: len(ordered)]]
-    return found
+    distinct: Numbers = ordered[np.concatenate((_FIRST, ordered[1:] != ordered[:-1]))[: len(ordered)]]
+    return distinct

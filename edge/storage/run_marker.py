@@ -21,8 +21,8 @@ class RunMarker:
     async def look(self) -> None:
         """Compare the marker with the one seen before; count and log a loss once. Raises StoreUnavailable."""
         await self._store.command("SET", keys.RUN_MARKER, uuid.uuid4().hex, "NX")
-        found = await self._store.command("GET", keys.RUN_MARKER)
-        if self._seen is not None and found != self._seen:
+        marker = await self._store.command("GET", keys.RUN_MARKER)
+        if self._seen is not None and marker != self._seen:
             self._losses.inc()
             self._log.error("store-emptied", store="state")
-        self._seen = found
+        self._seen = marker

@@ -58,17 +58,17 @@ def _named(header: list[str], columns: dict[str, str]) -> dict[str, str]:
     """Return the file's name of each column that is there; raise InvalidFile without period, item or price."""
     if not header:
         raise InvalidFile("the file is empty")
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for column, aliases in _ALIASES.items():
         wanted = (columns[column],) if column in columns else aliases
         there = [name for alias in wanted for name in header if name == alias or name.strip().lower() == alias]
         if there:
             if header.count(there[0]) > 1:
                 raise InvalidFile(f"the file has more than one column {column}")
-            found[column] = there[0]
+            names[column] = there[0]
         elif column != "quantity" or column in columns:
             raise InvalidFile(f"the file has no column {columns.get(column, column)!r}")
-    return found
+    return names
 
 
 def _texts(path: Path, columns: dict[str, str]) -> pa.Table:

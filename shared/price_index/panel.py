@@ -87,9 +87,9 @@ def aggregate(period: Ints, item: Ints, price: Floats, quantity: Floats | None, 
     order = np.argsort(cell, kind="stable")
     cell = cell[order]
     starts = np.flatnonzero(np.r_[True, cell[1:] != cell[:-1]][: len(cell)])
-    found, sold = cell_prices(starts, price[order], None if quantity is None else quantity[order])
+    means, sold = cell_prices(starts, price[order], None if quantity is None else quantity[order])
     prices = np.full(periods * items, np.nan)
-    prices[cell[starts]] = found
+    prices[cell[starts]] = means
     if sold is None:
         return Panel(prices.reshape(periods, items))
     quantities = np.zeros(periods * items)
@@ -136,11 +136,11 @@ class Coverage:
 
 def coverage(present: Mask, compared_with: Sequence[int]) -> list[Coverage]:
     """Compare each period's items with those of the period at the place given for it."""
-    found = []
+    coverages = []
     for here, other in zip(present, compared_with, strict=True):
         items, matched = int(here.sum()), int((here & present[other]).sum())
-        found.append(Coverage(items, matched, items - matched, int(present[other].sum()) - matched))
-    return found
+        coverages.append(Coverage(items, matched, items - matched, int(present[other].sum()) - matched))
+    return coverages
 
 
 def _filled(prices: Floats) -> Floats:

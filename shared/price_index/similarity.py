@@ -18,8 +18,8 @@ def dissimilarity(m: Matched, measure: Links) -> float:
     if not len(m.p0):
         return float("inf")
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = _MEASURES[measure](m)
-    return found if np.isfinite(found) else float("inf")
+        distance = _MEASURES[measure](m)
+    return distance if np.isfinite(distance) else float("inf")
 
 
 def links(count: int, measure: Callable[[int, int], float]) -> list[int]:

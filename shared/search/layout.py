@@ -144,10 +144,10 @@ def read_manifest(path: Path) -> Manifest | None:
 def manifests(directory: Path) -> list[Path]:
     """Return the files of all manifests, newest first."""
     try:
-        found = [(_MANIFEST_NAME.fullmatch(path.name), path) for path in directory.iterdir()]
+        matched = [(_MANIFEST_NAME.fullmatch(path.name), path) for path in directory.iterdir()]
     except FileNotFoundError:
         return []
-    numbered = [((int(match[1]), int(match[2])), path) for match, path in found if match]
+    numbered = [((int(match[1]), int(match[2])), path) for match, path in matched if match]
     return [path for _, path in sorted(numbered, reverse=True)]
 
 

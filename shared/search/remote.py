@@ -90,16 +90,16 @@ def upload(objects: Objects, directory: Path, manifest: Manifest) -> None:
 def clean(objects: Objects, directory: Path) -> None:
     """Remove the segments that the directory from which they were uploaded has no longer."""
     for prefix, folder in ((_SEGMENTS, layout.SEGMENTS), (_DELETIONS, layout.DELETIONS)):
-        for found in list(objects.listed(prefix)):
-            if not (directory / folder / found.key.removeprefix(prefix).split("/")[0]).exists():
-                objects.remove(found.key)
+        for listed in list(objects.listed(prefix)):
+            if not (directory / folder / listed.key.removeprefix(prefix).split("/")[0]).exists():
+                objects.remove(listed.key)
 
 
 def discard(objects: Objects) -> None:
     """Remove all segments: the next upload puts them again."""
     for prefix in (_SEGMENTS, _DELETIONS):
-        for found in list(objects.listed(prefix)):
-            objects.remove(found.key)
+        for listed in list(objects.listed(prefix)):
+            objects.remove(listed.key)
 
 
 def fetch(objects: Objects, directory: Path) -> bool:
@@ -112,8 +112,8 @@ def fetch(objects: Objects, directory: Path) -> bool:
     except ResultGone:
         return False
     with writing(directory):
-        found = layout.newest(directory)
-        if found is not None and found[1].id == manifest.id:
+        newest = layout.newest(directory)
+        if newest is not None and newest[1].id == manifest.id:
             return False
         try:
             for entry in manifest.segments:

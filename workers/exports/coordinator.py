@@ -32,12 +32,12 @@ class ExportHandler:
         with services.connect("export") as snapshot_db, services.connect("parts", autocommit=True) as parts_db:
             plan = plan_export(snapshot_db, services.objects, request, services.split_rows)
             parts.plan(parts_db, job, plan.data_version, plan.source, plan.ranges)
-            while not (found := parts.progress(parts_db, job.id, services.part_attempts_max)).all_done:
-                if found.failure is not None:
-                    raise JobRefused(str(found.failure["slug"]), str(found.failure["detail"]))
-                context.progress("copying", found.rows)
-                context.lease.progress.fraction = 0.99 * found.done / found.parts
-                self._request_helpers(context, min(_WORKERS_MAX - found.running, found.queued) - 1)
+            while not (progress := parts.progress(parts_db, job.id, services.part_attempts_max)).all_done:
+                if progress.failure is not None:
+                    raise JobRefused(str(progress.failure["slug"]), str(progress.failure["detail"]))
+                context.progress("copying", progress.rows)
+                context.lease.progress.fraction = 0.99 * progress.done / progress.parts
+                self._request_helpers(context, min(_WORKERS_MAX - progress.running, progress.queued) - 1)
                 ttl_seconds = services.settings.lease_ttl_seconds
                 part = parts.claim(parts_db, job.id, ttl_seconds, services.part_attempts_max)
                 if part is not None:

@@ -36,18 +36,18 @@ def accounts(counts: Mapping[str, int]) -> list[Account]:
         return Account(kind, read, **({part: counts.get(f"{kind}_{part}", 0) for part in parts} | also))
 
     used, rejected = counts.get("rows_used", 0), counts.get("rejected", 0)
-    found = [Account("rows", counts.get("rows", 0), new=used, rejected=rejected)]
+    listed = [Account("rows", counts.get("rows", 0), new=used, rejected=rejected)]
     if "items_read" in counts:
-        found.append(of("items", counts["items_read"], replaced=counts.get("items_changed", 0)))
+        listed.append(of("items", counts["items_read"], replaced=counts.get("items_changed", 0)))
     if counts.get("observation_tables"):
         tables = counts["observation_tables"]
         lost = counts.get("observations_rejected", 0) + tables * rejected
-        found.append(of("observations", tables * counts.get("rows", 0), rejected=lost))
+        listed.append(of("observations", tables * counts.get("rows", 0), rejected=lost))
     if "impacts_read" in counts:
-        found.append(of("impacts", counts["impacts_read"]))
+        listed.append(of("impacts", counts["impacts_read"]))
     if "factors_read" in counts:
-        found.append(of("factors", counts["factors_read"]))
-    return found
+        listed.append(of("factors", counts["factors_read"]))
+    return listed
 
 
 def check(counts: Mapping[str, int]) -> None:

@@ -70,8 +70,8 @@ def days(field: Field, batch: Batch, path: Path) -> Read:
         return Read(column, pc.subtract(column.cast(pa.int32()), EPOCH_2000_DAYS))
     # A batch has few distinct days; each is parsed once.
     encoded = pc.dictionary_encode(texts(field, batch, path))
-    found = [parsed(text, field.format) for text in encoded.dictionary.to_pylist()]
-    return Read(encoded.indices, pc.take(pa.array(found, pa.int32()), encoded.indices))
+    days = [parsed(text, field.format) for text in encoded.dictionary.to_pylist()]
+    return Read(encoded.indices, pc.take(pa.array(days, pa.int32()), encoded.indices))
 
 
 def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Read:
@@ -129,8 +129,8 @@ def raw(field: Field, batch: Batch, path: Path, row: int) -> str | None:
         return path.name
     names = field.columns or (field.column or "",)
     cells = [batch.columns[name][row].as_py() for name in names]
-    found = [str(cell) for cell in cells if cell is not None]
-    return (field.join or " ").join(found) if found else None
+    texts = [str(cell) for cell in cells if cell is not None]
+    return (field.join or " ").join(texts) if texts else None
 
 
 def _as_texts(column: Any) -> Any:
@@ -219,10 +219,10 @@ def _joined(field: Field, batch: Batch, *, exact_parts: bool) -> Any:
 
 @lru_cache(maxsize=256)
 def _from_name(pattern: str, name: str) -> str:
-    found = re.search(pattern, name)
-    if found is None:
+    match = re.search(pattern, name)
+    if match is None:
         raise LoadRefused(f"{name}: the file's name does not match {pattern!r}, which the mapping takes a value from")
-    return found[1] if found.groups() else found[0]
+    return match[1] if match.groups() else match[0]
 
 
 def _walk_across(column: Any, crosswalk: tuple[tuple[str, str], ...]) -> Any:

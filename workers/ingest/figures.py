@@ -122,12 +122,12 @@ class FigureColumns:
 
     def of_stages(self, good: Any, keys: Any) -> list[StageFigure]:
         """Return the figures by stage of the good rows, whose items' keys are given."""
-        found = []
+        staged = []
         for impact, figures, stages in self._read:
             if stages is None:
                 continue
             texts, names = figures.values.to_pylist(), stages.to_pylist()
             for row, key in zip(good.tolist(), keys.tolist(), strict=True):
                 if texts[row] is not None and names[row] is not None:
-                    found.append(StageFigure(key, impact, names[row], times(texts[row], impact.value.multiply)))
-        return found
+                    staged.append(StageFigure(key, impact, names[row], times(texts[row], impact.value.multiply)))
+        return staged

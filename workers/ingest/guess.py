@@ -141,8 +141,8 @@ def _cells(text: str, encoding: str) -> Sample:
 
 def guess(path: Path) -> str:
     """Return a mapping for a file as TOML, with a comment on each column and on all that a person must decide."""
-    found = sample(path)
-    chosen = _roles(found.columns)
+    sampled = sample(path)
+    chosen = _roles(sampled.columns)
     source = re.sub(r"[^a-z0-9]+", "_", path.name.split(".")[0].lower()).strip("_") or "source"
     source = source if source[0].isalpha() else f"s_{source}"
     lines = [
@@ -151,16 +151,16 @@ def guess(path: Path) -> str:
         f"title = {_quoted(path.name)}  # as answers show it",
         'license = "unknown"  # say under which terms the data is',
     ]
-    lines += [f"encoding = {_quoted(found.encoding)}"] if found.encoding != "utf-8" else []
-    lines += [f"delimiter = {_quoted(found.delimiter)}"] if found.delimiter != "," else []
+    lines += [f"encoding = {_quoted(sampled.encoding)}"] if sampled.encoding != "utf-8" else []
+    lines += [f"delimiter = {_quoted(sampled.delimiter)}"] if sampled.delimiter != "," else []
     lines += [
         "",
-        *_item(found.columns, chosen),
-        *_observation(found.columns, chosen),
+        *_item(sampled.columns, chosen),
+        *_observation(sampled.columns, chosen),
         "",
         "# The columns of the file, and what they hold:",
     ]
-    lines += [f"# {_quoted(name)}: {_described(values)}" for name, values in found.columns.items()]
+    lines += [f"# {_quoted(name)}: {_described(values)}" for name, values in sampled.columns.items()]
     return "\n".join(lines) + "\n"
 
 

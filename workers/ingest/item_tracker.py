@@ -111,9 +111,9 @@ class ItemTracker:
             iids[n] = self._iids[source_id]
             keys[n] = item_key(iids[n])
         for n, source_id in enumerate(new) if self._known is not None else ():
-            found = self._found[source_id]
-            assert not isinstance(found, str), "rows of unknown items are rejected before"
-            keys[n], iids[n] = found
+            known = self._found[source_id]
+            assert not isinstance(known, str), "rows of unknown items are rejected before"
+            keys[n], iids[n] = known
         self._arrays["key"][number : number + len(new)] = keys
         self.iids += iids
 

@@ -36,7 +36,7 @@ def faults(records: Iterable[Record], by_identifier: Callable[[str], list[Record
 
 
 def rejects(
-    found: Iterable[Fault], refused: Iterable[Link], iids: Callable[[list[str]], Mapping[str, str]]
+    faults: Iterable[Fault], refused: Iterable[Link], iids: Callable[[list[str]], Mapping[str, str]]
 ) -> list[Reject]:
     """Return the rejects of faults, and of links by identifiers that were not followed; a thousand at most."""
     conflicts = (
@@ -44,7 +44,7 @@ def rejects(
         for link in refused
         if link.kind is Kind.IDENTIFIER and any(one.agrees for one in link.evidence)
     )
-    listed = [fault for _, fault in zip(range(_REJECTS_MAX), (*found, *conflicts), strict=False)]
+    listed = [fault for _, fault in zip(range(_REJECTS_MAX), (*faults, *conflicts), strict=False)]
     names = iids([key for _, _, keys in listed for key in keys[:_NAMED]])
     return [_reject(reason, identifier, keys, names) for reason, identifier, keys in listed]
 

@@ -60,8 +60,8 @@ class Linking:
         standing.mark(connection, settled.places)
         counts["items_merged"] = len(settled.merged)
         rows = (index.row(str(item_id)) for item_id in changed)
-        found = faults((index.record(row) for row in rows if row is not None), index.by_identifier)
-        self.rejects += rejects(found, settled.articles.refused, partial(_iids, connection))
+        link_faults = faults((index.record(row) for row in rows if row is not None), index.by_identifier)
+        self.rejects += rejects(link_faults, settled.articles.refused, partial(_iids, connection))
         self._index = index
 
     def keep(self, connection: Connection) -> None:

@@ -267,11 +267,11 @@ class _Reader:
     def _impacts(self, given: Any) -> tuple[Impact, ...]:
         if not isinstance(given, list):
             self._refuse("[[impacts]] must be a list of tables")
-        found = tuple(self._impact(table) for table in given)
-        totals = [impact.indicator for impact in found if impact.stage is None]
+        impacts = tuple(self._impact(table) for table in given)
+        totals = [impact.indicator for impact in impacts if impact.stage is None]
         if len(set(totals)) < len(totals):
             self._refuse("[[impacts]] gives the total of one indicator twice; a part of it has a `stage`")
-        return found
+        return impacts
 
     def _impact(self, given: Any) -> Impact:
         tables, where = self._tables, "[[impacts]]"

@@ -90,10 +90,10 @@ class Tables:
 
     def named(self, table: Mapping[str, Any], key: str, where: str) -> tuple[tuple[str, Field], ...]:
         """Return the fields of a table, by name."""
-        found = table.get(key, {})
-        if not isinstance(found, dict):
+        table_of_key = table.get(key, {})
+        if not isinstance(table_of_key, dict):
             self.refuse(f"{where} {key} must be a table of fields")
-        return tuple((name, self.field(spec, f"{where} {key}.{name}")) for name, spec in found.items())
+        return tuple((name, self.field(spec, f"{where} {key}.{name}")) for name, spec in table_of_key.items())
 
     def field(self, spec: Any, where: str, *, needed: bool = False, exact_parts: bool = False) -> Field:
         """Return a field. `needed`: an empty value is an error; `exact_parts`: so is an empty part of `columns`."""

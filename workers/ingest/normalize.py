@@ -25,11 +25,11 @@ _EXACT = Context(prec=4_000)
 
 def quantity(text: str | None, unit: str) -> str | None:
     """Return the weight (unit kg) or volume (unit l) that ends a text, times its packs; None unless it is one."""
-    found = _QUANTITY.search((text or "").strip())
-    factor = _UNITS[unit].get(found["unit"].lower()) if found else None
-    if found is None or factor is None or _AMBIGUOUS.fullmatch(found["number"]):
+    match = _QUANTITY.search((text or "").strip())
+    factor = _UNITS[unit].get(match["unit"].lower()) if match else None
+    if match is None or factor is None or _AMBIGUOUS.fullmatch(match["number"]):
         return None
-    amount = Decimal(found["number"].replace(",", ".")) * factor * int(found["times"] or 1)
+    amount = Decimal(match["number"].replace(",", ".")) * factor * int(match["times"] or 1)
     return f"{amount.normalize():f}" if amount else None
 
 

@@ -91,34 +91,34 @@ class Previewer:
             before += path.stat().st_size
 
     def _keep_rejects(self, rejects: list[Reject]) -> None:
-        found = self._found
-        found.counts["rejected"] += sum(reject.scope == "row" for reject in rejects)
-        found.counts["fields_rejected"] += sum(reject.scope == "field" for reject in rejects)
-        found.reasons.update(reject.reason for reject in rejects)
-        for reject in rejects[: self._shown - len(found.rejects)]:
-            found.rejects.append(reject._asdict())
+        preview = self._found
+        preview.counts["rejected"] += sum(reject.scope == "row" for reject in rejects)
+        preview.counts["fields_rejected"] += sum(reject.scope == "field" for reject in rejects)
+        preview.reasons.update(reject.reason for reject in rejects)
+        for reject in rejects[: self._shown - len(preview.rejects)]:
+            preview.rejects.append(reject._asdict())
 
     def _keep(self, shaped: Transformed, observed: Transformed) -> None:
-        found = self._found
+        preview = self._found
         if len(self._names) < self._shown:
             self._names |= {item.key: item.name or item.iid for item in shaped.items[: 10 * self._shown]}
-        for item in shaped.items[: self._shown - len(found.items)]:
-            found.items.append(_item(item))
+        for item in shaped.items[: self._shown - len(preview.items)]:
+            preview.items.append(_item(item))
         for item in shaped.items if self._mapping.impacts else ():
             for impact in self._mapping.impacts:
                 if impact.stage is not None:
                     continue
-                if len(found.impacts) < self._shown and impact.indicator in item.impacts:
+                if len(preview.impacts) < self._shown and impact.indicator in item.impacts:
                     per_unit = f"{item.impacts[impact.indicator]:f}"
                     row = {"item": item.name, "indicator": impact.indicator, "per_unit": per_unit}
-                    found.impacts.append({**row, "stage": None})
-        for figure in shaped.stage_figures[: self._shown - len(found.impacts)]:
+                    preview.impacts.append({**row, "stage": None})
+        for figure in shaped.stage_figures[: self._shown - len(preview.impacts)]:
             named = {"item": self._names.get(figure.key, "…"), "indicator": figure.impact.indicator}
-            found.impacts.append({**named, "per_unit": f"{figure.per_unit:f}", "stage": figure.stage})
+            preview.impacts.append({**named, "per_unit": f"{figure.per_unit:f}", "stage": figure.stage})
         if observed.observations is not None:
-            found.counts["observations_read"] += len(observed.observations)
-            for row in observed.observations[: self._shown - len(found.observations)]:
-                found.observations.append(self._observation(row, observed.channels))
+            preview.counts["observations_read"] += len(observed.observations)
+            for row in observed.observations[: self._shown - len(preview.observations)]:
+                preview.observations.append(self._observation(row, observed.channels))
 
     def _observation(self, row: Any, channels: list[str]) -> dict[str, Any]:
         currency = row["currency"].decode()

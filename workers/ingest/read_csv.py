@@ -120,11 +120,11 @@ class _Rows:
         return self._decoded(record_batch, lines, rejects)
 
     def _place(self, header: list[str], column: str) -> int:
-        found = [n for n, title in enumerate(header) if title == column]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise LoadRefused(f"{self._name}: has {len(found)} columns {column!r}, and the mapping names one")
+        positions = [n for n, title in enumerate(header) if title == column]
+        if len(positions) == 1:
+            return positions[0]
+        if positions:
+            raise LoadRefused(f"{self._name}: has {len(positions)} columns {column!r}, and the mapping names one")
         close = difflib.get_close_matches(column, header, 1)
         hint = f"; is {close[0]!r} meant?" if close else ""
         raise LoadRefused(f"{self._name}: has no column {column!r}; it has {', '.join(header)[:500]}{hint}")

@@ -59,13 +59,13 @@ class Faults:
 
     def rejects(self, batch: Batch, path: Path) -> list[Reject]:
         """Return a reject for each row that has a fault, and for each field of the others that has one."""
-        found = [
+        rejects = [
             self._reject(batch, path, int(row), self._faults[self.codes[row] - 1]) for row in np.flatnonzero(self.codes)
         ]
         for fault, hit in self._in_fields:
             rows = np.flatnonzero(hit & (self.codes == 0))
-            found += [self._reject(batch, path, int(row), fault, scope="field") for row in rows]
-        return found
+            rejects += [self._reject(batch, path, int(row), fault, scope="field") for row in rows]
+        return rejects
 
     def _note(self, field: Field, mask: Any, reason: str, among: Any) -> Any:
         hit = np.asarray(pc.fill_null(mask, False))

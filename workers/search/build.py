@@ -87,8 +87,8 @@ def deleted_among(segment: Segment, iids: NDArray[np.bytes_]) -> Numbers:
     if not segment.items or not len(iids):
         return np.zeros(0, np.uint32)
     ranks = np.minimum(np.searchsorted(segment.iids, iids), segment.items - 1)
-    found: Numbers = segment.documents[ranks[segment.iids[ranks] == iids]]
-    return found
+    numbers: Numbers = segment.documents[ranks[segment.iids[ranks] == iids]]
+    return numbers
 
 
 def _write(run: Run, directory: Path) -> SegmentEntry:

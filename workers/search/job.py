@@ -97,11 +97,11 @@ def _newest(connection: Connection, directory: Path, report_progress: ReportProg
 
 def _former(connection: Connection, directory: Path) -> Manifest | None:
     """Return the newest manifest if it is of this database."""
-    found = layout.newest(directory)
-    if found is None:
+    newest = layout.newest(directory)
+    if newest is None:
         return None
-    row = connection.execute(SQL.moment, (found[1].data_version,)).fetchone()
-    return found[1] if row is not None and row[0] == found[1].committed_at else None
+    row = connection.execute(SQL.moment, (newest[1].data_version,)).fetchone()
+    return newest[1] if row is not None and row[0] == newest[1].committed_at else None
 
 
 def _give_out(connection: Connection, directory: Path, manifest: Manifest, objects: Objects | None) -> None:

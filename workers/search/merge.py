@@ -139,14 +139,14 @@ def _write_chunk(chunk: list[_Term], segments: list[Segment], numbers: list[Numb
         for number, ordinal in term.positions:
             of_segments[number].append((position, ordinal))
     ordered, times = [], []
-    for segment, new_numbers, found in zip(segments, numbers, of_segments, strict=True):
-        if not found:
+    for segment, new_numbers, ordinals in zip(segments, numbers, of_segments, strict=True):
+        if not ordinals:
             continue
         # Keys come in the same order everywhere, so a chunk's keys are neighbours in each segment.
-        first, end = found[0][1], found[-1][1] + 1
+        first, end = ordinals[0][1], ordinals[-1][1] + 1
         documents, of_documents = segment.dictionary.read((first, end))
         sizes = np.diff(segment.dictionary.starts[first : end + 1])
-        positions = np.repeat(np.array([position for position, _ in found], np.uint64), sizes.astype(np.int64))
+        positions = np.repeat(np.array([position for position, _ in ordinals], np.uint64), sizes.astype(np.int64))
         new = new_numbers[documents]
         left = new != _GONE
         ordered.append(positions[left] << np.uint64(32) | new[left])

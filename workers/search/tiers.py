@@ -38,17 +38,17 @@ def merge_some(directory: Path) -> Manifest | None:
     Loads may publish meanwhile. What they deleted in the merged segments is deleted in the new one.
     """
     with writers.writing(directory):
-        found = layout.newest(directory)
-        chosen = choose(found[1].segments) if found else []
+        newest = layout.newest(directory)
+        chosen = choose(newest[1].segments) if newest else []
         sources = [source(directory, entry) for entry in chosen]
     if not chosen:
         return None
     folder = writers.unmerged(directory)
     merge(sources, folder)
     with writers.writing(directory):
-        found = layout.newest(directory)
-        assert found is not None
-        return _replace(directory, found[1], chosen, sources, folder)
+        newest = layout.newest(directory)
+        assert newest is not None
+        return _replace(directory, newest[1], chosen, sources, folder)
 
 
 def _tier(items: int) -> int:

@@ -114,10 +114,10 @@ def _any_unknown(connection: Connection) -> bool:
 
 def _moved(connection: Connection, months: list[date]) -> Iterable[Fired]:
     rollups = connection.execute(SQL.index_targets, (months,)).fetchall()
-    found = list(moves(rollups))
-    if not found:
+    changed = list(moves(rollups))
+    if not changed:
         return ()
-    columns = [list(column) for column in zip(*found, strict=True)]
+    columns = [list(column) for column in zip(*changed, strict=True)]
     rows = connection.execute(SQL.index_moved, columns).fetchall()
     return (Fired(watch, item, month, percent=change) for watch, item, month, change in rows)
 

@@ -95,10 +95,10 @@ class SharedDictionaries:
 
     def _encode_currencies(self, codes: Array) -> Any:
         if len(codes) and (codes == codes[0]).all():  # the usual case, and much cheaper than sorting
-            found, inverse = codes[:1], np.zeros(len(codes), "i8")
+            distinct, inverse = codes[:1], np.zeros(len(codes), "i8")
         else:
-            found, inverse = np.unique(codes, return_inverse=True)
-        names = [_currency(code) for code in found.tolist()]
+            distinct, inverse = np.unique(codes, return_inverse=True)
+        names = [_currency(code) for code in distinct.tolist()]
         self._currencies += [name for name in names if name not in self._currencies]
         positions = np.array([self._currencies.index(name) for name in names], "i4")
         return pa.DictionaryArray.from_arrays(

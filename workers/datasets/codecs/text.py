@@ -54,9 +54,9 @@ def _csv_pieces(batch: Any, names: list[str]) -> Iterator[Piece]:
         if number:
             yield ","
         column = batch.column(name)
-        found = _values(column, _csv_text, "", "{}")
-        if found is not None:
-            yield found
+        cells = _values(column, _csv_text, "", "{}")
+        if cells is not None:
+            yield cells
         else:
             yield pc.fill_null(column if name in _HARMLESS else _csv(column, batch), "")
     yield "\r\n"
@@ -66,9 +66,9 @@ def _ndjson_pieces(batch: Any, names: list[str]) -> Iterator[Piece]:
     for number, name in enumerate(names):
         yield f'{"," if number else "{"}"{name}":'
         column = batch.column(name)
-        found = _values(column, _json_text, "null", '"{}"' if _is_quoted(column.type) else "{}")
-        if found is not None:
-            yield found
+        cells = _values(column, _json_text, "null", '"{}"' if _is_quoted(column.type) else "{}")
+        if cells is not None:
+            yield cells
         elif column.null_count or not (name in _HARMLESS or _is_quoted(column.type)):
             yield _json(column, batch, name)
         else:

@@ -47,7 +47,7 @@ def ranges_of_release(
     sources = _sources(connection, request.dataset, version, 0, 2**31 - 1)
     if not sources or not _has_columns(connection, request, version):
         return []
-    there = {found.key: found.bytes for found in objects.listed(PREFIX)}
+    there = {listed.key: listed.bytes for listed in objects.listed(PREFIX)}
     if any(there.get(key_of(source.sha256)) != source.bytes for source in sources):
         return []
     wanted = [source for source in sources if _overlaps(source, request)]
@@ -62,16 +62,16 @@ def _has_columns(connection: Connection, request: Request, version: int) -> bool
 
 def _grouped(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:
     """Join adjacent files until a part has enough rows."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     rows = part_rows
     for source in sources:
-        if rows < part_rows and found[-1][1] == source.position:
-            found[-1] = (found[-1][0], source.position + 1)
+        if rows < part_rows and ranges[-1][1] == source.position:
+            ranges[-1] = (ranges[-1][0], source.position + 1)
             rows += source.rows
         else:
-            found.append((source.position, source.position + 1))
+            ranges.append((source.position, source.position + 1))
             rows = source.rows
-    return found
+    return ranges
 
 
 def stored_copy(connection: Connection, objects: ResultStore, part: Part) -> StoredCopy | None:

@@ -84,12 +84,12 @@ def _statistics(dataset: Dataset, metadata: pq.FileMetaData) -> dict[str, Any]:
     groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
     for position in range(metadata.num_columns):
         name = metadata.schema.column(position).path
-        found = [group.column(position).statistics for group in groups]
-        if name not in columns or not all(one is not None for one in found):
+        of_groups = [group.column(position).statistics for group in groups]
+        if name not in columns or not all(one is not None for one in of_groups):
             continue
-        statistics["nullCount"][name] = sum(one.null_count for one in found)
-        valued = [one for one in found if one.has_min_max]
-        if valued and len(valued) == sum(1 for one in found if one.num_values):
+        statistics["nullCount"][name] = sum(one.null_count for one in of_groups)
+        valued = [one for one in of_groups if one.has_min_max]
+        if valued and len(valued) == sum(1 for one in of_groups if one.num_values):
             _set_ends(statistics, name, [(one.min, one.max) for one in valued])
     return statistics
 
