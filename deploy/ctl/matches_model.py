@@ -111,4 +111,5 @@ def train(out: Path, worlds: int | None, seed: int | None, as_json: bool) -> Non
         console.say("training; this takes a few minutes")
     model = train_shipped(worlds_count=worlds or WORLDS, seed=SEED if seed is None else seed)
     model.write(out)
-    report("trained", as_json=as_json, file=str(out), trees=len(model.trees), link=model.link, review=model.review)
+    bounds = {"link": model.link, "link_coded": model.link_coded, "review": model.review}
+    report("trained", as_json=as_json, file=str(out), trees=len(model.trees), **bounds)

@@ -8,7 +8,7 @@ import numpy as np
 
 from workers.matching.context import Pairs, contenders
 from workers.matching.evaluation_pairs import compare
-from workers.matching.evidence import certain
+from workers.matching.evidence import link_bound
 from workers.matching.index import MatchIndex
 from workers.matching.model import Model
 from workers.matching.scoring import Profiles, feature_matrix, fitting
@@ -72,17 +72,16 @@ def evaluate(
     if trained:
         known, labels = compared.examples(range(1, len(compared.listed)))
         judged = judge(index, pairs, known, labels)
-        probabilities, bound, link, score = judged.probabilities, judged.bound, judged.link, judged.cross_validated
+        probabilities, bound, score = judged.probabilities, judged.bound, judged.cross_validated
+        links_from: Array | float = judged.link
     else:
         probabilities = fitting(model).probabilities(feature_matrix(index, pairs))
-        bound, link, score = model.review, model.link, None
+        bound, score = model.review, None
+        links_from = _link_bounds(index, pairs, positions, model)
     if end_to_end:
         candidate = np.isin(np.arange(len(candidate)), contenders(index, pairs, candidate)[0])
         probabilities = np.where(candidate, probabilities, 0.0)
     chosen, labels = probabilities[positions], np.array(asked.labels)
-    unattended = chosen >= link
-    if not trained:
-        unattended = _certain(index, pairs, positions, unattended)
     listed = np.zeros(len(candidate), bool)
     listed[positions] = True
     unlisted = int((candidate & ~listed & (probabilities >= bound)).sum()) if end_to_end else 0
@@ -91,7 +90,7 @@ def evaluate(
         method="supervised" if trained else "shipped model",
         bound=round(bound, 4),
         all=_measure(chosen >= bound, labels, unlisted if complete else 0),
-        unattended=_measure(unattended, labels),
+        unattended=_measure(chosen >= links_from, labels),
         candidates_recall=round(float(candidate[positions][labels].mean()), 4) if labels.any() else 1.0,
         unlisted=unlisted,
         unknown_ids=sum(one.unknown for one in compared.listed),
@@ -99,12 +98,11 @@ def evaluate(
     )
 
 
-def _certain(index: MatchIndex, pairs: Pairs, positions: Array, asked: Array) -> Array:
-    """Say of the asked ones among some pairs whether a load would link them without a person."""
-    profiles, found = Profiles(index), np.zeros(len(positions), bool)
-    for at in np.flatnonzero(asked):
-        found[at] = certain(profiles[int(pairs.left[positions[at]])], profiles[int(pairs.right[positions[at]])])
-    return found
+def _link_bounds(index: MatchIndex, pairs: Pairs, positions: Array, model: Model) -> Array:
+    """Return from which probability on a load would link each of these pairs without a person."""
+    profiles = Profiles(index)
+    ends = zip(pairs.left[positions].tolist(), pairs.right[positions].tolist(), strict=True)
+    return np.array([link_bound(profiles[left], profiles[right], model) for left, right in ends])
 
 
 def _measure(called: Array, labels: Array, wrong_besides: int = 0) -> Measure:

@@ -2,6 +2,7 @@
 
 import math
 
+from workers.matching.model import Model
 from workers.matching.profiles import Profile, price_ratio
 from workers.matching.quantities import contradictions
 from workers.matching.records import Evidence
@@ -46,13 +47,26 @@ def opposed(left: Profile, right: Profile) -> list[str]:
     return found
 
 
+def link_bound(left: Profile, right: Profile, model: Model) -> float:
+    """Return from which probability on a pair is linked without a person; infinity where a person must decide."""
+    if not certain(left, right):
+        return math.inf
+    return model.link_coded if same_code(left, right) else model.link
+
+
+def same_code(left: Profile, right: Profile) -> bool:
+    """Say whether both records have one model number in their name or part number."""
+    return not set(left.codes).isdisjoint(right.codes)
+
+
 def certain(left: Profile, right: Profile) -> bool:
     """Say whether a pair that the model is sure of may be linked without a person.
 
-    Nothing opposes it, and something besides the likeness of two names confirms it: prices of both, part numbers of
-    both, or that neither name has a word that the other record lacks.
+    Nothing opposes it, neither name has a number that the other record lacks, and something besides the likeness of
+    two names confirms it: prices of both, part numbers of both, or that neither name has a word that the other record
+    lacks.
     """
-    if opposed(left, right):
+    if opposed(left, right) or not (left.numbers <= right.all_numbers and right.numbers <= left.all_numbers):
         return False
     if (left.mpn and right.mpn) or not math.isnan(price_ratio(left, right)):
         return True

@@ -61,6 +61,8 @@ def _codes(left: Profile, right: Profile) -> dict[str, float]:
         _common_beginning(one, other) / max(len(one), len(other)) for one in left.codes for other in right.codes
     ]
     both = bool(left.codes and right.codes)
+    likenesses = [_dice(one, other) for one in left.code_bigrams for other in right.code_bigrams]
+    digits_shared = left.code_digits & right.code_digits
     return {
         "codes_equal": len(set(left.codes) & set(right.codes)),
         "codes_left_found": len(found_left),
@@ -70,6 +72,10 @@ def _codes(left: Profile, right: Profile) -> dict[str, float]:
         "codes_disagree": float(both and not found_left and not found_right),
         "code_longest": max((len(code) for code in (*found_left, *found_right)), default=0),
         "code_beginning": max(beginnings, default=-1.0),
+        "code_likeness": max(likenesses, default=-1.0),
+        "code_digits_shared": max(map(len, digits_shared), default=0),
+        "code_digits_left_found": _longest_found(left.code_digits, right.squashed),
+        "code_digits_right_found": _longest_found(right.code_digits, left.squashed),
         "codes_left_share": len(found_left) / len(left.codes) if left.codes else -1.0,
         "codes_right_share": len(found_right) / len(right.codes) if right.codes else -1.0,
         "codes_anywhere": len(left.all_codes & right.all_codes),
@@ -119,6 +125,14 @@ def _fields(left: Profile, right: Profile) -> dict[str, float]:
         "mpn_right_found": float(right.mpn in left.squashed) if right.mpn else _MISSING,
         "category_agrees": _overlap(left.category, right.category),
     }
+
+
+def _dice(one: frozenset[str], other: frozenset[str]) -> float:
+    return 2 * len(one & other) / max(1, len(one) + len(other))
+
+
+def _longest_found(digits: frozenset[str], text: str) -> int:
+    return max((len(run) for run in digits if run in text), default=0)
 
 
 def _spelled_alike(word: str, other: Profile) -> bool:

@@ -12,7 +12,7 @@ from itertools import chain, islice
 import msgspec
 import numpy as np
 
-from workers.matching.evidence import certain, evidence
+from workers.matching.evidence import evidence, link_bound
 from workers.matching.model import Model
 from workers.matching.profiles import profile
 from workers.matching.records import Decision, Kind, Link, Record
@@ -49,7 +49,7 @@ class Judge:
             left, right = sorted(compared[at], key=lambda one: one.record.key)
             if left.record.separate or right.record.separate:
                 continue
-            sure = scores[at] >= self.model.link and certain(left, right)
+            sure = scores[at] >= link_bound(left, right, self.model)
             decision = Decision.LINK if sure else Decision.REVIEW
             said, score = evidence(left, right, self.vocabulary), round(float(scores[at]), 6)
             links.append(Link(left.record.key, right.record.key, Kind.LIKENESS, score, decision, said))

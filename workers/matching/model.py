@@ -33,15 +33,17 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Trees whose leaves add up to log-odds, and two bounds of the probability.
+    """Trees whose leaves add up to log-odds, and bounds of the probability.
 
-    From `link` on a pair is linked without a person; from `review` on it waits for one; below it is nothing.
+    From `link` on a pair is linked without a person, and from `link_coded` on where both have one model number; from
+    `review` on it waits for a person; below it is nothing.
     """
 
     features: tuple[str, ...]
     baseline: float
     trees: tuple[Tree, ...]
     link: float
+    link_coded: float
     review: float
 
     @classmethod
@@ -62,9 +64,9 @@ class Model:
         """Write the model; the same model gives the same bytes."""
         path.write_bytes(msgspec.json.encode(self) + b"\n")
 
-    def with_bounds(self, link: float, review: float) -> "Model":
+    def with_bounds(self, *, link: float, link_coded: float, review: float) -> "Model":
         """Return the model with other bounds."""
-        return replace(self, link=link, review=review)
+        return replace(self, link=link, link_coded=link_coded, review=review)
 
     def probabilities(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of each row of features, in the order of `self.features`."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workers.matching.quantities import Amounts, amounts
 from workers.matching.records import Record
-from workers.matching.text import codes, normalize, numbers, squash, trigrams, words
+from workers.matching.text import bigrams, codes, digit_runs, normalize, numbers, squash, trigrams, words
 from workers.matching.vocabulary import Vocabulary
 
 
@@ -15,6 +15,8 @@ class Profile:
     """A record's words, numbers and codes. `named`: of name, brand and part number; `said`: of everything.
 
     `rarity` has the words of `named`, `weight` is their sum, and `by_initial` groups those of three letters and more.
+    `codes` are the model numbers of name and part number; `code_bigrams` and `code_digits` also have a part number that
+    does not look like one.
     """
 
     record: Record
@@ -28,6 +30,8 @@ class Profile:
     trigrams: frozenset[tuple[str, str, str]]
     codes: tuple[str, ...]
     all_codes: frozenset[str]
+    code_bigrams: tuple[frozenset[str], ...]
+    code_digits: frozenset[str]
     squashed: str
     numbers: frozenset[str]
     all_numbers: frozenset[str]
@@ -47,6 +51,9 @@ def profile(record: Record, vocabulary: Vocabulary) -> Profile:
     named = _union(said[:3])
     rarity = {word: vocabulary.rarity(word) for word in named}
     found_codes = [codes(part) for part in parts]
+    squashed_mpn = squash(mpn)
+    named_codes = tuple(dict.fromkeys(found_codes[0] + found_codes[2]))
+    numbered = dict.fromkeys((*named_codes, squashed_mpn)) if squashed_mpn else named_codes
     found_numbers = [numbers(part) for part in parts]
     return Profile(
         record=record,
@@ -58,14 +65,16 @@ def profile(record: Record, vocabulary: Vocabulary) -> Profile:
         weight=math.fsum(rarity.values()),
         by_initial=_by_initial(named),
         trigrams=trigrams(name),
-        codes=tuple(dict.fromkeys(found_codes[0] + found_codes[2])),
+        codes=named_codes,
         all_codes=_union(found_codes),
+        code_bigrams=tuple(bigrams(code) for code in numbered),
+        code_digits=digit_runs(numbered),
         squashed=squash(" ".join(parts)),
         numbers=_union(found_numbers[:3]),
         all_numbers=_union(found_numbers),
         amounts=amounts(f"{name} {normalize(values)}"),
         brand=frozenset(said[1]),
-        mpn=squash(mpn),
+        mpn=squashed_mpn,
         category=frozenset(said[3]),
         price=record.price if record.price is not None and record.price > 0 else math.nan,
     )

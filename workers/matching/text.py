@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 
 _CANONICAL = {
     "inch": "in", "inches": "in", "feet": "ft", "foot": "ft", "watts": "w", "watt": "w", "volt": "v", "volts": "v",
@@ -19,6 +21,7 @@ _MEASURE = re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?)[\s-]*({_UNITS})(?!\w)")
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
 _CODE = re.compile(r"[^\W_]+(?:[.\-/][^\W_]+)*")
 _NO_CODE = re.compile(rf"\d+(?:{_UNITS}|x\d+|k|p|th|fps|cc)")
+_DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]+")  # Chinese and Japanese
 _SQUASH = re.compile(r"[^a-z0-9]+")
@@ -54,6 +57,17 @@ def codes(normalized: str) -> list[str]:
     """Return what may be model numbers, squashed, each once: letters with digits from 4 marks on, digits from 5."""
     found = [_code(word) for word in _CODE.findall(normalized) if not word.isalpha()]
     return list(dict.fromkeys(code for code in found if code))
+
+
+def bigrams(squashed: str) -> frozenset[str]:
+    """Return every two neighbouring letters and digits of a squashed text."""
+    return frozenset(map("".join, pairwise(squashed)))
+
+
+def digit_runs(found_codes: Iterable[str]) -> frozenset[str]:
+    """Return the runs of digits in model numbers, from two digits on, without the zeros that a run begins with."""
+    runs = (run.lstrip("0") for code in found_codes for run in _DIGITS.findall(code))
+    return frozenset(run for run in runs if len(run) >= 2)
 
 
 def numbers(normalized: str) -> frozenset[str]:

@@ -11,7 +11,7 @@ from workers.matching.evaluation_pairs import compare
 from workers.matching.model import Model
 from workers.matching.segment import Array
 from workers.matching.supervised import best_bound
-from workers.matching.training import Labelled, boosted, bound, fitted, labelled, merged
+from workers.matching.training import Labelled, boosted, fitted, labelled, merged, with_link_bounds
 
 _SEEDS = 2
 
@@ -30,9 +30,8 @@ def trained_on(folders: Sequence[Path]) -> Model:
     parts = learned if len(learned) > 1 else _halves(learned[0])
     unseen = [_model(parts[:at] + parts[at + 1 :]).probabilities(part.features) for at, part in enumerate(parts)]
     probabilities, labels = np.concatenate(unseen), np.concatenate([part.labels for part in parts])
-    sure = np.concatenate([part.certain for part in parts])
     review, _ = best_bound(probabilities, labels)
-    return _model(parts).with_bounds(max(review, bound(probabilities[sure], labels[sure])), review)
+    return with_link_bounds(_model(parts), unseen, parts, review)
 
 
 def _labelled(folder: Path) -> Labelled:
