@@ -1,4 +1,4 @@
-"""What an organization can watch, and when a watch reports. Pure."""
+"""The conditions of watches, and when a watch reports. Pure."""
 
 from typing import Literal
 

@@ -1,1 +1,1 @@
-"""GS1 Digital Link: addresses that stand in 2D codes on articles lead to records."""
+"""GS1 Digital Link: addresses in 2D codes on articles lead to records."""

@@ -1,4 +1,4 @@
-"""The address of a GS1 Digital Link for a GTIN: what its path names (Digital Link Standard: URI Syntax, 4). Pure."""
+"""The address of a GS1 Digital Link for a GTIN and the identifiers in its path (URI Syntax, 4). Pure."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from shared.errors import InvalidIdentifier, WrongIdentifier
 from shared.identifiers import gtin14
 
 PRIMARY_KEY = "01"
-# What may follow a GTIN, in this order: the variant of the consumer's article, the lot, the serial number.
+# Qualifiers that may follow a GTIN, in this order: the variant of the consumer's article, the lot, the serial number.
 _QUALIFIERS = ("22", "10", "21")
 # 235 is a qualifier too, of tobacco only. It is none that we take, in either form of an address.
 _IN_THE_PATH = (*_QUALIFIERS, "235")
@@ -21,7 +21,7 @@ _QUALIFIER_VALUE = re.compile(r"[!\"%&'()*+,\-./0-9:;<=>?A-Z_a-z]{1,20}", re.ASC
 class DigitalLink:
     """An article by its GTIN of 14 digits, and the qualifiers with their values, as the path has them.
 
-    `query`: what a compressed path holds besides, which an uncompressed address has in its query.
+    `query`: further elements of a compressed path, which an uncompressed address has in its query.
     """
 
     gtin: str
@@ -42,7 +42,7 @@ class DigitalLink:
 
     @property
     def uncompressed(self) -> str:
-        """The path and the query for which a compressed path stands."""
+        """The uncompressed path and query of a compressed path."""
         return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
 
 

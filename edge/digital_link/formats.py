@@ -55,7 +55,7 @@ N13+N..12 255
 N13+X..17 253
 N14+X..16 8003
 """
-# The standard's table of sequences that one code of two hexadecimal digits stands for.
+# The standard's table of sequences that one code of two hexadecimal digits abbreviates.
 SEQUENCES = {
     **{f"0{code}": ("01", key) for code, key in zip("ABCDEF", ("22", "10", "21", "17", "7003", "30"), strict=True)},
     "1A": ("01", "10", "21", "17"),

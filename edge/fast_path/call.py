@@ -47,7 +47,7 @@ class Call(NamedTuple):
 
     @property
     def source(self) -> str:
-        """What the answer was read from, as the metrics name it: a record, an identifier's record, an answer."""
+        """The source of the answer, as the metrics name it: a record, an identifier's record, an answer."""
         if self.request.iid is not None:
             return "record"
         return "identifier" if self.request.scheme is not None else "answer"

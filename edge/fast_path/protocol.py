@@ -2,7 +2,7 @@
 
 Most requests are asked again and again: look-ups, and questions whose answer is kept until the data changes. Forwarded
 by our own nginx, they have the same header lines in the same order. One regular expression matches that form; a request
-that differs by one byte goes to aiohttp's parser and the ordinary way, which gives the same response
+that differs by one byte takes aiohttp's parser and the ordinary way, which gives the same response
 (tests/service/http/test_fast_path.py and test_answer_cache.py compare the two byte for byte). Principal, answer and
 limits are in memory; only the charge is waited for.
 

@@ -1,4 +1,4 @@
-"""What all connections of a process share on the fast path: where answers come from, and how they are counted."""
+"""The common parts of all connections on the fast path: the sources of answers, and how they are counted."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""What memory lacks and the fast path reads itself once the call is charged: a record, the prices of an item."""
+"""Reads of the fast path for values that memory lacks, once the call is charged: a record, the prices of an item."""
 
 import asyncio
 from collections.abc import Callable

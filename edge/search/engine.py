@@ -21,7 +21,7 @@ _THREADS = 2
 _PENDING_MAX = 200
 # A notification may be lost; the directory shows the same.
 _CHECK_SECONDS = 5.0
-# What could not be fetched may be large, and as damaged the next time.
+# An index that could not be fetched may be large, and as damaged the next time.
 _FETCH_AGAIN_SECONDS = 60.0
 
 

@@ -93,7 +93,7 @@ def _identified_first(index: SearchIndex, search: SearchQuery, ranking: _Ranking
     others = [entry for entry in ranking.ranked if entry[1] not in first]
     added = len(first) + len(others) - len(ranking.ranked)
     ranked = [(1.0, number) for number in first] + others
-    # What the words have not ranked yet may be among `first` too, and must not be counted twice.
+    # Items that the words have not ranked yet may be among `first` too, and must not be counted twice.
     known = added if ranking.whole else 0
     exact = ranking.exact and (ranking.whole or not added)
     return _Ranking(ranked, ranking.total + known, ranking.all_words + known, ranking.whole, exact, ranking.words)

@@ -1,4 +1,4 @@
-"""One segment of an open index: what it finds, without the documents that were deleted in it."""
+"""One segment of an open index: its matches, without the documents that were deleted in it."""
 
 from bisect import bisect_left
 from pathlib import Path

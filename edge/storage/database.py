@@ -117,7 +117,7 @@ class Database:
             max_size=self._connections_max,
             command_timeout=self._deadline_seconds,
             timeout=self._deadline_seconds,
-            # What an edge holds locked when its host is cut off must not keep the other edges waiting.
+            # The locks of an edge whose host is cut off must not keep the other edges waiting.
             server_settings={
                 "application_name": "itemindex-edge",
                 "idle_in_transaction_session_timeout": "5s",

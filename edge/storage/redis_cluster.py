@@ -1,4 +1,4 @@
-"""A client of a Redis cluster: each command goes to the primary that owns its key's slot.
+"""A client of a Redis cluster: each command is sent to the primary that owns its key's slot.
 
 The slot table is read once a second, and at once when a reply shows that it is out of date: a redirection, a lost
 connection, a shard that cannot answer. A command without an available node is held until the table names one, so a
@@ -83,7 +83,7 @@ class PendingCommand:
 class ClusterClient(RedisClient):
     """Sends commands to a cluster. With `acked`, a reply is delivered only after every replica has the write.
 
-    A command is held for at most `hold_seconds`; 0 holds none. A command without a key goes to every primary.
+    A command is held for at most `hold_seconds`; 0 holds none. A command without a key is sent to every primary.
     """
 
     retries_commands = True

@@ -31,7 +31,7 @@ def slot_of(key: bytes) -> int:
 
 
 def key_of(packed: bytes) -> bytes | None:
-    """Return the first key of a packed command, or None for a command that goes to every primary.
+    """Return the first key of a packed command, or None for a command that is sent to every primary.
 
     Keys and the arguments before them contain no line end, except the text of a script.
     """

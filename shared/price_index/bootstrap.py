@@ -43,7 +43,7 @@ def bootstrap(panel: Panel, question: Question, replicates: int, seed: int) -> I
 
 
 def comparisons(panel: Panel, question: Question, replicates: int) -> int:
-    """Return how many prices of items are compared for an index and its interval: what its time grows with."""
+    """Return how many prices of items are compared for an index and its interval; its time is in proportion."""
     count = panel.periods
     window = count if question.window is None else min(question.window, count)
     if of_pairs(question) and question.method.formula in FORMULAE:

@@ -55,7 +55,7 @@ def _header(path: Path) -> list[str]:
 
 
 def _named(header: list[str], columns: dict[str, str]) -> dict[str, str]:
-    """Return the file's name of each column that is there; raise InvalidFile without period, item or price."""
+    """Return the file's name of each column that it has; raise InvalidFile without period, item or price."""
     if not header:
         raise InvalidFile("the file is empty")
     names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What can be asked of the price indices: methods, their usual names, outputs, splices. Pure."""
+"""The options of the price indices: methods, their usual names, outputs, splices. Pure."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""An index as rows, one a period: what the command, the report and the dashboard show. Pure."""
+"""An index as rows, one a period, for the command, the report and the dashboard. Pure."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""What the builder of the search index and its reader must agree on: words, fields, values. No I/O."""
+"""The contract between the builder of the search index and its reader: words, fields, values. No I/O."""

@@ -127,7 +127,7 @@ def sync(path: Path) -> None:
 
 
 def prune(directory: Path) -> list[int]:
-    """Remove all but the newest versions, and what broken builds left; return the versions removed.
+    """Remove all but the newest versions, and the leftovers of broken builds; return the versions removed.
 
     The caller holds the lock of `writing`. An edge may still read what is removed: mapped files stay until it lets go.
     """

@@ -108,7 +108,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 class SegmentInfo(msgspec.Struct, frozen=True):
-    """What a segment says of itself: documents, bytes of an IID, sums of lengths, and its files with their digests."""
+    """The description of a segment: documents, bytes of an IID, sums of lengths, and its files with their digests."""
 
     items: int
     iid_bytes: int

@@ -1,4 +1,4 @@
-"""What goes into the index and what comes out of a search, as values."""
+"""The input of the index and the results of a search, as values."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ class Category(msgspec.Struct, frozen=True):
 
 
 class Item(msgspec.Struct, frozen=True):
-    """What a hit shows of an item; stored in the index as it is, so that a search reads nothing else."""
+    """The fields of an item that a hit shows; stored in the index as it is, so that a search reads nothing else."""
 
     iid: str
     name: str
@@ -50,7 +50,7 @@ class Position(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller asks. `brand` is a slug, `category` a code that matches those below it too.
+    """A question of a caller. `brand` is a slug, `category` a code that matches those below it too.
 
     `first` are the IIDs of items that an identifier in `q` leads to, in order; they come before all others.
     """

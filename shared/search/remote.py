@@ -55,7 +55,7 @@ class Named(Protocol):
 
 
 class Objects(Protocol):
-    """What of the object store is used here. Raises StoreUnavailable; `open` ResultGone where there is no object."""
+    """The used part of the object store. Raises StoreUnavailable; `open` ResultGone where there is no object."""
 
     def open(self, key: str) -> Stored:
         """Open an object."""
@@ -64,7 +64,7 @@ class Objects(Protocol):
         """Return an object's size, None where it is not there."""
 
     def writing(self, key: str) -> AbstractContextManager[BinaryIO]:
-        """Open a new object for writing; it is there when the block has ended."""
+        """Open a new object for writing; it exists when the block has ended."""
 
     def remove(self, key: str) -> None:
         """Delete an object."""
@@ -74,7 +74,7 @@ class Objects(Protocol):
 
 
 class Damaged(ValueError):
-    """What was fetched is not what the manifest names."""
+    """The fetched bytes are not those that the manifest names."""
 
 
 def upload(objects: Objects, directory: Path, manifest: Manifest) -> None:

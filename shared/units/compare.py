@@ -12,7 +12,7 @@ _LETTER_BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
 
 class Comparison(NamedTuple):
-    """What two names share: their amounts, their other words."""
+    """The common parts of two names: amounts, other words."""
 
     quantities: bool
     words: bool

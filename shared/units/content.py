@@ -1,4 +1,4 @@
-"""How much one article holds, in kilograms, litres and pieces: what its price is divided by. Pure."""
+"""The content of one article in kilograms, litres and pieces, by which its price is divided. Pure."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What an ambiguous unit means beside the other words of a name: `16G` of memory, `500 G` of flour, a `5G` phone."""
+"""The meaning of an ambiguous unit among the words of a name: `16G` of memory, `500 G` of flour, a `5G` phone."""
 
 from collections.abc import Callable
 from dataclasses import replace

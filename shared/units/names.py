@@ -1,4 +1,4 @@
-"""What a name says of sizes and amounts, and whether two names say the same. Pure."""
+"""The sizes and amounts that a name states, and whether those of two names are equal. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -184,7 +184,7 @@ def _restates(first: Quantity, second: Quantity) -> bool:
 
 
 def _packed(spans: list[Span]) -> list[Span]:
-    """Make of `500 ml` and `24-pack`, wherever they stand in a name, 24 x 500 ml."""
+    """Make of `500 ml` and `24-pack`, wherever they are in a name, 24 x 500 ml."""
     single = [one for one in spans if one.quantity.form == "single"]
     contents = [one for one in single if one.quantity.dimension in _PACKABLE]
     packs = [one for one in single if one.quantity.container]

@@ -28,7 +28,7 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What a name says of a size or an amount.
+    """A size or an amount that a name states.
 
     `form` is single, sides (a x b), range (a to b) or size (clothes and shoes; `system` names whose).
     `packs` is how many of it one article holds. `container` is true of a count of packs, cans or bottles.
@@ -60,7 +60,7 @@ class Quantity:
 
     @property
     def nouns(self) -> tuple[str, ...]:
-        """What is counted, where the name says so."""
+        """The noun that is counted, where the name has one."""
         return tuple(one.noun for one in self.measures)
 
     def same_as(self, other: "Quantity") -> bool:

@@ -45,7 +45,7 @@ class Atom(NamedTuple):
 
 
 class Reader:
-    """A name as tokens. All methods take the place of a token and return None where nothing of theirs stands there."""
+    """A name as tokens. All methods take the position of a token and return None where they read nothing."""
 
     def __init__(self, text: str) -> None:
         self.text = plain(text)
@@ -67,7 +67,7 @@ class Reader:
         return token is not None and not token.spaced
 
     def is_number(self, position: int) -> bool:
-        """Return whether a number in digits stands at a place."""
+        """Return whether the token at a position is a number in digits."""
         token = self.at(position)
         return token is not None and token.kind == NUMBER
 

@@ -43,7 +43,7 @@ _SAME = str.maketrans(
 
 
 class Token(NamedTuple):
-    """A run of one kind with its place in the plain text; `spaced` where white space stands before it."""
+    """A run of one kind with its position in the plain text; `spaced` where white space precedes it."""
 
     text: str
     start: int

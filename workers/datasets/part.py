@@ -10,7 +10,7 @@ RELEASE = "release"
 
 
 class Part(NamedTuple):
-    """What to write: a range of a snapshot's items or of a release's files, as the export's request narrows it.
+    """The content of a part: a range of a snapshot's items or of a release's files, as the export's request narrows it.
 
     The slot is a number that no other claim has; the part's file is stored under it.
     """

@@ -68,7 +68,7 @@ SELECT count(*), count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE 
 FROM export_parts WHERE job_id = $1;
 
 -- name: files
--- What the manifest lists, in order.
+-- The files of the manifest, in order.
 SELECT file FROM export_parts WHERE job_id = $1 AND state = 'done' ORDER BY number;
 
 -- name: other_export_waits

@@ -1,4 +1,4 @@
-"""How an export is split: what all its parts read, and which range each of them writes."""
+"""How an export is split: the source that all its parts read, and the range that each of them writes."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _PARTS_MAX = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the parts of an export read: `source` is a snapshot's name, or RELEASE.
+    """The source of an export's parts: `source` is a snapshot's name, or RELEASE.
 
     `months` are those that the export is narrowed to, None: all. A range is its content, its first key and its end.
     """

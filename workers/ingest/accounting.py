@@ -8,7 +8,7 @@ from shared.errors import LoadRefused
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What became of all that a load read of one kind; the parts add up to `read`.
+    """The outcomes of all that a load read of one kind; they add up to `read`.
 
     `superseded` were replaced by a later row of the same load; `absent` are rows that bring nothing of the kind.
     """

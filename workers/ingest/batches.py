@@ -1,4 +1,4 @@
-"""What a reader gives: rows as columns of text, and the rows that could not be read."""
+"""The output of a reader: rows as columns of text, and the rows that could not be read."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ VALUE_CHARACTERS_MAX = 300
 
 
 class Reject(NamedTuple):
-    """A row or a field that cannot be used: where it stands, why, and what it says. A CSV's header is line 1.
+    """A row or a field that cannot be used: its line, the reason, and its text. A CSV's header is line 1.
 
     `scope` is `row`, or `field` where the rest of the row is used.
     """

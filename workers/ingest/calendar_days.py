@@ -48,7 +48,7 @@ def is_format(form: str) -> bool:
         datetime.strptime("", _of_python(form))
     except ValueError as error:
         return "does not match" in str(error)
-    except re.error:  # a directive that stands twice
+    except re.error:  # a repeated directive
         return False
     return True
 
@@ -93,7 +93,7 @@ def _without_zeros(text: str) -> str:
 
 
 def _completed(day: date, form: str) -> date:
-    """A year or a month alone stands for its last day: that is when it is complete."""
+    """A year or a month alone means its last day, when it is complete."""
     directives = set(_DIRECTIVE.findall(_of_python(form)))
     if directives & _DAY_DIRECTIVES:
         return day

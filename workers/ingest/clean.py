@@ -153,7 +153,7 @@ def _cleaned(field: Field, column: Any) -> Any:
 
 
 def _minor(whole: Any, part: Any, digits: int) -> Any:
-    """Join whole and part of amounts to minor units; what is finer than the currency is cut off."""
+    """Join whole and part of amounts to minor units; digits finer than the currency's are cut off."""
     if not digits:
         return whole.cast(pa.int64())
     part = pc.utf8_slice_codeunits(pc.fill_null(part, ""), 0, digits)

@@ -1,4 +1,4 @@
-"""Marks: what distinguishes observations of one item and day, the same at every load. Pure."""
+"""Marks, which distinguish observations of one item and day, the same at every load. Pure."""
 
 import hashlib
 from typing import Any

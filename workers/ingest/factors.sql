@@ -12,7 +12,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
 DELETE FROM impact_factors WHERE scope = $1;
 
 -- name: settle
--- A source's factors are replaced whole: they belong together. Where two sources give one for a code, the later load stands.
+-- A source's factors are replaced whole: they belong together. Where two sources give one for a code, the later load counts.
 INSERT INTO impact_factors (scope, code, indicator, per_kg, samples, method, log_mean, log_deviation, source_id)
 SELECT DISTINCT ON (code, indicator) scope, code, indicator, per_kg, samples, method, log_mean, log_deviation, source_id
 FROM factor_claims c

@@ -1,4 +1,4 @@
-"""What a mapping says of each part of an item, an observation or a factor, as frozen values.
+"""The fields of a mapping for an item, an observation or a factor, as frozen values.
 
 Each key carries its sentence and an example: the tables of the guide are generated from them.
 """
@@ -36,7 +36,7 @@ class Field:
         default=None,
     )
     join: str = key(
-        'What stands between the texts of `columns`; a space unless given, "|" in an `id`.',
+        'Text between the texts of `columns`; a space unless given, "|" in an `id`.',
         'id = { columns = ["shop", "sku"], join = "/" }',
         default="",
     )
@@ -114,7 +114,7 @@ class Field:
     )
     format: tuple[str, ...] = key(
         "Of days: one format or several, tried in order, as in `strptime`. `%-d` and `%-m` allow numbers without a "
-        "leading zero; `%Y` or `%Y-%m` alone stands for the last day of that year or month; a time with a zone gives "
+        "leading zero; `%Y` or `%Y-%m` alone means the last day of that year or month; a time with a zone gives "
         "the day in UTC.",
         'day = { column = "date", format = ["%Y-%m-%d", "%d.%m.%Y"] }',
         default=("%Y-%m-%d",),
@@ -183,7 +183,7 @@ class Impact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemFields:
-    """What makes an item, or finds one that the index has."""
+    """The fields that make an item, or find one of the index."""
 
     id: Field = key(
         "The source's own id of the item. With `source` it makes the IID: keep both for ever.", 'id = "sku"'
@@ -237,7 +237,7 @@ class ItemFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationFields:
-    """What makes an observation of a price. `[[observation]]` may stand several times: a row then gives several."""
+    """The fields of an observation of a price. `[[observation]]` may be repeated: a row then gives several."""
 
     day: Field = key("The day (UTC) of the price.", 'day = { column = "date", format = "%d.%m.%Y" }')
     channel: Field = key(

@@ -19,7 +19,7 @@ STAGE_CHARACTERS_MAX = 100
 
 
 class StageFigure(NamedTuple):
-    """What a row says of one stage of an item's life cycle. Negative where it is a credit."""
+    """The figure of a row for one stage of an item's life cycle. Negative where it is a credit."""
 
     key: int
     impact: Impact
@@ -42,7 +42,7 @@ class Spread(NamedTuple):
 
 
 def spreads(impact: Impact, batch: Batch, path: Path) -> list[Spread]:
-    """Return what the rows of a batch state; bounds only where both are there."""
+    """Return the spreads that the rows of a batch state; bounds only where both exist."""
     low, high, deviation = (_decimals(field, batch, path) for field in (impact.low, impact.high, impact.deviation))
     return [
         Spread(least, most, wide) if least is not None and most is not None else Spread(deviation=wide)
@@ -51,7 +51,7 @@ def spreads(impact: Impact, batch: Batch, path: Path) -> list[Spread]:
 
 
 def totals(impacts: tuple[Impact, ...], batch: Batch, path: Path) -> list[tuple[dict[str, Decimal], dict[str, Spread]]]:
-    """Return each row's own totals by indicator, and what it states of their spreads, where these fit."""
+    """Return each row's own totals by indicator, and their stated spreads, where these fit."""
     none = [Spread()] * batch.rows
     listed = [
         (

@@ -1,4 +1,4 @@
-"""A first mapping from a file: what its columns seem to be, as TOML with comments for a person to correct."""
+"""A first mapping from a file: the likely meaning of its columns, as TOML with comments for a person to correct."""
 
 import csv
 import io

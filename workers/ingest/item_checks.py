@@ -1,4 +1,4 @@
-"""What is wrong with the rows of a batch as items: ids, names, texts, days, IIDs. Pure."""
+"""The faults of the rows of a batch as items: ids, names, texts, days, IIDs. Pure."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -29,7 +29,7 @@ _SHOWN = 5
 class Linking:
     """Links the items of one load. `directory`: where the index of records is kept; without one it is made anew.
 
-    `merges_allowed`: whether more than a tenth of the index may be merged. `rejects`: what could not be followed.
+    `merges_allowed`: whether more than a tenth of the index may be merged. `rejects`: links that could not be followed.
     """
 
     directory: Path | None = None

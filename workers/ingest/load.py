@@ -43,7 +43,7 @@ _Ready = Chunk | tuple[Transformed, Any]  # rows of a month, or a batch with its
 
 @dataclass
 class Summary:
-    """What a load came to. `counts` are rows, items and observations by what became of them."""
+    """The outcome of a load. `counts` are rows, items and observations by their outcome."""
 
     load_id: str
     state: str = "running"
@@ -79,7 +79,7 @@ def load(
             connect(settings.database_url, application="load-owners", autocommit=True) as lookup,
         ):
             events.lock(connection)
-            layout.ensure(connection)  # what this load changes in the rollups must be all that they lack
+            layout.ensure(connection)  # the changes of this load must be all that the rollups lack
             identifiers.ensure(connection)
             log.execute(SQL.fail_stale)
             linking = Linking(settings.match_dir, merges_allowed)

@@ -1,4 +1,4 @@
-"""The `[match]` section of a mapping: what of a source may be linked with other sources, and by what."""
+"""The `[match]` section of a mapping: the items of a source that may be linked with other sources, and the evidence."""
 
 from dataclasses import dataclass, fields
 from typing import Any, Literal

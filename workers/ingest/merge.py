@@ -1,4 +1,4 @@
-"""The merge: staged rows into the index, and what is derived from them, in proportion to what the load touches."""
+"""The merge: staged rows into the index, and the data derived from them, in proportion to what the load touches."""
 
 from datetime import date
 

@@ -26,7 +26,7 @@ COLUMNS = (
     ("kind", "S1", "kind"),
 )
 _EPOCH_DAYS = np.timedelta64(10_957, "D")
-# A batch that touches more months than these is not in the order of days: what it has of a month is kept for more.
+# A batch that touches more months than these is not in the order of days: its rows of a month are kept for more.
 _MONTHS_IN_ORDER_MAX = 3
 _NUMBER_MAX = 0xFFFF
 
@@ -147,7 +147,7 @@ class _Layout:
     def __init__(self, columns: list[str], chunk_rows: int, *, without_list: bool) -> None:
         chosen = [(name, kind) for name, kind, _ in COLUMNS if name in columns]
         layout = TableLayout(chosen, nulls=("list_minor",) if without_list else ())
-        # What is the same in every row is written once and copied: a copy is cheaper than filling field by field.
+        # A value of every row is written once and copied: a copy is cheaper than filling field by field.
         self._blank = layout.blank(chunk_rows)
         self._pairs = [(name, own) for name, _, own in COLUMNS if name in layout.names]
 

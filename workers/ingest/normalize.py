@@ -7,7 +7,7 @@ from functools import lru_cache
 from shared.slugs import slug
 
 # "210g", "1.5 KG", "3 x 250 ml", "24's × 330ML", "3'S X 5G": how many times, how much, of what unit, at the end.
-# What stands before must not make it another quantity, as in the sum "1kg+200g", the range "800-1000g" and "1/2 kg".
+# The text before must not make it another quantity, as in the sum "1kg+200g", the range "800-1000g" and "1/2 kg".
 _ALONE = r"(?<![0-9.,+])(?<![gl]\+ )(?<![gl] \+ )(?<![0-9][-–/])"
 _QUANTITY = re.compile(
     rf"(?:{_ALONE}(?P<times>[0-9]{{1,4}}) ?(?:'s|s|pcs|packs?|bags?)? ?[x×*] ?|{_ALONE}(?<![xX*×]))"

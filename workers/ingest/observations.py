@@ -35,7 +35,7 @@ OBSERVATION = np.dtype(
 
 
 class Observed(NamedTuple):
-    """What a batch gave for one table of observations: a row for each row of the batch, good or bad.
+    """The result of a batch for one table of observations: a row for each row of the batch, good or bad.
 
     `priced` is a mask of the rows that have a price, `present` of those that have an observation if they are not
     rejected; None where all have. The rows' `channel` counts into `channels`; `list` is -1 where there is none.

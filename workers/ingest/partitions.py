@@ -13,7 +13,7 @@ SQL = beside(__file__, "partitions.sql")
 
 
 class Partitions:
-    """Months that had no rows before this load. All of it lives in the load's transaction, and goes with it.
+    """Months that had no rows before this load. All of it is in the load's transaction, and is rolled back with it.
 
     `rows` are those written, `superseded` those that a later row of the same load replaced.
     """

@@ -11,7 +11,7 @@ UPDATE {table} o SET mark = (o.mark >> 16 << 16) | least(numbered.n, 65535)
 FROM numbered WHERE o.ctid = numbered.row AND o.mark & 65535 <> numbered.n;
 
 -- name: drop_superseded
--- The same state stated twice in one load: the later row stands.
+-- The same state stated twice in one load: the later row is kept.
 DELETE FROM {table} o USING (
     SELECT ctid AS row, row_number() OVER (PARTITION BY item_id, day, mark ORDER BY ctid DESC) AS n
     FROM {table}) d

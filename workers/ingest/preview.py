@@ -1,4 +1,4 @@
-"""What a load would bring, without loading anything: the files are read whole, and the first of each kind is kept."""
+"""A preview of a load, without loading anything: the files are read whole, and the first of each kind is kept."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ _BATCH_ROWS = 65_536
 
 @dataclass
 class Preview:
-    """What was read. `counts` are of all rows; the lists hold the first of each kind, in the units that people use."""
+    """The rows that were read. `counts` are of all; the lists hold the first of each kind, in the units of people."""
 
     counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)

@@ -102,7 +102,7 @@ class _Rows:
         return made
 
     def check_members(self) -> None:
-        """Refuse a file in which a member that the mapping names never stands: its name is misspelt."""
+        """Refuse a file without a member that the mapping names: its name is misspelt."""
         missing = [column for column in self._paths if column not in self._met and column not in self._sparse]
         if missing and self._any:
             close = difflib.get_close_matches(missing[0], self._members, 1)

@@ -1,4 +1,4 @@
-"""What is wrong with the rows of a batch: the first fault of each row, and faults that cost only a field. Pure."""
+"""The faults of the rows of a batch: the first fault of each row, and faults that cost only a field. Pure."""
 
 import json
 from pathlib import Path
@@ -89,7 +89,7 @@ class Faults:
 
 
 def column_of(field: Field) -> str:
-    """Name the column or columns of a field, or what stands in their place."""
+    """Name the column or columns of a field, or their substitute."""
     if field.constant is not None:
         return "(constant)"
     if field.file_name is not None:

@@ -1,4 +1,4 @@
-"""What a load has written into new months, kept beside the server: their rollups need not read it back."""
+"""The rows that a load has written into new months, kept beside the server: their rollups need not read it back."""
 
 import tempfile
 from datetime import date

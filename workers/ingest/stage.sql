@@ -1,5 +1,5 @@
 -- name: items
--- Temporary: it goes with the transaction, so a killed load leaves no trace.
+-- Temporary: it ends with the transaction, so a killed load leaves no trace.
 CREATE TEMP TABLE stage_items (
     seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, iid text, source_item_id text, name text, alt_names text[],
     brand_slug text, brand_name text, brand_folded text, category_code text, category_path text[], product_type text,
@@ -12,7 +12,7 @@ CREATE TEMP TABLE stage_spans (id bigint, first_day date, last_day date) ON COMM
 
 -- name: impacts
 -- An item's own figures, beside it; null where its newest row has none, so that no older row's is taken for it.
--- Without a stage: the total; with one, what that stage of the life cycle contributes.
+-- Without a stage: the total; with one, the contribution of that stage of the life cycle.
 CREATE TEMP TABLE stage_impacts (
     seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, indicator text, stage text, per_unit numeric, basis text, method text,
     as_of date, low numeric, high numeric, deviation numeric

@@ -22,7 +22,7 @@ codecs.register_error("itemindex-mark", _mark_undecoded)
 
 
 class ByteStream(Protocol):
-    """What can be read in pieces."""
+    """A stream that can be read in pieces."""
 
     def read(self, size: int) -> bytes:
         """Return up to `size` bytes; none at the end."""

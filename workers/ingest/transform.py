@@ -58,7 +58,7 @@ class ItemRow(NamedTuple):
 
 @dataclass
 class Transformed:
-    """What a batch gave. `observations.channel` counts into `channels`; `list` is -1 where there is none.
+    """The result of a batch. `observations.channel` counts into `channels`; `list` is -1 where there is none.
 
     `rows` are those of the file, also those that could not be read. `counts` are for the account of the load.
     """

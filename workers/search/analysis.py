@@ -1,4 +1,4 @@
-"""What of an item goes into the index: the keys under which it is found, and what a hit shows. Pure."""
+"""The indexed form of an item: the keys under which it is found, and the stored fields of a hit. Pure."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -14,7 +14,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Entry(NamedTuple):
-    """An item of the index: each of its keys with how often it has it, its lengths in words, what a hit shows."""
+    """An item of the index: each of its keys with its frequency, its lengths in words, the stored fields of a hit."""
 
     iid: bytes
     times: dict[bytes, int]

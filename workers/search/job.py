@@ -68,11 +68,11 @@ def _continue(objects: Objects, directory: Path) -> None:
     try:
         remote.fetch(objects, directory)
     except remote.Damaged:
-        remote.discard(objects)  # what is whole here, or is built now, takes its place
+        remote.discard(objects)  # the index that is whole here, or is built now, replaces it
 
 
 def _newest(connection: Connection, directory: Path, report_progress: ReportProgress) -> Manifest | None:
-    """Return the manifest of the newest data_version, made unless it is there; None without any load."""
+    """Return the manifest of the newest data_version, made unless it exists; None without any load."""
     row = connection.execute(SQL.newest).fetchone()
     if row is None:
         return None

@@ -28,7 +28,7 @@ SELECT (SELECT count(*) FROM items WHERE data_version > $1) + (SELECT count(*) F
 SELECT count(*) FROM items WHERE status = 'active';
 
 -- name: lock
--- One worker at a time brings an index to the object store: each continues what is there.
+-- One worker at a time brings an index to the object store: each continues from the stored state.
 SELECT pg_advisory_lock(hashtextextended('search index', 0));
 
 -- name: newest

@@ -13,7 +13,7 @@ from shared.search import layout
 from shared.search.segment import Numbers, Segment
 from workers.search.writer import Bytes, Hits, Keys, finish, write_order
 
-# How much is handled at once: postings are sorted in memory with their keys, what hits show is copied.
+# How much is handled at once: postings are sorted in memory with their keys, stored items are copied.
 CHUNK_POSTINGS = 4_000_000
 _CHUNK_KEYS = 100_000
 _CHUNK_DOCUMENTS = 200_000

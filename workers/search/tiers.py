@@ -35,7 +35,7 @@ def choose(segments: tuple[SegmentEntry, ...]) -> list[SegmentEntry]:
 def merge_some(directory: Path) -> Manifest | None:
     """Merge the segments that are to be merged next, if any; return the manifest of the same data_version without them.
 
-    Loads may publish meanwhile. What they deleted in the merged segments is deleted in the new one.
+    Loads may publish meanwhile. Their deletions in the merged segments are repeated in the new one.
     """
     with writers.writing(directory):
         newest = layout.newest(directory)

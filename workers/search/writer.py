@@ -1,4 +1,4 @@
-"""Writes the files of a segment: documents in the order of IIDs, keys in their order, and what is derived from them."""
+"""Writes the files of a segment: documents in the order of IIDs, keys in their order, and derived data."""
 
 from array import array
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ def write_order(folder: Path, lengths: Bytes, description_lengths: Bytes) -> Num
 
 
 class Hits:
-    """What hits show, in the order of IIDs."""
+    """The stored items, in the order of IIDs."""
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / layout.HITS).open("wb")

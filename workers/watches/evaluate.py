@@ -1,4 +1,4 @@
-"""Evaluates watches in a load's transaction: what they report is committed with the load, or not at all."""
+"""Evaluates watches in a load's transaction: their reports are committed with the load, or not at all."""
 
 from collections.abc import Collection, Iterable
 from datetime import date
@@ -144,7 +144,7 @@ def _data(
     percent: float | None,
     iid: str | None,
 ) -> dict[str, Any]:
-    """Return the event's data: the watch with what it waits for, and what was found."""
+    """Return the event's data: the watch with its condition, and the article's values."""
 
     def money(minor: int | None) -> str | None:
         return None if minor is None or currency is None else to_text(minor, currency)

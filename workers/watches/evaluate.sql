@@ -59,7 +59,7 @@ CREATE TEMP TABLE watch_latest (
 ) ON COMMIT DROP;
 
 -- name: latest_of_month
--- One month's partition ($1) at a time, the newest first: what has a day in a newer month is left out. Outliers report nothing.
+-- One month's partition ($1) at a time, the newest first: articles with a day in a newer month are left out. Outliers report nothing.
 -- The greatest of day times 2^50 minus price is the lowest price of the newest day: prices are below 2^50, and one aggregate
 -- without a sort takes a third of the time of days that are sorted.
 INSERT INTO watch_latest
@@ -137,7 +137,7 @@ WHERE r.day < $1 AND m.owner_id = r.item_id AND o.item_id = m.item_id AND o.kind
 UPDATE watch_states s SET armed = true FROM watch_risen r WHERE s.watch_id = r.watch_id AND s.item_id = r.item_id;
 
 -- name: candidates
--- What the days of the load may report. Whether it is so depends on other months too, which are read once for all candidates:
+-- Candidates of the days of the load. Whether they report depends on other months too, which are read once for all of them:
 -- a query of its own for each of 100,000 watches takes minutes. `since`: the first day of the span before; `known`: the
 -- article was observed by then, as far as that is asked.
 CREATE TEMP TABLE watch_candidates (
@@ -145,7 +145,7 @@ CREATE TEMP TABLE watch_candidates (
 ) ON COMMIT DROP;
 
 -- name: priced
--- What was reported last is not reported again, also when its load was undone and done once more. A span of a low has 30 days
+-- The last report is not repeated, also when its load was undone and done once more. A span of a low has 30 days
 -- or more, so the rest of the month is part of it: a price above the month's lowest is no new low. $1: see HYSTERESIS.
 INSERT INTO watch_candidates
 SELECT w.id, l.owner_id, w.condition, l.kind, l.currency, l.day, l.low, l.day - coalesce(w.days, 0), w.condition = 'below'
@@ -184,7 +184,7 @@ FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = 'observations'::regclass AND EXISTS (SELECT FROM watch_candidates) ORDER BY month DESC;
 
 -- name: seen
--- What a month knows of a candidate: the low inside its span, whether anything is later, inside, and at or before its first day.
+-- The values of a month for a candidate: the low inside its span, whether anything is later, inside, and at or before its first day.
 CREATE TEMP TABLE watch_seen (watch_id uuid, owner_id bigint, low bigint, later boolean, inside boolean, earlier boolean) ON COMMIT DROP;
 
 -- name: see_month
@@ -234,13 +234,13 @@ WHERE NOT c.is_known AND m.owner_id = c.owner_id AND o.item_id = m.item_id AND o
 SELECT watch_id::text, owner_id, day, low, low_before FROM watch_confirmed WHERE is_known ORDER BY condition, watch_id, owner_id;
 
 -- name: describe
--- What an event says of its watch and its article.
+-- The data of an event: its watch and its article.
 SELECT w.id::text, w.label, w.target, w.code, w.condition, w.kind::text, w.currency, w.amount_minor, w.days, w.percent::float8, i.iid
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY f (watch_id, item_id, place)
 JOIN watches w ON w.id = f.watch_id LEFT JOIN items i ON i.id = f.item_id ORDER BY f.place;
 
 -- name: remember
--- In the transaction of the load: the event and its memory are there together or not at all.
+-- In the transaction of the load: the event and its memory are committed together or not at all.
 INSERT INTO watch_states (watch_id, item_id, day, amount_minor, percent)
 SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::date[], $4::bigint[], $5::float8[])
 ON CONFLICT (watch_id, item_id) DO UPDATE

@@ -65,7 +65,7 @@ def _texts_max(rows: int) -> int:
 
 
 def with_absent(texts: Sequence[str], places: Any, absent: str) -> Values:
-    """Return a column of these texts by its places, where null stands for the text `absent`."""
+    """Return a column of these texts by its positions, with null for the text `absent`."""
     if places.null_count:
         return Values([*texts, absent], np.asarray(pc.fill_null(places, len(texts))).astype("i4"))
     return Values(list(texts), np.asarray(places).astype("i4"))

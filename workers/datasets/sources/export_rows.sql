@@ -30,7 +30,7 @@ WHERE scope = 'a' AND month >= date_trunc('month', $1::date) AND month <= $2::da
 ORDER BY month;
 
 -- name: iids
--- The names of a part's items; what is not among them is not exported. A merged item's observations have the name of the
+-- The names of a part's items; items not among them are not exported. A merged item's observations have the name of the
 -- item that it was merged into, whichever of both is in the part's range.
 SELECT i.id, i.iid FROM items i
 WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint

@@ -27,7 +27,7 @@ _SESSION = {"TimeZone": "UTC", "jit": "off"}
 
 
 class SnapshotLost(StoreUnavailable):
-    """The connection broke in the middle; what was read is of no use."""
+    """The connection broke in the middle; the rows read so far are of no use."""
 
     def __init__(self) -> None:
         super().__init__("database")
