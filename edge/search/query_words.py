@@ -1,6 +1,7 @@
 """The variants of each word of a query: exact, as a prefix, mistyped, joined or split."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from edge.search.index import SearchIndex
 from shared.search import layout
@@ -71,13 +72,15 @@ def read_words(index: SearchIndex, question: str, weights: Weights = WEIGHTS, *,
     reading = read(question)
     words = _quantities(index, reading, weights)[:WORDS_MAX]
     texts = asked_words(reading.rest)[: WORDS_MAX - len(words)]
+    # A space too many is one edit: "soda stream" is also "sodastream", for either of its two words.
+    joined = [[], *(_joined(index, first + second) for first, second in pairwise(texts)), []]
     mistyped = 0
     for place, text in enumerate(texts):
         unfinished = place == len(texts) - 1 and not reading.ends
         variants = _exact(index, text, 1.0)
         if unfinished and not is_cjk(text):
             variants += _prefix(index, text, weights.beginning)
-        variants += _joined(index, texts, place)
+        variants += joined[place] + joined[place + 1]
         if sum(variant.documents for variant in variants) <= (RARE_DOCUMENTS if fuzzy else 0):
             variants += _split(index, text)
             if mistyped < MISTYPED_WORDS_MAX:
@@ -110,11 +113,8 @@ def _begun(index: SearchIndex, text: str, weights: Weights) -> list[TermVariant]
     return _exact(index, text, 1.0) + ([] if is_cjk(text) else _prefix(index, text, weights.beginning))
 
 
-def _joined(index: SearchIndex, texts: list[str], place: int) -> list[TermVariant]:
-    # A space too many is one edit: "soda stream" is also "sodastream", for either of its two words.
-    pairs = [texts[place - 1] + texts[place]] if place else []
-    pairs += [texts[place] + texts[place + 1]] if place + 1 < len(texts) else []
-    return [variant for pair in pairs if not is_cjk(pair) for variant in _exact(index, pair, 1.0)]
+def _joined(index: SearchIndex, text: str) -> list[TermVariant]:
+    return [] if is_cjk(text) else _exact(index, text, 1.0)
 
 
 def _split(index: SearchIndex, text: str) -> list[TermVariant]:
@@ -158,8 +158,8 @@ def description_field(field: str) -> str:
 
 
 def _in_description(index: SearchIndex, terms: tuple[str, ...], field: str = layout.WORDS) -> bool:
-    most = layout.common_from(index.items)
-    return all(0 < index.frequency(description_field(field), term) <= most for term in terms)
+    described = description_field(field)
+    return all(0 < index.frequency(described, term) <= index.common_from for term in terms)
 
 
 def _prefix(index: SearchIndex, text: str, weight: float) -> list[TermVariant]:
