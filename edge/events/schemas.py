@@ -20,7 +20,7 @@ class FeedQuery(Parameters):
             "description": f"`cursor` of the last event that you have; if absent, the oldest of {KEPT_DAYS} days come"
         },
     )
-    limit = WholeNumber(1, 1_000, load_default=100, metadata={"description": "Events on a page"})
+    limit = WholeNumber(1, 1_000, load_default=100)
 
 
 class EventsQuery(FeedQuery):

@@ -106,7 +106,7 @@ class ExportsQuery(Parameters):
     """Query of the list of exports."""
 
     state = fields.Str(load_default=None, validate=validate.OneOf(STATES), metadata={"description": "Only this state"})
-    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Exports on a page"})
+    limit = WholeNumber(1, 200, load_default=50)
     cursor = CursorText()
 
 

@@ -72,7 +72,7 @@ class BrandsQuery(Parameters):
         validate=validate.OneOf(["name", "items"]),
         metadata={"description": "`name`: by name; `items`: brands with the most items first"},
     )
-    limit = WholeNumber(1, 500, load_default=100, metadata={"description": "Brands on a page"})
+    limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
 
 
@@ -82,7 +82,7 @@ class CategoriesQuery(Parameters):
     parent = Utf8(1, 400, load_default=None, metadata={"description": "Only those right below this category (code)"})
     level = WholeNumber(1, 8, load_default=None, metadata={"description": "Only this level; 1 is the top"})
     q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the category's own name"})
-    limit = WholeNumber(1, 500, load_default=100, metadata={"description": "Categories on a page"})
+    limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
 
 
@@ -90,7 +90,7 @@ class ChannelsQuery(Parameters):
     """Query of the list of channels."""
 
     q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the channel's code"})
-    limit = WholeNumber(1, 500, load_default=100, metadata={"description": "Channels on a page"})
+    limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
 
 

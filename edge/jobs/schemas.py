@@ -28,7 +28,7 @@ class JobsQuery(Parameters):
         validate=validate.OneOf(sorted(name for name, kind in KINDS.items() if kind.units)),
         metadata={"description": "Only this kind"},
     )
-    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Jobs on a page"})
+    limit = WholeNumber(1, 200, load_default=50)
     cursor = CursorText()
 
 

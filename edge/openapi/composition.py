@@ -42,13 +42,21 @@ _BASES: dict[str, tuple[str, tuple[str, ...]]] = {
             "discount_median",
         ),
     ),
+    "PriceLevel": (
+        "Prices of some days.",
+        ("days", "kind", "currency", "original_currency", "low", "median", "high"),
+    ),
+    "BatchAnswer": (
+        "What every batch says of itself.",
+        ("kind", "format", "cached", "cost_units", "count", "data_version"),
+    ),
     "PriceChange": (
         "The change of prices of the same items, beside that of the median.",
         ("index_change", "index_change_low", "index_change_high", "share_matched", "median_disagrees"),
     ),
 }
 # Schemas of which others have every member.
-_WHOLE = ("Job",)
+_WHOLE = ("Job", "ReportMeta", "ReductionSummary")
 _QUOTE = ("kind", "cost_units", "cached", "format", "data_version")
 _REPLY = "Reply"
 
@@ -56,8 +64,7 @@ _REPLY = "Reply"
 def with_bases(document: Node) -> None:
     """Let each schema that has all members of a group refer to the group instead."""
     schemas = document["components"]["schemas"]
-    whole = {name: ("", tuple(schemas[name]["properties"])) for name in _WHOLE}
-    for base, (sentence, names) in {**_BASES, **whole}.items():
+    for base, (sentence, names) in _BASES.items():
         having = [schema for schema in schemas.values() if set(names) <= schema.get("properties", {}).keys()]
         alike: dict[str, list[Node]] = {}
         for schema in having:
@@ -65,11 +72,24 @@ def with_bases(document: Node) -> None:
         if not alike:
             continue
         same = max(alike.values(), key=len)
-        known = schemas.setdefault(base, {"type": "object", "description": sentence, **_part(same[0], names)})
-        _lift(schemas, base, known)
+        schemas[base] = {"type": "object", "description": sentence, **_part(same[0], names)}
         for schema in same:
-            if schema is not known:
-                _refer(schema, base, names)
+            _refer(schema, base, names)
+        _lift(schemas, base)
+    for base in _WHOLE:
+        _extend(schemas, base)
+
+
+def _extend(schemas: Node, base: str) -> None:
+    """Let each schema that has all members of another one refer to that one instead."""
+    known = schemas[base]
+    names, groups = tuple(known["properties"]), known.get("allOf", [])
+    part = _part(known, names)
+    for schema in [one for one in schemas.values() if set(names) <= one.get("properties", {}).keys()]:
+        if schema is not known and _part(schema, names) == part and schema.get("allOf", []) == groups:
+            schema.pop("allOf", None)
+            _refer(schema, base, names)
+    _lift(schemas, base)
 
 
 def _part(schema: Node, names: tuple[str, ...]) -> Node:
@@ -79,9 +99,10 @@ def _part(schema: Node, names: tuple[str, ...]) -> Node:
     return {"properties": properties} | ({"required": needed} if needed else {})
 
 
-def _lift(schemas: Node, base: str, group: Node) -> None:
+def _lift(schemas: Node, base: str) -> None:
     """Give each object within a group a name: generators repeat what has none for each schema that has the group."""
-    for member, node in group["properties"].items():
+    group = schemas[base]
+    for member, node in list(group["properties"].items()):
         if node.get("type") == "object":
             name = f"{base}{words(member)}"
             schemas[name] = {"description": sentence_for(base, member), **node}
@@ -92,7 +113,8 @@ def _refer(schema: Node, base: str, names: tuple[str, ...]) -> None:
     own = {name: member for name, member in schema.pop("properties").items() if name not in names}
     needed = [name for name in schema.pop("required", ()) if name not in names]
     schema.setdefault("allOf", []).append({"$ref": f"#/components/schemas/{base}"})
-    schema["properties"] = own
+    if own:
+        schema["properties"] = own
     if needed:
         schema["required"] = needed
 

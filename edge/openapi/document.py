@@ -24,10 +24,13 @@ DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 Free calls take a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
 Every answer that is not a success is a problem document (RFC 9457). Limits are stated in `RateLimit` and
 `RateLimit-Policy`; what is not counted: 304, redirects, refusals, and our own faults. Every answer names its request in
-`X-Request-Id`. `POST /mcp` is not listed here: by the Model Context Protocol it lists its tools itself."""
+`X-Request-Id`. `x-units` is what a call is charged; a call without it costs nothing. `POST /mcp` is not listed here: by
+the Model Context Protocol it lists its tools itself."""
 _TAGS = {
     "index": "Free look-ups: an item by its IID or another identifier, search, brands, categories, channels.",
-    "reports": "Paid analytics: prices, price indices, insights, footprints. A report that takes longer is a job.",
+    "reports": "Paid analytics: prices, price indices, insights, footprints. A call returns the result at once if it "
+    "exists. Otherwise a job is created, and the call waits for it (`Prefer: wait=0` to `wait=30`, 10 s by default) "
+    "before it returns 202. Equal requests share one job.",
     "datasets": "Whole datasets as releases of Parquet files.",
     "exports": "Files with a choice of rows and columns, made on order.",
     "events": "What happened, in the order in which it happened.",

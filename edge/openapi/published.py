@@ -15,7 +15,7 @@ _EVERYWHERE = ("405", "414", "415", "417", "431", "500", "503")
 # What HTTP itself says of conditions, formats, sizes and ranges: the pages for people name it at each call.
 _OF_HTTP = ("406", "412", "413", "416")
 # They are on every answer of a kind, and the document says so once, in its own description.
-_SAID_ONCE = ("X-Request-Id", "RateLimit-Policy")
+_SAID_ONCE = ("X-Request-Id", "RateLimit-Policy", "RateLimit")
 _RATE_LIMIT = {"description": "What is left of each limit, and when it opens again", "schema": {"type": "string"}}
 _REQUEST_HEADERS = {
     "206": ("Range", "The part of the file that is wanted (RFC 9110), like `bytes=0-1048575`"),
@@ -29,13 +29,14 @@ def published(document: Node, *, examples: bool = False) -> Node:
 
     Repeated headers, parameters, responses, enumerations and groups of members are components; problems that every call
     can meet are its `default`; each member has a description; a query parameter is absent or has a value, and never
-    null; an answer may have members that the document does not name, as the compatibility policy says. `examples` and
-    links are for pages that people read.
+    null; an answer may have members that the document does not name, as the compatibility policy says; what costs
+    nothing has no price. `examples` and links are for pages that people read.
     """
     made = copy.deepcopy(document)
     _with_default(made, _EVERYWHERE if examples else _EVERYWHERE + _OF_HTTP)
     if not examples:
         _without_examples(made)
+        _without_free_prices(made)
     _without_null(made)
     _with_open_answers(made)
     _with_whole_responses(made)
@@ -80,6 +81,12 @@ def _without_examples(document: Node) -> None:
         if name not in asked:
             for member in schema.get("properties", {}).values():
                 member.pop("example", None)
+
+
+def _without_free_prices(document: Node) -> None:
+    for operation in operations_of(document):
+        if not operation.get("x-units", {}).get("units"):
+            operation.pop("x-units", None)
 
 
 def _without_null(document: Node) -> None:
@@ -172,9 +179,9 @@ def _without_defaults(document: Node) -> None:
                 parameter.pop("required", None)
             if parameter["in"] == "query" and parameter.get("style") == "form" and parameter.get("explode"):
                 del parameter["style"], parameter["explode"]
-        for response in operation["responses"].values():
+        for status, response in operation["responses"].items():
             headers = {name: one for name, one in response.pop("headers", {}).items() if name not in _SAID_ONCE}
-            if _is_problem(response):
+            if status == "429":
                 headers["RateLimit"] = _RATE_LIMIT
             if headers:
                 response["headers"] = headers

@@ -30,7 +30,7 @@ class FilePath(ReleasePath):
 class ReleasesQuery(Parameters):
     """Query of the list of releases."""
 
-    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Releases on a page"})
+    limit = WholeNumber(1, 200, load_default=50)
     cursor = CursorText()
 
 

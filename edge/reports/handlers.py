@@ -15,11 +15,6 @@ from edge.reports.schemas import question_of
 from edge.reports.service import ReportService, estimate
 from shared.results.layout import MEDIA_TYPES
 
-_HOW = (
-    " Returns the result at once if it exists. Otherwise a job is created, and the call waits for it (`Prefer: wait=0` "
-    "to `wait=30`, 10 s by default) before it returns 202. Equal requests share one job."
-)
-
 
 class ReportEndpoint:
     """GET of one endpoint of one report."""
@@ -64,7 +59,7 @@ def documented(report: Report, endpoint: Endpoint, handler: Any) -> Handler:
     declared: Handler = docs(
         operationId=endpoint.operation,
         summary=endpoint.summary,
-        description=endpoint.description + _HOW,
+        description=endpoint.description,
         tags=["reports"],
         produces=list(MEDIA_TYPES.values()),
         responses={

@@ -222,17 +222,13 @@ class _RollupCounts(GroupedRow):
 
 
 def _total(indicator: Indicator) -> fields.Float:
-    description = f"{indicator.title}, {indicator.unit}; null where no item of the group has a figure"
+    description = f"{indicator.title}, {indicator.unit}"
     return fields.Float(allow_none=True, metadata={"description": description})
 
 
 def _bound(indicator: Indicator, bound: str) -> fields.Float:
-    description = {
-        "low": "Lower bound of the middle 95 %",
-        "central": "Median",
-        "high": "Upper bound of the middle 95 %",
-    }
-    return fields.Float(allow_none=True, metadata={"description": f"{description[bound]} of the sum, {indicator.unit}"})
+    description = {"low": "Lower bound", "central": "Median", "high": "Upper bound"}
+    return fields.Float(allow_none=True, metadata={"description": f"{description[bound]}, {indicator.unit}"})
 
 
 class Contributor(Schema):
@@ -257,7 +253,7 @@ _BOUNDS = {f"{one.code}_{bound}": _bound(one, bound) for one in INDICATORS for b
 
 
 class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignore[misc]
-    """What the items of one period and group cause, by indicator."""
+    """What items of a period and group cause: sums, null without figures, medians and bounds of the middle 95 %."""
 
     contributors = fields.List(
         fields.Nested(Contributor()),

@@ -121,7 +121,7 @@ class BrandListQuery(InsightsQuery):
     """Query of the insights of many brands."""
 
     sort = _sort("brand", "-observations")
-    limit = WholeNumber(1, 500, load_default=50, metadata={"description": "Brands on a page"})
+    limit = WholeNumber(1, 500, load_default=50)
     cursor = CursorText()
 
 
@@ -129,7 +129,7 @@ class CategoryListQuery(InsightsQuery):
     """Query of the insights of many categories."""
 
     sort = _sort("category", "category")
-    limit = WholeNumber(1, 500, load_default=500, metadata={"description": "Categories on a page"})
+    limit = WholeNumber(1, 500, load_default=500)
     cursor = CursorText()
     parent = Utf8(
         1, 400, load_default=None, metadata={"description": "Only the children of this category; default: first level"}

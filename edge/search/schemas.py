@@ -19,7 +19,7 @@ class SearchQuery(Parameters):
             "example": "soy milk",
         },
     )
-    limit = WholeNumber(1, 50, load_default=20, metadata={"description": "Hits on a page"})
+    limit = WholeNumber(1, 50, load_default=20)
     brand = Utf8(1, 200, load_default=None, metadata={"description": "Only this brand (slug)"})
     category = Utf8(1, 400, load_default=None, metadata={"description": "Only this category (code) and those below it"})
     product_type = Utf8(1, 200, load_default=None, metadata={"description": "Only this product type"})

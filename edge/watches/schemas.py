@@ -98,7 +98,7 @@ class WatchPath(Parameters):
 class WatchesQuery(Parameters):
     """Query of the list of watches."""
 
-    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Watches on a page"})
+    limit = WholeNumber(1, 200, load_default=50)
     cursor = CursorText()
 
 

@@ -174,13 +174,19 @@ def test_a_report_is_its_typed_rows_or_a_quote(document: dict[str, Any]) -> None
             assert set(schemas[name]["required"]) >= ({"cost_units"} if name == "Quote" else {"data", "meta"})
             if name != "Quote":
                 row = schemas[name]["properties"]["data"]["items"]["$ref"].rpartition("/")[2]
-                assert len(schemas[row]["properties"]) > 4
+                assert len(members_of(row, schemas)) > 4
     assert "Quote" in schemas
 
 
 def test_the_document_stays_small_for_what_it_describes(document: dict[str, Any]) -> None:
     count = sum(1 for _ in operations_of(document))
-    assert len(json.dumps(document, separators=(",", ":"), ensure_ascii=False)) < 2_500 * count
+    assert len(json.dumps(document, separators=(",", ":"), ensure_ascii=False)) < 2_400 * count
+
+
+def members_of(name: str, schemas: dict[str, Any]) -> set[str]:
+    """Return the members of a schema and of those that it extends."""
+    bases = [one["$ref"].rpartition("/")[2] for one in schemas[name].get("allOf", ())]
+    return set(schemas[name].get("properties", ())).union(*(members_of(base, schemas) for base in bases))
 
 
 def operations_of(document: dict[str, Any]) -> list[dict[str, Any]]:

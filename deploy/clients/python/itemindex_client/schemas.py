@@ -5,6 +5,15 @@ from typing import Any, Literal, NotRequired, TypedDict
 AnalysisMetaRounding = dict[str, str]
 AnalysisMetaUnits = dict[str, str]
 CumulativeBasis = Literal["sales", "assortment"]
+Effect = Literal[
+    "co2e_kg",
+    "water_l",
+    "waste_kg",
+    "land_use_m2a",
+    "acidification_kg_so2e",
+    "freshwater_eutrophication_kg_pe",
+    "marine_eutrophication_kg_ne",
+]
 FigureBasis = Literal["measured", "modelled", "category_average"]
 Granularity = Literal["day", "week", "month"]
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
@@ -14,6 +23,7 @@ OutlierMode = Literal["exclude", "include"]
 PageQuery = dict[str, Any]
 Relation = Literal["eq", "gte"]
 StatisticKind = Literal["listing", "sale", "both"]
+WatchCondition = Literal["below", "new-low", "returned", "index-moved"]
 WatchTarget = Literal["article", "brand", "category"]
 
 AnalysisMeta = TypedDict(
@@ -82,18 +92,19 @@ class AuditList(TypedDict):
 
 
 class Avoided(TypedDict):
-    indicator: Literal[
-        "co2e_kg",
-        "water_l",
-        "waste_kg",
-        "land_use_m2a",
-        "acidification_kg_so2e",
-        "freshwater_eutrophication_kg_pe",
-        "marine_eutrophication_kg_ne",
-    ]
+    indicator: "Effect"
     low: float
     central: float
     high: float
+
+
+class BatchAnswer(TypedDict):
+    kind: NotRequired[str]
+    format: NotRequired[str]
+    cached: NotRequired[bool]
+    cost_units: NotRequired[int]
+    count: int
+    data_version: NotRequired[int]
 
 
 class BrandCategory(TypedDict):
@@ -311,15 +322,7 @@ class CohortRow(TypedDict):
 
 
 class Contributor(TypedDict):
-    indicator: Literal[
-        "co2e_kg",
-        "water_l",
-        "waste_kg",
-        "land_use_m2a",
-        "acidification_kg_so2e",
-        "freshwater_eutrophication_kg_pe",
-        "marine_eutrophication_kg_ne",
-    ]
+    indicator: "Effect"
     iid: str
     share: float
 
@@ -718,13 +721,13 @@ class LookupEntry(TypedDict):
 
 
 class LookupList(TypedDict):
-    data: list["LookupEntry"]
-    count: int
     kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
     format: NotRequired[str]
+    cached: NotRequired[bool]
+    cost_units: NotRequired[int]
+    count: int
     data_version: NotRequired[int]
+    data: list["LookupEntry"]
 
 
 class MatchEvidence(TypedDict):
@@ -773,7 +776,7 @@ class NewOrganization(TypedDict):
 class NewWatch(TypedDict):
     target: "WatchTarget"
     code: str
-    condition: Literal["below", "new-low", "returned", "index-moved"]
+    condition: "WatchCondition"
     amount: NotRequired[str | None]
     currency: NotRequired[str | None]
     days: NotRequired[int | None]
@@ -903,18 +906,28 @@ class PriceIndexRow(TypedDict):
     median_disagrees: NotRequired[bool | None]
 
 
+class PriceLevel(TypedDict):
+    days: Literal[7, 30, 90, 365]
+    kind: "ObservationKind"
+    currency: str
+    original_currency: NotRequired[str]
+    low: str | None
+    median: str | None
+    high: str | None
+
+
 PriceStatistic = TypedDict(
     "PriceStatistic",
     {
         "days": Literal[7, 30, 90, 365],
+        "kind": "ObservationKind",
         "currency": str,
         "original_currency": NotRequired[str],
-        "kind": "ObservationKind",
-        "from": str,
-        "to": str,
         "low": str | None,
         "median": str | None,
         "high": str | None,
+        "from": str,
+        "to": str,
         "n": int,
         "observed_days": int,
         "set_aside": int,
@@ -1221,13 +1234,13 @@ class ResolveEntry(TypedDict):
 
 
 class ResolveList(TypedDict):
-    data: list["ResolveEntry"]
-    count: int
     kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
     format: NotRequired[str]
+    cached: NotRequired[bool]
+    cost_units: NotRequired[int]
+    count: int
     data_version: NotRequired[int]
+    data: list["ResolveEntry"]
 
 
 class ResolverDescription(TypedDict):
@@ -1455,15 +1468,7 @@ class SustainabilityReport(TypedDict):
 
 
 class SustainabilityRow(TypedDict):
-    indicator: Literal[
-        "co2e_kg",
-        "water_l",
-        "waste_kg",
-        "land_use_m2a",
-        "acidification_kg_so2e",
-        "freshwater_eutrophication_kg_pe",
-        "marine_eutrophication_kg_ne",
-    ]
+    indicator: "Effect"
     unit: str
     per_unit: float | None
     units_observed: int
@@ -1501,15 +1506,15 @@ class TopBrand(TypedDict):
 
 class UnitPrice(TypedDict):
     days: Literal[7, 30, 90, 365]
+    kind: "ObservationKind"
     currency: str
     original_currency: NotRequired[str]
-    kind: "ObservationKind"
-    per: Literal["kg", "l", "piece"]
-    content: str
-    read_in: str
     low: str | None
     median: str | None
     high: str | None
+    per: Literal["kg", "l", "piece"]
+    content: str
+    read_in: str
 
 
 class UsageList(TypedDict):
@@ -1547,7 +1552,7 @@ class Watch(TypedDict):
     label: str | None
     target: "WatchTarget"
     code: str
-    condition: Literal["below", "new-low", "returned", "index-moved"]
+    condition: "WatchCondition"
     kind: "ObservationKind"
     amount: str | None
     currency: str | None

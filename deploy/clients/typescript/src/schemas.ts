@@ -105,14 +105,29 @@ export interface AuditList {
 
 /** What the units sold avoid, by one indicator. */
 export interface Avoided {
-  /** Code of the effect */
-  indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
+  indicator: Effect;
   /** Displacement rate times the lower bound of the sum */
   low: number;
   /** Displacement rate times the median of the sum */
   central: number;
   /** Displacement rate times the upper bound of the sum */
   high: number;
+}
+
+/** What every batch says of itself. */
+export interface BatchAnswer {
+  /** With `dry_run` only, as the members below */
+  kind?: string | undefined;
+  /** Format of the answer or file */
+  format?: string | undefined;
+  /** Whether it had been computed before */
+  cached?: boolean | undefined;
+  /** Units that are charged */
+  cost_units?: number | undefined;
+  /** How many are in `data` */
+  count: number;
+  /** The state of the index */
+  data_version?: number | undefined;
 }
 
 /** A brand's part in one category. */
@@ -489,8 +504,7 @@ export interface CohortRow {
 
 /** An item that a sum owes much to. */
 export interface Contributor {
-  /** Code of the effect */
-  indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
+  indicator: Effect;
   /** IID of the item */
   iid: string;
   /** Its share of the sum */
@@ -623,6 +637,9 @@ export interface DisplacementMeta {
   /** Where the rate is published */
   citation: string;
 }
+
+/** Code of the effect. */
+export type Effect = "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
 
 /** Something that happened. Types and members of `data` may be added: ignore those that you do not know. */
 export interface Event {
@@ -1434,7 +1451,7 @@ export interface ListBrandInsightsQuery {
   outliers?: OutlierMode | undefined;
   /** Order of the list, `-` from the end; default: -observations */
   sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
-  /** Brands on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
@@ -1446,7 +1463,7 @@ export interface ListBrandsQuery {
   q?: string | undefined;
   /** `name`: by name; `items`: brands with the most items first */
   sort?: "name" | "items" | undefined;
-  /** Brands on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
@@ -1460,7 +1477,7 @@ export interface ListCategoriesQuery {
   level?: number | undefined;
   /** Beginning of the category's own name */
   q?: string | undefined;
-  /** Categories on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
@@ -1492,7 +1509,7 @@ export interface ListCategoryInsightsQuery {
   outliers?: OutlierMode | undefined;
   /** Order of the list, `-` from the end; default: category */
   sort?: "observations" | "-observations" | "category" | "-category" | undefined;
-  /** Categories on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
@@ -1504,7 +1521,7 @@ export interface ListCategoryInsightsQuery {
 export interface ListChannelsQuery {
   /** Beginning of the channel's code */
   q?: string | undefined;
-  /** Channels on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
@@ -1514,7 +1531,7 @@ export interface ListChannelsQuery {
 export interface ListEventsQuery {
   /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
   after?: number | undefined;
-  /** Events on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** Only events of this type; repeat it for several types */
   type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
@@ -1524,7 +1541,7 @@ export interface ListEventsQuery {
 export interface ListExportsQuery {
   /** Only this state */
   state?: JobState | undefined;
-  /** Exports on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
@@ -1542,7 +1559,7 @@ export interface ListJobsQuery {
   state?: JobState | undefined;
   /** Only this kind */
   kind?: "brand-insights" | "category-insights" | "cohorts" | "export" | "price-index" | "reductions" | "sustainability-rollup" | undefined;
-  /** Jobs on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
@@ -1556,7 +1573,7 @@ export interface ListMembersQuery {
 
 /** Query of `listReleases`. */
 export interface ListReleasesQuery {
-  /** Releases on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
@@ -1566,13 +1583,13 @@ export interface ListReleasesQuery {
 export interface ListWatchEventsQuery {
   /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
   after?: number | undefined;
-  /** Events on a page */
+  /** Entries on a page */
   limit?: number | undefined;
 }
 
 /** Query of `listWatches`. */
 export interface ListWatchesQuery {
-  /** Watches on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
@@ -1636,20 +1653,20 @@ export interface LookupItemsQuery {
 
 /** The answer of a batch lookup. */
 export interface LookupList {
-  /** Empty with `dry_run` */
-  data: LookupEntry[];
-  /** How many are in `data` */
-  count: number;
   /** With `dry_run` only, as the members below */
   kind?: string | undefined;
-  /** Units that are charged */
-  cost_units?: number | undefined;
-  /** Whether it had been computed before */
-  cached?: boolean | undefined;
   /** Format of the answer or file */
   format?: string | undefined;
+  /** Whether it had been computed before */
+  cached?: boolean | undefined;
+  /** Units that are charged */
+  cost_units?: number | undefined;
+  /** How many are in `data` */
+  count: number;
   /** The state of the index */
   data_version?: number | undefined;
+  /** Empty with `dry_run` */
+  data: LookupEntry[];
 }
 
 /** One thing that the two items say. */
@@ -1730,7 +1747,7 @@ export interface NewWatch {
   /** IID of an article, slug of a brand, code of a category */
   code: string;
   /** `below`: the lowest price of an article's newest day is below `amount`; `new-low`: that price is lower than on each of the `days` days before; `returned`: an article is observed again after it was not for `days` days; `index-moved`: prices of the same items changed by more than `percent` from one month to the next */
-  condition: "below" | "new-low" | "returned" | "index-moved";
+  condition: WatchCondition;
   /** Decimal amount; of `below` */
   amount?: string | null | undefined;
   /** ISO 4217 */
@@ -1918,25 +1935,42 @@ export interface PriceIndexRow {
   median_disagrees?: boolean | null | undefined;
 }
 
-/** The prices of the last days, of one currency and kind. */
-export interface PriceStatistic {
+/** Prices of some days. */
+export interface PriceLevel {
   /** Number of days */
   days: 7 | 30 | 90 | 365;
+  kind: ObservationKind;
   /** ISO 4217 */
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  kind: ObservationKind;
-  /** First day */
-  from: string;
-  /** Last day */
-  to: string;
   /** Decimal amount in `currency` */
   low: string | null;
   /** Decimal amount in `currency` */
   median: string | null;
   /** Decimal amount in `currency` */
   high: string | null;
+}
+
+/** The prices of the last days, of one currency and kind. */
+export interface PriceStatistic {
+  /** Number of days */
+  days: 7 | 30 | 90 | 365;
+  kind: ObservationKind;
+  /** ISO 4217 */
+  currency: string;
+  /** Only with `convert`: the currency of the prices */
+  original_currency?: string | undefined;
+  /** Decimal amount in `currency` */
+  low: string | null;
+  /** Decimal amount in `currency` */
+  median: string | null;
+  /** Decimal amount in `currency` */
+  high: string | null;
+  /** First day */
+  from: string;
+  /** Last day */
+  to: string;
   /** Number of observations */
   n: number;
   /** Days with data */
@@ -2439,20 +2473,20 @@ export interface ResolveIdentifiersQuery {
 
 /** The answer of a batch; with `dry_run` only its price. */
 export interface ResolveList {
-  /** Empty with `dry_run` */
-  data: ResolveEntry[];
-  /** How many are in `data` */
-  count: number;
   /** With `dry_run` only, as the members below */
   kind?: string | undefined;
-  /** Units that are charged */
-  cost_units?: number | undefined;
-  /** Whether it had been computed before */
-  cached?: boolean | undefined;
   /** Format of the answer or file */
   format?: string | undefined;
+  /** Whether it had been computed before */
+  cached?: boolean | undefined;
+  /** Units that are charged */
+  cost_units?: number | undefined;
+  /** How many are in `data` */
+  count: number;
   /** The state of the index */
   data_version?: number | undefined;
+  /** Empty with `dry_run` */
+  data: ResolveEntry[];
 }
 
 /** The description file of a GS1-conformant resolver. */
@@ -2526,7 +2560,7 @@ export interface RollupReport {
   meta: RollupMeta;
 }
 
-/** What the items of one period and group cause, by indicator. */
+/** What items of a period and group cause: sums, null without figures, medians and bounds of the middle 95 %. */
 export interface RollupRow {
   /** First day of the period */
   period?: string | undefined;
@@ -2552,61 +2586,61 @@ export interface RollupRow {
   modelled_items?: number | undefined;
   /** Items that have only the average of their product type or category */
   category_average_items?: number | undefined;
-  /** Greenhouse gas emissions, kg CO2e; null where no item of the group has a figure */
+  /** Greenhouse gas emissions, kg CO2e */
   co2e_kg?: number | null | undefined;
-  /** Water consumption, l; null where no item of the group has a figure */
+  /** Water consumption, l */
   water_l?: number | null | undefined;
-  /** Waste, kg; null where no item of the group has a figure */
+  /** Waste, kg */
   waste_kg?: number | null | undefined;
-  /** Land use, m²·a; null where no item of the group has a figure */
+  /** Land use, m²·a */
   land_use_m2a?: number | null | undefined;
-  /** Terrestrial acidification, kg SO2e; null where no item of the group has a figure */
+  /** Terrestrial acidification, kg SO2e */
   acidification_kg_so2e?: number | null | undefined;
-  /** Freshwater eutrophication, kg Pe; null where no item of the group has a figure */
+  /** Freshwater eutrophication, kg Pe */
   freshwater_eutrophication_kg_pe?: number | null | undefined;
-  /** Marine eutrophication, kg Ne; null where no item of the group has a figure */
+  /** Marine eutrophication, kg Ne */
   marine_eutrophication_kg_ne?: number | null | undefined;
-  /** Lower bound of the middle 95 % of the sum, kg CO2e */
+  /** Lower bound, kg CO2e */
   co2e_kg_low?: number | null | undefined;
-  /** Median of the sum, kg CO2e */
+  /** Median, kg CO2e */
   co2e_kg_central?: number | null | undefined;
-  /** Upper bound of the middle 95 % of the sum, kg CO2e */
+  /** Upper bound, kg CO2e */
   co2e_kg_high?: number | null | undefined;
-  /** Lower bound of the middle 95 % of the sum, l */
+  /** Lower bound, l */
   water_l_low?: number | null | undefined;
-  /** Median of the sum, l */
+  /** Median, l */
   water_l_central?: number | null | undefined;
-  /** Upper bound of the middle 95 % of the sum, l */
+  /** Upper bound, l */
   water_l_high?: number | null | undefined;
-  /** Lower bound of the middle 95 % of the sum, kg */
+  /** Lower bound, kg */
   waste_kg_low?: number | null | undefined;
-  /** Median of the sum, kg */
+  /** Median, kg */
   waste_kg_central?: number | null | undefined;
-  /** Upper bound of the middle 95 % of the sum, kg */
+  /** Upper bound, kg */
   waste_kg_high?: number | null | undefined;
-  /** Lower bound of the middle 95 % of the sum, m²·a */
+  /** Lower bound, m²·a */
   land_use_m2a_low?: number | null | undefined;
-  /** Median of the sum, m²·a */
+  /** Median, m²·a */
   land_use_m2a_central?: number | null | undefined;
-  /** Upper bound of the middle 95 % of the sum, m²·a */
+  /** Upper bound, m²·a */
   land_use_m2a_high?: number | null | undefined;
-  /** Lower bound of the middle 95 % of the sum, kg SO2e */
+  /** Lower bound, kg SO2e */
   acidification_kg_so2e_low?: number | null | undefined;
-  /** Median of the sum, kg SO2e */
+  /** Median, kg SO2e */
   acidification_kg_so2e_central?: number | null | undefined;
-  /** Upper bound of the middle 95 % of the sum, kg SO2e */
+  /** Upper bound, kg SO2e */
   acidification_kg_so2e_high?: number | null | undefined;
-  /** Lower bound of the middle 95 % of the sum, kg Pe */
+  /** Lower bound, kg Pe */
   freshwater_eutrophication_kg_pe_low?: number | null | undefined;
-  /** Median of the sum, kg Pe */
+  /** Median, kg Pe */
   freshwater_eutrophication_kg_pe_central?: number | null | undefined;
-  /** Upper bound of the middle 95 % of the sum, kg Pe */
+  /** Upper bound, kg Pe */
   freshwater_eutrophication_kg_pe_high?: number | null | undefined;
-  /** Lower bound of the middle 95 % of the sum, kg Ne */
+  /** Lower bound, kg Ne */
   marine_eutrophication_kg_ne_low?: number | null | undefined;
-  /** Median of the sum, kg Ne */
+  /** Median, kg Ne */
   marine_eutrophication_kg_ne_central?: number | null | undefined;
-  /** Upper bound of the middle 95 % of the sum, kg Ne */
+  /** Upper bound, kg Ne */
   marine_eutrophication_kg_ne_high?: number | null | undefined;
   /** For each indicator up to three items with the largest shares */
   contributors?: Contributor[] | undefined;
@@ -2683,7 +2717,7 @@ export interface SearchHit {
 export interface SearchItemsQuery {
   /** Brand, product type, category, name, identifier, or the beginning of an IID */
   q: string;
-  /** Hits on a page */
+  /** Entries on a page */
   limit?: number | undefined;
   /** Only this brand (slug) */
   brand?: string | undefined;
@@ -2914,8 +2948,7 @@ export interface SustainabilityReport {
 
 /** One indicator. What no source has is null. */
 export interface SustainabilityRow {
-  /** Code of the effect */
-  indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
+  indicator: Effect;
   /** The unit of the figure */
   unit: string;
   /** Figure for one unit */
@@ -2984,23 +3017,23 @@ export interface TopBrand {
 export interface UnitPrice {
   /** Number of days */
   days: 7 | 30 | 90 | 365;
+  kind: ObservationKind;
   /** ISO 4217 */
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  kind: ObservationKind;
-  /** The unit of measure */
-  per: "kg" | "l" | "piece";
-  /** How much an article holds */
-  content: string;
-  /** `name` or the attribute */
-  read_in: string;
   /** Decimal amount in `currency` */
   low: string | null;
   /** Decimal amount in `currency` */
   median: string | null;
   /** Decimal amount in `currency` */
   high: string | null;
+  /** The unit of measure */
+  per: "kg" | "l" | "piece";
+  /** How much an article holds */
+  content: string;
+  /** `name` or the attribute */
+  read_in: string;
 }
 
 /** Statistics of use, a minute behind at most. */
@@ -3055,8 +3088,7 @@ export interface Watch {
   target: WatchTarget;
   /** Its code */
   code: string;
-  /** What it waits for */
-  condition: "below" | "new-low" | "returned" | "index-moved";
+  condition: WatchCondition;
   kind: ObservationKind;
   /** Decimal amount; of `below` */
   amount: string | null;
@@ -3077,6 +3109,9 @@ export interface WatchChange {
   /** Whether it is paused */
   paused: boolean;
 }
+
+/** What a watch waits for. */
+export type WatchCondition = "below" | "new-low" | "returned" | "index-moved";
 
 /** One page of watches, the newest first. */
 export interface WatchList {
