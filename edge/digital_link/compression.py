@@ -13,7 +13,7 @@ from shared.errors import InvalidIdentifier
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _BITS = {character: f"{index:06b}" for index, character in enumerate(_ALPHABET)}
-_SEGMENT = re.compile(r"[A-Za-z0-9_-]{1,2000}", re.ASCII)
+_SEGMENT = re.compile(r"[A-Za-z0-9_-]{1,1000}", re.ASCII)
 # After the flag for a parameter that is none of GS1's: the bits that say how long its name and its value are.
 _PARAMETER_FLAG = "F"
 _LENGTH_BITS = 7

@@ -28,6 +28,8 @@ from shared.errors import InvalidParameter, ItemIndexError
 CACHE_CONTROL = "public, max-age=60"
 _METHODS = "GET, HEAD, OPTIONS"
 _OWN_PARAMETERS = frozenset({"linkType", "context"})
+# nginx takes 8 kB of head from the edge; escaped anew, a query of that size may be three times as long.
+_LOCATION_MAX = 4_000
 _DECODER = msgspec.json.Decoder()
 _ENCODER = msgspec.json.Encoder()
 
@@ -124,6 +126,8 @@ class DigitalLinks:
             pair for pair in (*asked.query, *parse_qsl(query, keep_blank_values=True)) if pair[0] not in _OWN_PARAMETERS
         ]
         location = f"{link.href}?{urlencode(kept)}" if kept and link.passes_query else link.href
+        if len(location) > _LOCATION_MAX:
+            return Problem("uri-too-long", f"With this query the address of the link is longer than {_LOCATION_MAX:,}.")
         fields = {
             "Location": location,
             "Link": self._links(asked),

@@ -12,7 +12,7 @@ _RULE = Rule(
 # Whatever follows the GTIN comes to the same handler, which refuses what breaks the syntax.
 _PATHS = ("/01/{gtin}", "/01/{gtin}/{rest:.*}")
 # A compressed link is one segment; that of a GTIN alone has 10 characters. nginx.conf repeats these bounds.
-_COMPRESSED = "/{compressed:[A-Za-z0-9_-]{10,2000}}{slash:/?}"
+_COMPRESSED = "/{compressed:[A-Za-z0-9_-]{10,1000}}{slash:/?}"
 
 
 def routes(resolver: Resolver, base_url: str, origin: str) -> tuple[Route, ...]:

@@ -286,6 +286,13 @@ async def test_a_query_cannot_lead_elsewhere_or_split_the_head(edge: Edge) -> No
     assert "\n" not in location
 
 
+@pytest.mark.parametrize("path", [f"{LINK}?linkType=gs1:pip&a=", "/ARFKk4XBoA?linkType=gs1:pip&a="])
+async def test_a_query_that_is_too_long_to_be_passed_on_is_refused(edge: Edge, path: str) -> None:
+    passed, refused = [await ask(edge, path + "'" * count, Accept="text/html") for count in (1_200, 1_400)]
+    assert (passed.status, refused.status) == (307, 414)
+    assert refused.json["type"].rsplit("/", 1)[1] == "uri-too-long"
+
+
 async def test_s15_the_resolver_describes_itself(edge: Edge) -> None:
     answer = await ask(edge, "/.well-known/gs1resolver", Accept="application/json")
     assert answer.status == 200
