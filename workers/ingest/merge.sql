@@ -269,19 +269,20 @@ LEFT JOIN items o ON o.id = coalesce(x.owner_id, a.item_id);
 
 -- name: touched_by_load
 -- The months in which an item got or changed an observation; all its months where it moved to another article, brand or
--- category.
+-- category. Few items move, which the planner cannot know: from an array it reads their observations by the index, from a
+-- join it would read all observations of the index.
+WITH moved AS MATERIALIZED (
+    SELECT g.item_id, one.id FROM regrouped g JOIN affected a USING (item_id) LEFT JOIN inactive_items x USING (item_id),
+        unnest(ARRAY[a.item_id, a.old_owner, CASE WHEN x.item_id IS NULL THEN a.item_id ELSE x.owner_id END]) AS one (id)
+    WHERE a.old_owner <> -1 AND one.id IS NOT NULL
+      AND a.old_owner IS DISTINCT FROM CASE WHEN x.item_id IS NULL THEN a.item_id ELSE x.owner_id END
+    UNION ALL
+    SELECT own.id, own.id FROM affected a JOIN items i ON i.id = a.item_id, LATERAL (
+        SELECT i.id UNION ALL SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS own (id)
+    WHERE a.old_brand >= 0 AND (coalesce(i.brand_id, 0), coalesce(i.category_id, 0)) <> (a.old_brand, a.old_category)),
+observed AS MATERIALIZED (
+    SELECT DISTINCT item_id, date_trunc('month', day)::date AS month FROM observations
+    WHERE item_id = ANY (ARRAY(SELECT item_id FROM moved)))
 SELECT item_id, date_trunc('month', day)::date AS month FROM placed
 UNION
-SELECT one.id, date_trunc('month', o.day)::date FROM regrouped g JOIN affected a USING (item_id)
-LEFT JOIN inactive_items x USING (item_id) JOIN observations o ON o.item_id = g.item_id,
-    unnest(ARRAY[a.item_id, a.old_owner, CASE WHEN x.item_id IS NULL THEN a.item_id ELSE x.owner_id END]) AS one (id)
-WHERE a.old_owner <> -1 AND one.id IS NOT NULL
-  AND a.old_owner IS DISTINCT FROM CASE WHEN x.item_id IS NULL THEN a.item_id ELSE x.owner_id END
-UNION
-SELECT o.item_id, date_trunc('month', o.day)::date FROM affected a JOIN items i ON i.id = a.item_id
-JOIN inactive_items x ON x.owner_id = i.id JOIN observations o ON o.item_id = x.item_id
-WHERE a.old_brand >= 0 AND (coalesce(i.brand_id, 0), coalesce(i.category_id, 0)) <> (a.old_brand, a.old_category)
-UNION
-SELECT o.item_id, date_trunc('month', o.day)::date FROM affected a JOIN items i ON i.id = a.item_id
-JOIN observations o ON o.item_id = i.id
-WHERE a.old_brand >= 0 AND (coalesce(i.brand_id, 0), coalesce(i.category_id, 0)) <> (a.old_brand, a.old_category);
+SELECT m.id, o.month FROM moved m JOIN observed o USING (item_id);
