@@ -146,8 +146,8 @@ def light_units(request: web.Request) -> int:
 
 def asked_format(request: web.Request) -> str:
     """Return the format asked for; raise the problem `not-acceptable` where none of ours is taken."""
-    asked: str | None = request[QUERY]["format"]
-    media_format = asked or best_format(request.headers.get("Accept"), MEDIA_TYPES)
+    requested: str | None = request[QUERY]["format"]
+    media_format = requested or best_format(request.headers.get("Accept"), MEDIA_TYPES)
     if media_format is None:
         offered = list(MEDIA_TYPES.values())
         raise Problem("not-acceptable", f"This call gives {', '.join(offered)}.", extra={"offered": offered})

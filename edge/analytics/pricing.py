@@ -48,31 +48,31 @@ class Pricing:
         return await charge.settle(self._respond(request))
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
-        asked = request[QUERY]
-        history = await self._asked(request)
-        if asked["dry_run"]:
+        query = request[QUERY]
+        history = await self._read_history(request)
+        if query["dry_run"]:
             return envelope.estimate(request, "pricing", history.meta["data_version"])
         listed = rows(history.prices)
-        if asked["convert"] is None:
+        if query["convert"] is None:
             return await envelope.light_answer(request, listed, SCHEMA, history.meta)
-        converter, version = await self._converter(history, asked["convert"], asked["rates"])
+        converter, version = await self._converter(history, query["convert"], query["rates"])
         while version != history.meta["data_version"]:  # a load has committed between the two statements
-            history = await self._asked(request)
-            converter, version = await self._converter(history, asked["convert"], asked["rates"])
+            history = await self._read_history(request)
+            converter, version = await self._converter(history, query["convert"], query["rates"])
         listed = [in_currency(row, MONEY, row["day"], converter) for row in rows(history.prices)]
         meta = converted_meta(history.meta, converter)
         return await envelope.light_answer(request, listed, with_original(SCHEMA), meta)
 
-    async def _asked(self, request: web.Request) -> History:
-        asked = request[QUERY]
+    async def _read_history(self, request: web.Request) -> History:
+        query = request[QUERY]
         return await self._history.read(
             request[PATH]["iid"],
-            asked["from_"],
-            asked["to"],
-            asked["channel"],
-            asked["currency"],
-            asked["kind"],
-            include=asked["outliers"] == "include",
+            query["from_"],
+            query["to"],
+            query["channel"],
+            query["currency"],
+            query["kind"],
+            include=query["outliers"] == "include",
         )
 
     async def _converter(self, history: History, to: str, name: str) -> tuple[Converter, int]:

@@ -84,27 +84,27 @@ class PriorPrice:
         return await charge.settle(self._respond(request))
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
-        asked = request[QUERY]
+        query = request[QUERY]
         row = await self._listings(request)
-        if asked["dry_run"]:
+        if query["dry_run"]:
             return envelope.estimate(request, "prior-price", row["version"])
-        listed, meta = await asyncio.to_thread(_judged, row, asked)
-        if asked["convert"] is None:
+        listed, meta = await asyncio.to_thread(_judged, row, query)
+        if query["convert"] is None:
             return await envelope.light_answer(request, listed, SCHEMA, meta)
-        converter, version = await self._converter(listed, asked["convert"], asked["rates"], meta["to"])
+        converter, version = await self._converter(listed, query["convert"], query["rates"], meta["to"])
         while version != meta["data_version"]:  # a load has committed between the two statements
-            listed, meta = await asyncio.to_thread(_judged, await self._listings(request), asked)
-            converter, version = await self._converter(listed, asked["convert"], asked["rates"], meta["to"])
+            listed, meta = await asyncio.to_thread(_judged, await self._listings(request), query)
+            converter, version = await self._converter(listed, query["convert"], query["rates"], meta["to"])
         listed = [_converted(one, converter) for one in listed]
         meta |= {"rounding": {**ROUNDING, **dict.fromkeys(MONEY, ROUNDED)}, "conversion": converter.meta()}
         return await envelope.light_answer(request, listed, with_original(SCHEMA), meta)
 
     async def _listings(self, request: web.Request) -> Any:
-        asked, iid = request[QUERY], request[PATH]["iid"]
-        include = asked["outliers"] == "include"
-        values = (iid, asked["asked_on"], asked["channel"], asked["currency"], HISTORY_DAYS, include)
+        query, iid = request[QUERY], request[PATH]["iid"]
+        include = query["outliers"] == "include"
+        values = (iid, query["asked_on"], query["channel"], query["currency"], HISTORY_DAYS, include)
         row = await self._database.fetch_row(SQL.listings, *values)
-        return require_active_item(row, f"{self._base_url}/index/pricing", asked["channel"], "/reference")
+        return require_active_item(row, f"{self._base_url}/index/pricing", query["channel"], "/reference")
 
     async def _converter(self, listed: list[dict[str, Any]], to: str, name: str, last: date) -> tuple[Converter, int]:
         days = [one["as_of"] for one in listed] or [last]
@@ -119,11 +119,11 @@ def _converted(row: dict[str, Any], converter: Converter) -> dict[str, Any]:
     return {**in_currency(row, MONEY, row["as_of"], converter), "evidence": evidence}
 
 
-def _judged(row: Any, asked: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _judged(row: Any, query: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the reductions of what was read, and the meta of the answer."""
     prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
     options = Options(
-        asked["progressive"], asked["progressive_days"], bool(asked["first_offered"]), asked["first_offered"]
+        query["progressive"], query["progressive_days"], bool(query["first_offered"]), query["first_offered"]
     )
     first, last = range_of(min((price.day for price in prices), default=None), row["last_day"])
     meta = {
@@ -135,4 +135,4 @@ def _judged(row: Any, asked: dict[str, Any]) -> tuple[list[dict[str, Any]], dict
         "method": METHOD,
         "rounding": ROUNDING,
     }
-    return [as_row(one) for one in reductions(prices, asked["asked_on"], options)], meta
+    return [as_row(one) for one in reductions(prices, query["asked_on"], options)], meta

@@ -107,12 +107,12 @@ class Sustainability:
         return await charge.settle(self._respond(request))
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
-        asked = request[QUERY]
-        displacement = asked_displacement(asked["displacement"], asked["displacement_rate"])
+        query = request[QUERY]
+        displacement = asked_displacement(query["displacement"], query["displacement_rate"])
         rows, meta = await self.figures(
-            request[PATH]["iid"], asked["from_"], asked["to"], asked["channel"], displacement
+            request[PATH]["iid"], query["from_"], query["to"], query["channel"], displacement
         )
-        if asked["dry_run"]:
+        if query["dry_run"]:
             return envelope.estimate(request, "sustainability", meta["data_version"])
         return await envelope.light_answer(request, rows.to_pylist(), rows.schema, meta)
 

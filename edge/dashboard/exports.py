@@ -56,7 +56,7 @@ class ExportPages:
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
         orders, total = await self._repository.listed(_organization(visitor), None, _LISTED, None)
-        exports = [(order, _asked(order), export_question(_asked(order))) for order in orders[:_LISTED]]
+        exports = [(order, _request_of(order), export_question(_request_of(order))) for order in orders[:_LISTED]]
         plan = await self._billing.plan(visitor)
         return render(
             request, "exports.html", visitor, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL
@@ -191,7 +191,7 @@ def _organization(visitor: SignedIn) -> str:
     return visitor.acting.membership.organization_id
 
 
-def _asked(order: Order) -> dict[str, Any]:
+def _request_of(order: Order) -> dict[str, Any]:
     requested: dict[str, Any] = json.loads(order.row["parameters"])
     return requested
 

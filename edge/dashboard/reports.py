@@ -194,11 +194,11 @@ def _links(given: dict[str, str]) -> dict[str, str]:
 
 def _question(order: Order) -> str:
     """Return the question of a job in words, so that two jobs of one report can be distinguished."""
-    asked = msgspec.json.decode(order.row["parameters"])
+    parameters = msgspec.json.decode(order.row["parameters"])
     if order.row["kind"] == EXPORT.name:
-        return export_question(asked)
+        return export_question(parameters)
     report = REPORTS_BY_KIND.get(order.row["kind"])
-    return question(asked, defaults_of(report) if report else {})
+    return question(parameters, defaults_of(report) if report else {})
 
 
 def _fields(given: dict[str, str]) -> tuple[Field, ...]:

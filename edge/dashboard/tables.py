@@ -59,9 +59,9 @@ def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def export_question(asked: Mapping[str, Any]) -> str:
+def export_question(request: Mapping[str, Any]) -> str:
     """Return an export in words: its dataset, its filters, since when; not its columns and format."""
-    return question({"dataset": asked["dataset"], **(asked.get("filter") or {}), "since": asked.get("since")}, {})
+    return question({"dataset": request["dataset"], **(request.get("filter") or {}), "since": request.get("since")}, {})
 
 
 def _listed(value: Any, joint: str = ", ") -> str:

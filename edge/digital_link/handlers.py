@@ -61,29 +61,29 @@ class DigitalLinks:
     @response_schema(schemas.DigitalLinkset(), 200, description="The links of the article")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Lead to a link of the article, or answer with all of them."""
-        asked = _asked(request)
+        digital_link = _digital_link_of(request)
         try:
-            return await self._answer(request, asked)
+            return await self._answer(request, digital_link)
         except (ItemIndexError, Problem) as error:
             problem = problem_of(error)
-            if problem is None or not asked.was_compressed:
+            if problem is None or not digital_link.was_compressed:
                 raise
-            problem.fields.setdefault("Link", self._same_as(asked))
+            problem.fields.setdefault("Link", self._same_as(digital_link))
             raise problem from None
 
-    async def _answer(self, request: web.Request, asked: DigitalLink) -> web.StreamResponse:
-        link_type = _link_type(request, asked)
+    async def _answer(self, request: web.Request, digital_link: DigitalLink) -> web.StreamResponse:
+        link_type = _link_type(request, digital_link)
         accept = request.headers.get(hdrs.ACCEPT)
-        iid, record = await self._resolver.find(AskedIdentifier("gtin", asked.gtin))
+        iid, record = await self._resolver.find(AskedIdentifier("gtin", digital_link.gtin))
         name = str(_DECODER.decode(record.body)["name"])
         links = links_of(iid, name, self._base_url, self._origin)
         media_type = wants_linkset(link_type, accept)
         if media_type is not None:
-            return self._linkset(asked, name, links, media_type)
+            return self._linkset(digital_link, name, links, media_type)
         link = chosen(links, link_type, accept)
         if link is None:
             raise Problem("link-type-not-found", "The article has no link of this type; `linkType=linkset` lists them.")
-        raise self._redirect(asked, link, request.rel_url.raw_query_string)
+        raise self._redirect(digital_link, link, request.rel_url.raw_query_string)
 
     async def options(self, request: web.Request) -> web.StreamResponse:
         """Say how a Digital Link may be asked, and where its links are listed."""
@@ -94,7 +94,7 @@ class DigitalLinks:
             "Access-Control-Allow-Headers": "Accept",
             "Access-Control-Max-Age": "86400",
         }
-        return web.Response(status=204, headers={**fields, "Link": self._links(_asked(request))})
+        return web.Response(status=204, headers={**fields, "Link": self._links(_digital_link_of(request))})
 
     @docs(
         operationId="describeResolver",
@@ -115,47 +115,49 @@ class DigitalLinks:
         }
         return web.json_response(description, headers={"Cache-Control": CACHE_CONTROL})
 
-    def _linkset(self, asked: DigitalLink, name: str, links: list[Link], media_type: str) -> web.Response:
+    def _linkset(self, digital_link: DigitalLink, name: str, links: list[Link], media_type: str) -> web.Response:
         context = f'<{CONTEXT}>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'
-        fields = {"Cache-Control": CACHE_CONTROL, "Vary": "Accept", "Link": f"{self._links(asked)}, {context}"}
-        body = _ENCODER.encode(linkset(self._origin + asked.primary_path, name, links))
+        fields = {"Cache-Control": CACHE_CONTROL, "Vary": "Accept", "Link": f"{self._links(digital_link)}, {context}"}
+        body = _ENCODER.encode(linkset(self._origin + digital_link.primary_path, name, links))
         return web.Response(body=body, content_type=media_type, headers=fields)
 
-    def _redirect(self, asked: DigitalLink, link: Link, query: str) -> Problem:
+    def _redirect(self, digital_link: DigitalLink, link: Link, query: str) -> Problem:
         kept = [
-            pair for pair in (*asked.query, *parse_qsl(query, keep_blank_values=True)) if pair[0] not in _OWN_PARAMETERS
+            pair
+            for pair in (*digital_link.query, *parse_qsl(query, keep_blank_values=True))
+            if pair[0] not in _OWN_PARAMETERS
         ]
         location = f"{link.href}?{urlencode(kept)}" if kept and link.passes_query else link.href
         if len(location) > _LOCATION_MAX:
             return Problem("uri-too-long", f"With this query the address of the link is longer than {_LOCATION_MAX:,}.")
         fields = {
             "Location": location,
-            "Link": self._links(asked),
+            "Link": self._links(digital_link),
             "Vary": "Accept",
             "Cache-Control": CACHE_CONTROL,
         }
         return Problem("temporary-redirect", f"{link.title}: follow `Location`.", fields=fields)
 
-    def _links(self, asked: DigitalLink) -> str:
+    def _links(self, digital_link: DigitalLink) -> str:
         """Return the head's links: where the linkset is, and the address for which a compressed one stands."""
-        address = f"{self._origin}{asked.path}?linkType=linkset"
+        address = f"{self._origin}{digital_link.path}?linkType=linkset"
         listed = f'<{address}>; rel="linkset"; type="{MEDIA_TYPE}"'
-        return f"{listed}, {self._same_as(asked)}" if asked.was_compressed else listed
+        return f"{listed}, {self._same_as(digital_link)}" if digital_link.was_compressed else listed
 
-    def _same_as(self, asked: DigitalLink) -> str:
-        return f'<{self._origin}{asked.uncompressed}>; rel="owl:sameAs"'
+    def _same_as(self, digital_link: DigitalLink) -> str:
+        return f'<{self._origin}{digital_link.uncompressed}>; rel="owl:sameAs"'
 
 
-def _asked(request: web.Request) -> DigitalLink:
-    asked = read_path(request.rel_url.raw_path)
-    if asked is None:
+def _digital_link_of(request: web.Request) -> DigitalLink:
+    digital_link = read_path(request.rel_url.raw_path)
+    if digital_link is None:
         raise web.HTTPNotFound
-    return asked
+    return digital_link
 
 
-def _link_type(request: web.Request, asked: DigitalLink) -> str | None:
+def _link_type(request: web.Request, digital_link: DigitalLink) -> str | None:
     """Return the link type of the query, or of what a compressed address holds of its query."""
-    given = [value for name, value in asked.query if name == "linkType"]
+    given = [value for name, value in digital_link.query if name == "linkType"]
     if request[QUERY].get("linkType") is not None:
         given.append(request[QUERY]["linkType"])
     if len(given) > 1:

@@ -212,10 +212,10 @@ class FastPath:
 def _key(scheme: bytes, number: bytes) -> str | None:
     """Return the key of an identifier that may name one article; None for any other text."""
     try:
-        asked = asked_identifier({scheme.decode(): number.decode()})
+        identifier = asked_identifier({scheme.decode(): number.decode()})
     except InvalidParameter:
         return None
-    return asked.key if asked.is_unique else None
+    return identifier.key if identifier.is_unique else None
 
 
 @lru_cache(maxsize=8192)

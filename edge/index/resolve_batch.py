@@ -23,7 +23,7 @@ from shared.plans import Plan
 
 KIND = "resolve-batch"
 _ENCODER = msgspec.json.Encoder()
-_Asked = AskedIdentifier | ItemIndexError
+_Requested = AskedIdentifier | ItemIndexError
 
 
 class ResolveBatch:
@@ -62,18 +62,18 @@ class ResolveBatch:
             price = {"kind": KIND, "cost_units": _units(len(given)), "cached": False, "format": "json"}
             more = b"," + _ENCODER.encode({**price, "data_version": self._version.current})[1:-1]
         else:
-            entries = await self._entries([_asked(one) for one in given])
+            entries = await self._entries([_requested(one) for one in given])
         body = b'{"data":[' + b",".join(entries) + b'],"count":%d' % len(entries) + more + b"}"
         return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
 
-    async def _entries(self, requested: Sequence[_Asked]) -> Sequence[bytes]:
+    async def _entries(self, requested: Sequence[_Requested]) -> Sequence[bytes]:
         resolved = await self._resolver.find_many([one for one in requested if isinstance(one, AskedIdentifier)])
         single = {iid for resolution in resolved.values() for iid in resolution.iids[:2]}
         records = await self._records.find_many(single) if single else {}
         return [await self._entry(one, resolved, records) for one in requested]
 
     async def _entry(
-        self, requested: _Asked, resolved: Mapping[str, Resolution], records: Mapping[str, Record]
+        self, requested: _Requested, resolved: Mapping[str, Resolution], records: Mapping[str, Record]
     ) -> bytes:
         try:
             if isinstance(requested, ItemIndexError):
@@ -103,18 +103,18 @@ def _units(count: int) -> int:
     return -(-count // IIDS_PER_UNIT)
 
 
-def _asked(given: Mapping[str, str | None]) -> _Asked:
+def _requested(given: Mapping[str, str | None]) -> _Requested:
     try:
         return asked_identifier(given)
     except InvalidParameter as error:
         return error
 
 
-def _shown(requested: _Asked) -> dict[str, str] | None:
+def _shown(requested: _Requested) -> dict[str, str] | None:
     return None if isinstance(requested, ItemIndexError) else {"scheme": requested.scheme, "value": requested.value}
 
 
-def _failed(requested: _Asked, problem: Problem) -> dict[str, Any]:
+def _failed(requested: _Requested, problem: Problem) -> dict[str, Any]:
     return {
         "identifier": _shown(requested),
         "status": problem.type.status,

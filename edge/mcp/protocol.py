@@ -64,10 +64,10 @@ class Peer:
 
 def peer_of(message: Message, headers: Mapping[str, str]) -> Peer:
     """Return the sender's revision and capabilities. Raises RpcError where headers and message disagree."""
-    asked = headers.get(VERSION_FIELD)
-    if asked is not None and asked not in (STATELESS, HANDSHAKE) and _VERSION_KEY not in message.meta:
-        raise unsupported(asked)
-    if asked in (None, HANDSHAKE) and _VERSION_KEY not in message.meta:
+    version = headers.get(VERSION_FIELD)
+    if version is not None and version not in (STATELESS, HANDSHAKE) and _VERSION_KEY not in message.meta:
+        raise unsupported(version)
+    if version in (None, HANDSHAKE) and _VERSION_KEY not in message.meta:
         return Peer(HANDSHAKE)
     if message.is_notification:
         return Peer(STATELESS)

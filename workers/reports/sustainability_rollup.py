@@ -113,11 +113,11 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     )
 
 
-def _basis(connection: Connection, tree: Tree, chosen: Filter, days: Range, asked: str | None) -> str:
-    if asked is not None:
-        if asked not in BASES:
+def _basis(connection: Connection, tree: Tree, chosen: Filter, days: Range, basis: str | None) -> str:
+    if basis is not None:
+        if basis not in BASES:
             raise InvalidParameter("basis", f"must be one of {', '.join(BASES)}")
-        return asked
+        return basis
     return "sales" if has_sales(connection, tree, chosen, days) else "assortment"
 
 

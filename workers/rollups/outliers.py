@@ -131,8 +131,8 @@ def _near(rows: Array, value: Array, *keys: Array) -> Array:
     group = np.empty(len(order), "i8")
     group[order] = _groups(*(key.take(order) for key in keys)).of_row
     axis = group * _ROOM + value
-    ascending, asked = np.sort(axis), axis.take(rows)
-    first, end = np.searchsorted(ascending, asked - NEAR, "left"), np.searchsorted(ascending, asked + NEAR, "right")
+    ascending, points = np.sort(axis), axis.take(rows)
+    first, end = np.searchsorted(ascending, points - NEAR, "left"), np.searchsorted(ascending, points + NEAR, "right")
     near: Array = end - first
     return near
 
