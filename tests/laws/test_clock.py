@@ -6,8 +6,8 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[2]
 TEXTS = {
     path.relative_to(PROJECT): path.read_text()
-    for room in ("edge", "workers", "shared")
-    for path in sorted((PROJECT / room).rglob("*"))
+    for folder in ("edge", "workers", "shared")
+    for path in sorted((PROJECT / folder).rglob("*"))
     if path.suffix in (".lua", ".sql", ".py")
 }
 # Keywords, which no function of another schema can stand for.

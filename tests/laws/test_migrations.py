@@ -97,8 +97,8 @@ def test_the_law_lets_pass_what_grows(sql: str) -> None:
 
 def test_no_query_depends_on_how_many_columns_a_table_has() -> None:
     """`SELECT *` from a table would answer otherwise, and a kept plan of it fail, as soon as a column is added."""
-    for room in ("edge", "workers", "shared", "deploy"):
-        for path in (PROJECT / room).rglob("*.sql"):
+    for folder in ("edge", "workers", "shared", "deploy"):
+        for path in (PROJECT / folder).rglob("*.sql"):
             if path.parent.name == "migrations":
                 continue
             sql = _COMMENT.sub("", path.read_text())

@@ -18,8 +18,8 @@ from workers.rollups.rows import SQL as ROLLUPS
 PROJECT = Path(__file__).parents[2]
 FILES = sorted(
     path
-    for room in ("edge", "workers", "shared", "deploy")
-    for path in (PROJECT / room).rglob("*.sql")
+    for folder in ("edge", "workers", "shared", "deploy")
+    for path in (PROJECT / folder).rglob("*.sql")
     if path.parent.name != "migrations" and path != KEPT
 )
 # A literal that begins like a statement. What follows is a fragment that a named statement is put together with, the
@@ -88,8 +88,8 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
 def test_no_statement_is_hidden_in_code() -> None:
     sources = {
         str(path.relative_to(PROJECT)): path.read_text()
-        for room in ("edge", "workers", "shared", "deploy")
-        for path in (PROJECT / room).rglob("*.py")
+        for folder in ("edge", "workers", "shared", "deploy")
+        for path in (PROJECT / folder).rglob("*.py")
     }
     found = {name for name, text in sources.items() if INLINE.search(text)}
     assert found - MAY_BE_INLINE == set(), "put the statement into the .sql file beside the module"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from shared.config import Settings
 from shared.errors import LoadRefused
 from shared.ids import mint
+from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import put
-from tests.service.ingest.test_load import ask
 from workers.ingest.accounting import accounts, check
 
 MAPPING = """

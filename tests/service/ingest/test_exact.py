@@ -10,7 +10,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
-from tests.service.ingest.test_load import ask
+from tests.service.ingest.contents import ask
 from tests.support.shop import MAPPING, ROWS, load_rows, mapping
 from workers.ingest.buffers import LoadBuffers
 from workers.ingest.event_identity import currency_bits

@@ -6,8 +6,8 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
+from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import put, rejected
-from tests.service.ingest.test_load import ask
 from workers.provenance import events, identifiers, reindex
 from workers.provenance.undo import undo
 

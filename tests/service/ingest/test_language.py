@@ -8,8 +8,8 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.ids import mint
+from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import put, rejected
-from tests.service.ingest.test_load import ask
 from tests.support.shop import MAPPING as SHOP
 from tests.support.shop import load_rows
 from workers.ingest.load import load

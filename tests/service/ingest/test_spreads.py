@@ -7,8 +7,8 @@ from statistics import fmean, stdev
 import pytest
 
 from shared.config import Settings
+from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import FIGURES, put, rejected
-from tests.service.ingest.test_load import ask
 
 BOUNDS = (
     FIGURES + 'low = { column = "lo", multiply = 1000 }\nhigh = { column = "hi", multiply = 1000 }\ndeviation = "sd"\n'
