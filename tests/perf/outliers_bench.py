@@ -11,7 +11,7 @@ import pyarrow.parquet
 from rich.console import Console
 
 from shared.db.connect import connect
-from tests.perf.load_cost import Spent, compared, load_file, market_files, measured
+from tests.perf.load_cost import Spent, compared, load_file, market_files, measured, settle
 from tests.support.servers import Servers
 from workers.rollups import strata
 from workers.rollups.codec import Array
@@ -35,6 +35,7 @@ def main() -> None:
         def measure(find: bool) -> Spent:
             nonlocal marked
             with servers.fresh(contents=lambda settings, folder: load_file(settings, before)) as settings:
+                settle(settings)
                 with mock.patch.object(strata, "find", strata.find if find else _none), measured(servers) as spent:
                     load_file(settings, loaded)
                 if find:

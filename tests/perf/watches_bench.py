@@ -8,7 +8,7 @@ from rich.console import Console
 
 from shared.config import Settings
 from shared.db.connect import connect
-from tests.perf.load_cost import Spent, compared, load_file, market_files, measured
+from tests.perf.load_cost import Spent, compared, load_file, market_files, measured, settle
 from tests.support.accounts import organization
 from tests.support.servers import Servers
 
@@ -29,6 +29,7 @@ def main() -> None:
             nonlocal fired
             with servers.fresh(contents=lambda settings, folder: load_file(settings, before)) as settings:
                 _watch(settings, options.watches if watch else 0)
+                settle(settings)
                 with measured(servers) as spent:
                     load_file(settings, loaded)
                 fired = max(fired, _fired(settings))
