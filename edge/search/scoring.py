@@ -67,13 +67,15 @@ class Scorer:
         if not words:
             documents = self.filtered(self._rarest((), ()))
             return Matches(self._segment, documents, np.zeros(len(documents)))
-        lists = [self._documents(word) for word in words] + [self._description_documents(word) for word in words]
-        documents = _union(lists)
+        of_words = [
+            [(variant, field, weight, self._variant_documents(variant, field)) for variant, field, weight in fields]
+            for fields in map(self._variants_in_fields, words)
+        ]
+        documents = _union([those for of_word in of_words for _, _, _, those in of_word])
         tally = _Tally(documents, self._segment.items)
-        for word in words:
+        for of_word in of_words:
             tally.begin_word()
-            for variant, field, weight in self._variants_in_fields(word):
-                those = self._variant_documents(variant, field)
+            for variant, field, weight, those in of_word:
                 tally.add(those, self._variant_score(variant, field, those)[1] * weight)
             tally.end_word(self._weights.word_met)
         if not self._filters:
@@ -111,10 +113,6 @@ class Scorer:
 
     def _documents(self, word: Word) -> Numbers:
         return _union([self._variant_documents(variant, variant.field) for variant in word.variants])
-
-    def _description_documents(self, word: Word) -> Numbers:
-        described = [variant for variant in word.variants if variant.described]
-        return _union([self._variant_documents(variant, description_field(variant.field)) for variant in described])
 
     def _variant_documents(self, variant: TermVariant, field: str) -> Numbers:
         documents = self._read(field, variant.terms[0]).documents
@@ -234,9 +232,10 @@ class _Tally:
 
     def add(self, documents: Numbers, scores: Scores) -> None:
         """Add what some of the documents score."""
-        positions = (
-            np.searchsorted(self._documents, documents) if self._positions is None else self._positions[documents]
-        )
+        if self._positions is None:
+            positions = np.searchsorted(self._documents, documents)
+        else:
+            positions = self._positions[documents].astype(np.intp)  # as numpy would three times
         self.scores[positions] += scores
         self._met[positions] = True
 
