@@ -62,15 +62,14 @@ def _build(directory: Path, count: int) -> None:
 
 
 def _measured(what: str, count: int, act: Callable[[], Any]) -> Any:
-    """Do something; print how long it took, its CPU here and in its children, and the most memory of each so far."""
+    """Do something; print how long it took, its CPU here and in its children, and the most memory here so far."""
     began, before = time.perf_counter(), _used()
     result = act()
     wall, (own, children) = time.perf_counter() - began, _used()
     own, children = own - before[0], children - before[1]
-    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"{what:28} {count:>9,} records {wall:8.2f} s, CPU {own:7.2f} + {children:7.2f} s, "
-        f"peak {peaks[0]:5.0f} MB, of a child {peaks[1]:5.0f} MB",
+        f"{what:28} {count:>9,} records {wall:8.2f} s, CPU {own:7.2f} + {children:7.2f} s, peak {peak:5.0f} MB",
         flush=True,
     )
     return result
