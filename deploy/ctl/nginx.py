@@ -143,6 +143,6 @@ def _rendered(
         "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": embedded.proxies(settings.trusted_proxies),
         "USER": "user root;" if os.getuid() == 0 else "",
-        **tls.places_of(tls.given(tls_cert, tls_key)),
+        **tls.values_of(tls.given(tls_cert, tls_key)),
     }
     return embedded.render(values)

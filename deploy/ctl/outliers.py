@@ -35,11 +35,11 @@ def find(file: Path, currency: str, columns: tuple[str, ...], as_json: bool) -> 
     """List the observations that statistics would set aside, each with its likely cause."""
     read = outlier_file.read(file, _names(columns), currency)
     letters = read.outliers(read.price)
-    places = np.flatnonzero(letters != b"-")
-    rows = read.rows.take(places).to_pylist()
+    positions = np.flatnonzero(letters != b"-")
+    rows = read.rows.take(positions).to_pylist()
     flagged = [
-        {"row": int(place) + 1, "cause": CAUSES[letters[place].decode()], **row}
-        for place, row in zip(places, rows, strict=True)
+        {"row": int(position) + 1, "cause": CAUSES[letters[position].decode()], **row}
+        for position, row in zip(positions, rows, strict=True)
     ]
     show(flagged, as_json=as_json, title="outliers")
 

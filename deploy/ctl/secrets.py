@@ -197,5 +197,5 @@ def _logins(connection: Connection, role: str) -> list[str]:
 
 def _with_login(url: str, login: str, password: str) -> str:
     parts = urlsplit(url)
-    place = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=f"{quote(login, safe='')}:{quote(password, safe='')}@{place}"))
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{quote(login, safe='')}:{quote(password, safe='')}@{host}"))

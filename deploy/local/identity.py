@@ -29,12 +29,12 @@ STAFF = "ada@example.org"
 """Who of them is an operator, too: decides in the dashboard which items are one article."""
 
 
-def prepared(places: Paths, near_port: int = 8080) -> dict[str, Any]:
+def prepared(paths: Paths, near_port: int = 8080) -> dict[str, Any]:
     """Return the provider's own secrets: key, session secret, client secret, passwords; and its port. Made once.
 
     The port stays: it is part of the issuer, and the issuer is part of who a person is.
     """
-    path = places.root / "identity.json"
+    path = paths.root / "identity.json"
     if not path.exists():
         from joserfc.jwk import RSAKey
 
@@ -57,12 +57,12 @@ def issuer(port: int) -> str:
     return f"http://127.0.0.1:{port}"
 
 
-def program(places: Paths, port: int, origin: str, listen: int) -> Program:
+def program(paths: Paths, port: int, origin: str, listen: int) -> Program:
     """Return the provider as a program, its secrets prepared: its address has `port`, and it listens at `listen`."""
-    secrets_file = str(places.root / "identity.json")
+    secrets_file = str(paths.root / "identity.json")
     command = [sys.executable, "-m", "deploy.local.identity", secrets_file, str(port), origin, str(listen)]
     return Program(
-        name="identity", command=command, log=places.log("identity"), ready=lambda: _answers(port), stop_seconds=5.0
+        name="identity", command=command, log=paths.log("identity"), ready=lambda: _answers(port), stop_seconds=5.0
     )
 
 

@@ -27,7 +27,7 @@ _DEFAULTS = {
     "SERVER_NAMES": "localhost 127.0.0.1",
     "TRUSTED_PROXIES": "",
     "USER": "",
-    **tls.places_of(None),
+    **tls.values_of(None),
     "PROBLEMS_JS": str(_BESIDE / "problems.js"),
     "PROBLEM_PAGES": str(_BESIDE / "problem-pages.conf"),
     "GUARDS": str(_BESIDE / "guards.conf"),
@@ -46,7 +46,7 @@ def binary() -> str:
 
 
 def render(values: dict[str, str], template: Path = PROJECT / "nginx.conf") -> str:
-    """Fill in the places of nginx.conf; raise ValueError where one has no value."""
+    """Fill in the values of nginx.conf; raise ValueError where one is missing."""
     text = template.read_text(encoding="utf-8")
     for name, value in {**_DEFAULTS, **values}.items():
         text = text.replace(f"@{name}@", value)
@@ -86,7 +86,7 @@ def program(
         "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": proxies(trusted),
         "USER": "user root;" if os.getuid() == 0 else "",
-        **tls.places_of(certificate),
+        **tls.values_of(certificate),
     }
     path = paths.run / "nginx.conf"
     path.write_text(render(values))

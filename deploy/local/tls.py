@@ -74,8 +74,8 @@ def local(paths: Paths) -> Certificate:
     return certificate
 
 
-def places_of(certificate: Certificate | None) -> dict[str, str]:
-    """Return what nginx.conf's places for TLS are filled in with; nothing without a certificate."""
+def values_of(certificate: Certificate | None) -> dict[str, str]:
+    """Return the values of nginx.conf for TLS; none without a certificate."""
     if certificate is None:
         return {"LISTEN_TLS": "", "TLS": "", "HSTS": '""'}
     lines = (

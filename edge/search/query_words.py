@@ -75,12 +75,12 @@ def read_words(index: SearchIndex, question: str, weights: Weights = WEIGHTS, *,
     # A space too many is one edit: "soda stream" is also "sodastream", for either of its two words.
     joined = [[], *(_joined(index, first + second) for first, second in pairwise(texts)), []]
     mistyped = 0
-    for place, text in enumerate(texts):
-        unfinished = place == len(texts) - 1 and not reading.ends
+    for position, text in enumerate(texts):
+        unfinished = position == len(texts) - 1 and not reading.ends
         variants = _exact(index, text, 1.0)
         if unfinished and not is_cjk(text):
             variants += _prefix(index, text, weights.beginning)
-        variants += joined[place] + joined[place + 1]
+        variants += joined[position] + joined[position + 1]
         if sum(variant.documents for variant in variants) <= (RARE_DOCUMENTS if fuzzy else 0):
             variants += _split(index, text)
             if mistyped < MISTYPED_WORDS_MAX:
@@ -138,7 +138,7 @@ def _similar(index: SearchIndex, text: str, weight: float, *, unfinished: bool, 
     for edits in range(1, allowed + 1):
         if fuzzy or not variants:
             near = enumerate(index.similar_words(text, edits, NEAR_WORDS_MAX))
-            variants += [r for place, word in near for r in _exact(index, word, weight**edits * FREQUENT_FIRST**place)]
+            variants += [r for rank, word in near for r in _exact(index, word, weight**edits * FREQUENT_FIRST**rank)]
     if unfinished and not variants:
         begun = index.similar_words(text, 1, NEAR_WORDS_MAX, beginning=True)
         variants = [variant for word in begun for variant in _exact(index, word, weight)]

@@ -33,8 +33,8 @@ def read(path: Path, columns: dict[str, str], granularity: str | None = None) ->
     labels, period = _codes(table, "period")
     of_label = labels if granularity is None else grouped(labels, granularity)
     names = ordered(of_label)
-    place = {name: number for number, name in enumerate(names)}
-    period = np.array([place[label] for label in of_label])[period]
+    position = {name: number for number, name in enumerate(names)}
+    period = np.array([position[label] for label in of_label])[period]
     items, item = _codes(table, "item")
     if len(names) * len(items) > CELLS_MAX:
         raise InvalidFile(f"more than {CELLS_MAX:,} cells of period and item: take longer periods (--granularity)")

@@ -163,7 +163,7 @@ def _without_restated(reader: Reader, spans: Sequence[Span]) -> list[Span]:
     kept: list[Span] = []
     for span in spans:
         before = kept[-1] if kept else None
-        between = "".join(reader.word(place) for place in range(before.end, span.start)) if before else ""
+        between = "".join(reader.word(position) for position in range(before.end, span.start)) if before else ""
         sign = between in {"(", "[", "/", "="}
         beside = between in {"", ")"} and before and span.quantity != before.quantity
         if before and (sign or beside) and _restates(before.quantity, span.quantity):

@@ -127,9 +127,9 @@ def _sums(
     """Return each segment's figures."""
     segment, item, units = quantities.totals()
     count = len(quantities.keys)
-    place = footprints.positions(item)
-    figures, evidence = footprints.figures[place], footprints.evidence[place]
-    amounts = intervals.Amounts(segment, item, place, units)
+    position = footprints.positions(item)
+    figures, evidence = footprints.figures[position], footprints.evidence[position]
+    amounts = intervals.Amounts(segment, item, position, units)
     items = np.bincount(segment, minlength=count)
     by_evidence = {
         name: np.bincount(segment[evidence == impacts.EVIDENCE.index(name)], minlength=count)
