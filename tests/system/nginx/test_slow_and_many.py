@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.tls import Certificate, places_of
+from deploy.local.tls import Certificate, values_of
 from tests.system.nginx.conftest import MakeFront
 from tests.system.nginx.front import Front, parsed
 
@@ -90,7 +90,7 @@ async def test_too_many_connections_of_one_address_are_429(make_front: MakeFront
 @pytest.mark.skipif(not shutil.which("openssl") and "CI" not in os.environ, reason="a certificate is made with openssl")
 async def test_tls_is_ready_to_switch_on(make_front: MakeFront, tmp_path: Path) -> None:
     certify(tmp_path)
-    front = await make_front(**places_of(Certificate(tmp_path / "fullchain.pem", tmp_path / "key.pem")))
+    front = await make_front(**values_of(Certificate(tmp_path / "fullchain.pem", tmp_path / "key.pem")))
     trust = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
     trust.set_alpn_protocols(["h2", "http/1.1"])
     _, writer = await asyncio.open_connection("127.0.0.1", front.port, ssl=trust, server_hostname="localhost")
