@@ -112,7 +112,11 @@ def _question(periods: list[str], given: dict[str, Any]) -> Question:
         bias_adjust=given["bias_adjust"],
     )
     if question.window is not None and not question.over_window:
-        raise IndexNotDefined(f"--window: {method.name} compares two periods; it is for geks-*, tpd, geary-khamis")
+        errors.say(
+            "[yellow]--window is not used: {method} compares two periods; geks-*, tpd, geary-khamis have windows[/]",
+            method=method.name,
+            soft_wrap=True,
+        )
     if method.geks and (output == "pop" or links != "previous"):
         raise IndexNotDefined(f"--output pop, --chain-method: {method.name} is one series over all periods of a window")
     return question
